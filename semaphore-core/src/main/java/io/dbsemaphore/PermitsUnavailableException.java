@@ -1,0 +1,58 @@
+package io.dbsemaphore;
+
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * The permits did not become free within the wait time. Nothing is held; trying again later may succeed. Carries what a
+ * web layer needs to answer 429 with {@code Retry-After}.
+ */
+public class PermitsUnavailableException extends SemaphoreException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<PermitShortage> shortages;
+
+    /** Creates an exception for the semaphores that had no room. */
+    public PermitsUnavailableException(List<PermitShortage> shortages) {
+        super(message(shortages));
+        this.shortages = List.copyOf(shortages);
+    }
+
+    /** The semaphores that had no room, each with its numbers. */
+    public List<PermitShortage> shortages() {
+        return shortages;
+    }
+
+    /**
+     * The first instant at which trying again may succeed if nobody releases before: the latest of the earliest
+     * expiries. Empty where a semaphore has no expiry to wait for.
+     */
+    public Optional<Instant> earliestExpiry() {
+        if (shortages.stream().anyMatch(shortage -> shortage.earliestExpiry().isEmpty())) {
+            return Optional.empty();
+        }
+        return shortages.stream()
+                .flatMap(shortage -> shortage.earliestExpiry().stream())
+                .max(Comparator.naturalOrder());
+    }
+
+    private static String message(List<PermitShortage> shortages) {
+        return shortages.stream().map(PermitsUnavailableException::describe).collect(Collectors.joining("; "))
+                + ". Nothing was acquired; try again later, or wait with withWaitTime";
+    }
+
+    private static String describe(PermitShortage shortage) {
+        String numbers = "Semaphore '%s' has no room for %d permit(s): %d of %d held"
+                .formatted(shortage.name(), shortage.requested(), shortage.held(), shortage.capacity());
+        return shortage.capacity() == 0
+                ? numbers + " (paused)"
+                : numbers
+                        + shortage.earliestExpiry()
+                                .map(expiry -> ", the first expires at " + expiry)
+                                .orElse("");
+    }
+}

@@ -1,0 +1,47 @@
+package io.dbsemaphore;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Hears what happens to permits in this JVM. A bean; several are called in their order.
+ *
+ * <p>Each method says on which thread it is called. They are called outside any transaction of the library, must return
+ * quickly, and what they throw is logged and changes nothing.
+ */
+public interface SemaphoreListener {
+
+    /**
+     * Permits were granted, or granted again to a repetition. On the thread that acquires.
+     *
+     * @param waited from the call to the grant
+     */
+    default void acquired(PermitGrant grant, Duration waited) {}
+
+    /**
+     * Permits did not become free within the wait time. On the thread that acquires.
+     *
+     * @param waited from the call to the refusal
+     */
+    default void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {}
+
+    /** Permits were released by this JVM. On the thread that releases, or one of the library's. */
+    default void released(String externalId) {}
+
+    /**
+     * A request was taken back by this JVM because its time to live had passed or its holder was gone. On the thread that
+     * grants the room: a thread of the library, which may do so for several callers, or one that acquires; or on the
+     * library's maintenance thread.
+     */
+    default void expired(String externalId) {}
+
+    /**
+     * A grant of this JVM was found to be no longer held, while its work may still be running. Once for each grant: when
+     * the keep-alive finds it, on a thread of the library or one that acquires; or earlier, and also where it was not
+     * kept alive, when {@code renew} or {@code requireHeld} does, on the thread that calls it.
+     */
+    default void lost(PermitGrant grant) {}
+
+    /** A request was taken away by an operator, through this JVM. On the operator's thread. */
+    default void forced(String externalId, String releasedBy, String reason) {}
+}

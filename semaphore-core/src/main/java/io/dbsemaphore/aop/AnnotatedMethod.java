@@ -1,0 +1,54 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.annotation.WithPermits;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
+
+/**
+ * A method and the annotation that applies to it; words their refusals, so that each names the method, the attribute and
+ * its value.
+ *
+ * @param method the most specific method of the class
+ * @param targetClass the class of the bean
+ * @param annotation the annotation of the method or of a type, merged
+ */
+record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotation) {
+
+    /** The return type, its type variables resolved as far as the class says. */
+    ResolvableType returnType() {
+        return ResolvableType.forMethodReturnType(method, targetClass);
+    }
+
+    /** A refusal of the method as such. */
+    IllegalStateException refuse(String problem) {
+        return refuse(problem, (Throwable) null);
+    }
+
+    /** A refusal of an attribute. */
+    IllegalStateException refuse(String attribute, Object value, String problem) {
+        return refuse(attribute, value, problem, null);
+    }
+
+    /** A refusal of an attribute, after a complaint about it. */
+    IllegalStateException refuse(String attribute, Object value, String problem, @Nullable Throwable cause) {
+        String shown = value instanceof String ? "\"" + value + "\"" : value.toString();
+        return refuse(attribute + " = " + shown + " " + problem, cause);
+    }
+
+    private IllegalStateException refuse(String problem, @Nullable Throwable cause) {
+        return new IllegalStateException("@WithPermits on " + this + ": " + problem, cause);
+    }
+
+    /** The class, the method and its parameter types. */
+    @Override
+    public String toString() {
+        Class<?> shown = Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : targetClass;
+        return Arrays.stream(method.getParameterTypes())
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", ", shown.getName() + "." + method.getName() + "(", ")"));
+    }
+}

@@ -1,0 +1,54 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.Permits;
+import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.SemaphoreOperations;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Guards a method whose work has ended when the future that it returns completes. Acquires and calls on the calling
+ * thread.
+ */
+final class FutureGuard implements MethodGuard {
+
+    private final Supplier<SemaphoreOperations> operations;
+    private final RequestFactory requests;
+    private final Refusal refusal;
+    private final Executor releases;
+
+    FutureGuard(Supplier<SemaphoreOperations> operations, RequestFactory requests, Refusal refusal, Executor releases) {
+        this.operations = operations;
+        this.requests = requests;
+        this.refusal = refusal;
+        this.releases = releases;
+    }
+
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // it is returned
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        AcquireRequest request = requests.create(invocation);
+        PermitGrant grant;
+        try {
+            grant = operations.get().acquire(request);
+        } catch (PermitsUnavailableException refused) {
+            return refusal.answer(invocation, refused);
+        }
+        try {
+            Object work = Permits.callHolding(grant, new Proceeding(invocation));
+            if (work != null) {
+                return GuardedFuture.of((CompletionStage<?>) work, grant, releases);
+            }
+        } catch (Throwable failure) {
+            GrantRelease.afterFailure(grant, failure);
+            throw failure;
+        }
+        GrantRelease.afterSuccess(grant);
+        return null;
+    }
+}

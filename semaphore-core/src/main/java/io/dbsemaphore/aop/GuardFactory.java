@@ -1,0 +1,59 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.annotation.OnUnavailable;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.ReactiveAdapter;
+
+/** Makes the guard of an annotated method, once everything about it that can be checked was found to be right. */
+final class GuardFactory {
+
+    private final ReturnTypes returnTypes = new ReturnTypes();
+    private final ExecutorService acquires = GuardThreads.forAcquires();
+    private final ExecutorService releases = GuardThreads.forReleases();
+    private final LazyOperations operations;
+    private final BeanFactory beanFactory;
+    private final WithPermitsParser parser;
+
+    GuardFactory(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory) {
+        this.operations = new LazyOperations(operations);
+        this.beanFactory = beanFactory;
+        this.parser = new WithPermitsParser(new PlaceholderResolver(beanFactory));
+    }
+
+    /**
+     * Makes a guard.
+     *
+     * @throws IllegalStateException when the annotation cannot work for the method
+     */
+    MethodGuard create(AnnotatedMethod annotated) {
+        ReturnShape shape = returnTypes.shapeOf(annotated);
+        RequestFactory requests = new RequestFactory(parser.parse(annotated), beanFactory);
+        Refusal refusal = Refusals.of(annotated);
+        return switch (shape) {
+            case SYNCHRONOUS -> synchronous(annotated, new SynchronousGuard(operations, requests, refusal));
+            case FUTURE -> new FutureGuard(operations, requests, refusal, releases);
+            case REACTIVE -> reactive(annotated, requests, refusal);
+        };
+    }
+
+    private MethodGuard synchronous(AnnotatedMethod annotated, MethodGuard guard) {
+        if (annotated.returnType().toClass() != Object.class) {
+            return guard;
+        }
+        return invocation -> returnTypes.requireEnded(annotated, guard.invoke(invocation));
+    }
+
+    private MethodGuard reactive(AnnotatedMethod annotated, RequestFactory requests, Refusal refusal) {
+        ReactiveAdapter adapter = returnTypes.adapterOf(annotated).orElseThrow();
+        if (annotated.annotation().onUnavailable() == OnUnavailable.SKIP && !adapter.supportsEmpty()) {
+            throw annotated.refuse(
+                    "onUnavailable",
+                    OnUnavailable.SKIP,
+                    "has nothing to return as " + adapter.getReactiveType().getName() + ", which cannot be empty");
+        }
+        return new ReactiveGuard(operations, requests, refusal, adapter, acquires, releases);
+    }
+}

@@ -1,0 +1,75 @@
+package io.dbsemaphore.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodClassKey;
+import org.springframework.util.ClassUtils;
+
+/** The guards of all classes that were asked for, each made once. */
+final class GuardRegistry {
+
+    private final GuardFactory factory;
+    private final Map<Class<?>, Map<Signature, MethodGuard>> guardsByClass = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, Optional<MethodGuard>> guardsByMethod = new ConcurrentHashMap<>();
+
+    GuardRegistry(GuardFactory factory) {
+        this.factory = factory;
+    }
+
+    /**
+     * Whether any method of the class is guarded.
+     *
+     * @throws IllegalStateException when an annotation of the class cannot work
+     */
+    boolean hasGuards(Class<?> targetClass) {
+        return !guardsOf(targetClass).isEmpty();
+    }
+
+    /** The guard of a method, which may be the one of an interface or a superclass. */
+    Optional<MethodGuard> find(Method method, @Nullable Class<?> targetClass) {
+        Class<?> type = targetClass == null ? method.getDeclaringClass() : targetClass;
+        Map<Signature, MethodGuard> guards = guardsOf(type);
+        if (guards.isEmpty()) {
+            return Optional.empty();
+        }
+        return guardsByMethod.computeIfAbsent(
+                new MethodClassKey(method, type), key -> Optional.ofNullable(guards.get(Signature.of(method, type))));
+    }
+
+    private Map<Signature, MethodGuard> guardsOf(Class<?> targetClass) {
+        Class<?> userClass = ClassUtils.getUserClass(targetClass);
+        Map<Signature, MethodGuard> guards = guardsByClass.get(userClass);
+        if (guards == null) {
+            // Not within the map: resolving a placeholder may run code of the application, which may create beans
+            guards = create(userClass);
+            guardsByClass.putIfAbsent(userClass, guards);
+        }
+        return guards;
+    }
+
+    private Map<Signature, MethodGuard> create(Class<?> targetClass) {
+        Map<Signature, MethodGuard> guards = new HashMap<>();
+        for (AnnotatedMethod annotated : AnnotatedMethods.of(targetClass)) {
+            guards.put(Signature.of(annotated.method(), targetClass), factory.create(annotated));
+        }
+        return Map.copyOf(guards);
+    }
+
+    /** What tells the methods of one class apart, whichever type they were called through. */
+    private record Signature(String name, List<Class<?>> parameterTypes) {
+
+        static Signature of(Method method, Class<?> targetClass) {
+            // The methods of a proxy class say nothing: its interfaces are what it is
+            Method specific =
+                    Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
+            return new Signature(specific.getName(), List.of(specific.getParameterTypes()));
+        }
+    }
+}

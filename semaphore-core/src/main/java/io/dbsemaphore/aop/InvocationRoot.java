@@ -1,0 +1,37 @@
+package io.dbsemaphore.aop;
+
+import java.lang.reflect.Method;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code #root} is in the expressions of an annotation: the call. Its getters are the properties. */
+final class InvocationRoot {
+
+    private final AnnotatedMethod annotated;
+    private final MethodInvocation invocation;
+
+    InvocationRoot(AnnotatedMethod annotated, MethodInvocation invocation) {
+        this.annotated = annotated;
+        this.invocation = invocation;
+    }
+
+    public String getMethodName() {
+        return annotated.method().getName();
+    }
+
+    public Method getMethod() {
+        return annotated.method();
+    }
+
+    public @Nullable Object[] getArgs() {
+        return invocation.getArguments();
+    }
+
+    public @Nullable Object getTarget() {
+        return invocation.getThis();
+    }
+
+    public Class<?> getTargetClass() {
+        return annotated.targetClass();
+    }
+}

@@ -1,0 +1,28 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.PermitCallback;
+import io.dbsemaphore.PermitGrant;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/** The call of a method as work to be done while permits are held, and the knowledge whether it was begun. */
+final class Proceeding implements PermitCallback<@Nullable Object, Throwable> {
+
+    private final MethodInvocation invocation;
+    private boolean begun;
+
+    Proceeding(MethodInvocation invocation) {
+        this.invocation = invocation;
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // T is @Nullable Object, which only its JSpecify mode understands
+    public @Nullable Object doWithPermits(PermitGrant grant) throws Throwable {
+        begun = true;
+        return invocation.proceed();
+    }
+
+    boolean hasBegun() {
+        return begun;
+    }
+}

@@ -1,0 +1,106 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreName;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.context.expression.MethodBasedEvaluationContext;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+
+/** Makes the request of a call: the annotation with its expressions evaluated. One without any is made once. */
+final class RequestFactory {
+
+    private final WithPermitsOperation operation;
+    private final BeanFactoryResolver beans;
+    private final @Nullable AcquireRequest constant;
+
+    /**
+     * Creates a factory.
+     *
+     * @throws IllegalStateException when no call can have a valid request
+     */
+    RequestFactory(WithPermitsOperation operation, BeanFactory beanFactory) {
+        this.operation = operation;
+        this.beans = new BeanFactoryResolver(beanFactory);
+        try {
+            this.constant = operation.isConstant() ? create(operation, new StandardEvaluationContext()) : null;
+        } catch (IllegalArgumentException invalid) {
+            throw new IllegalStateException(invalid.getMessage(), invalid);
+        }
+    }
+
+    /**
+     * The request of this call.
+     *
+     * @throws IllegalArgumentException when an expression fails, or yields nothing that can be acquired
+     */
+    AcquireRequest create(MethodInvocation invocation) {
+        return constant != null ? constant : create(operation, context(invocation));
+    }
+
+    private EvaluationContext context(MethodInvocation invocation) {
+        AnnotatedMethod annotated = operation.annotated();
+        MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(
+                new InvocationRoot(annotated, invocation),
+                annotated.method(),
+                invocation.getArguments(),
+                DefaultParameterNameDiscoverer.getSharedInstance());
+        context.setBeanResolver(beans);
+        return context;
+    }
+
+    private static AcquireRequest create(WithPermitsOperation operation, EvaluationContext context) {
+        Map<String, Integer> permits = permits(operation, context);
+        AcquireRequest request = AcquireRequest.of(permits.keySet().toArray(String[]::new))
+                .withWaitTime(operation.waitTime())
+                .withKeepAlive(operation.keepAlive());
+        for (Map.Entry<String, Integer> permit : permits.entrySet()) {
+            if (permit.getValue() != 1) {
+                request = request.withPermits(permit.getKey(), permit.getValue());
+            }
+        }
+        if (operation.exclusive()) {
+            request = request.exclusive();
+        }
+        if (operation.ttl() != null) {
+            request = request.withTtl(operation.ttl());
+        }
+        if (operation.maxHold() != null) {
+            request = request.withMaxHold(operation.maxHold());
+        }
+        return operation.owner() == null ? request : withOwner(request, operation.owner(), context);
+    }
+
+    private static AcquireRequest withOwner(AcquireRequest request, TextTemplate owner, EvaluationContext context) {
+        String value = owner.evaluate(context);
+        try {
+            return request.withOwner(value);
+        } catch (IllegalArgumentException invalid) {
+            throw owner.refuse("is not valid. " + invalid.getMessage(), invalid);
+        }
+    }
+
+    private static Map<String, Integer> permits(WithPermitsOperation operation, EvaluationContext context) {
+        Map<String, Integer> permits = new LinkedHashMap<>();
+        for (WithPermitsOperation.Claim claim : operation.claims()) {
+            String name = claim.name().evaluate(context);
+            try {
+                SemaphoreName.requireValid(name);
+                // The whole capacity, named twice, is still the whole capacity
+                permits.merge(name, claim.count(), operation.exclusive() ? Math::max : Math::addExact);
+            } catch (IllegalArgumentException invalid) {
+                throw claim.name().refuse("is not valid. " + invalid.getMessage(), invalid);
+            } catch (ArithmeticException overflow) {
+                throw claim.name()
+                        .refuse("asks for more permits of '" + name + "' than an int can count, added up", overflow);
+            }
+        }
+        return permits;
+    }
+}

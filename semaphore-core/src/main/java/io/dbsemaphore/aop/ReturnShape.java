@@ -1,0 +1,14 @@
+package io.dbsemaphore.aop;
+
+/** When the work of a method has ended, by what it returns. */
+enum ReturnShape {
+
+    /** When the method returns. */
+    SYNCHRONOUS,
+
+    /** When the future that it returned completes. */
+    FUTURE,
+
+    /** When a subscription to the publisher that it returned ends. */
+    REACTIVE
+}

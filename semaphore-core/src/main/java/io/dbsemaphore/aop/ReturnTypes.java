@@ -1,0 +1,101 @@
+package io.dbsemaphore.aop;
+
+import java.lang.reflect.Method;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/** Says when the work of a method has ended, and refuses a method where that cannot be known. */
+final class ReturnTypes {
+
+    /** Enough for any type that is written down, and an end to those that contain themselves. */
+    private static final int MAX_DEPTH = 8;
+
+    private final @Nullable ReactiveAdapterRegistry reactiveTypes;
+
+    ReturnTypes() {
+        boolean reactor = ClassUtils.isPresent("reactor.core.publisher.Flux", ReturnTypes.class.getClassLoader());
+        this.reactiveTypes = reactor ? ReactiveAdapterRegistry.getSharedInstance() : null;
+    }
+
+    /**
+     * The shape of a method.
+     *
+     * @throws IllegalStateException when its work may go on after anything that can be seen
+     */
+    ReturnShape shapeOf(AnnotatedMethod annotated) {
+        if (isSuspending(annotated.method())) {
+            throw refuse(annotated, "is a suspending function, whose work ends");
+        }
+        ResolvableType type = annotated.returnType();
+        Class<?> returned = type.toClass();
+        ReturnShape shape = ReturnShape.SYNCHRONOUS;
+        if (returned == CompletableFuture.class || returned == CompletionStage.class) {
+            shape = ReturnShape.FUTURE;
+        } else if (adapterOf(annotated).isPresent()) {
+            shape = ReturnShape.REACTIVE;
+        } else if (LateTypes.contains(returned)) {
+            throw refuse(annotated, "returns " + returned.getName() + ", whose work ends");
+        }
+        lateWithin(type, MAX_DEPTH).ifPresent(late -> {
+            throw refuse(annotated, "returns " + type + ": the work of " + late.getName() + " within it ends");
+        });
+        return shape;
+    }
+
+    /** How to turn what the method returns into a publisher and back, where it returns a reactive type. */
+    Optional<ReactiveAdapter> adapterOf(AnnotatedMethod annotated) {
+        Class<?> returned = annotated.returnType().toClass();
+        return Optional.ofNullable(reactiveTypes == null ? null : reactiveTypes.getAdapter(returned))
+                // An adapter also takes subtypes, but what it makes is none
+                .filter(adapter -> adapter.getReactiveType() == returned);
+    }
+
+    /**
+     * Returns a result, after a look at it: a method that is declared to return an {@code Object} may return anything.
+     *
+     * @throws IllegalStateException when the work of the result goes on
+     */
+    @Nullable Object requireEnded(AnnotatedMethod annotated, @Nullable Object result) {
+        if (result != null && LateTypes.contains(result.getClass())) {
+            throw refuse(annotated, "has returned a " + result.getClass().getName() + ", whose work ends");
+        }
+        return result;
+    }
+
+    private static boolean isSuspending(Method method) {
+        Class<?>[] parameters = method.getParameterTypes();
+        return parameters.length > 0
+                && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
+    }
+
+    private static Optional<Class<?>> lateWithin(ResolvableType type, int depth) {
+        if (depth == 0 || type.toClass() == Class.class) {
+            return Optional.empty();
+        }
+        ResolvableType[] inner = type.isArray() ? new ResolvableType[] {type.getComponentType()} : type.getGenerics();
+        for (ResolvableType it : inner) {
+            Optional<Class<?>> late =
+                    LateTypes.contains(it.toClass()) ? Optional.of(it.toClass()) : lateWithin(it, depth - 1);
+            if (late.isPresent()) {
+                return late;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private IllegalStateException refuse(AnnotatedMethod annotated, String problem) {
+        return annotated.refuse(
+                "it " + problem + " later than the method: its permits would be released while it goes on."
+                        + " Return a value, a CompletableFuture or a CompletionStage"
+                        + (reactiveTypes == null
+                                ? " (or, with Reactor on the classpath, a Mono or Flux)"
+                                : ", a Mono, a Flux or another type that Spring's ReactiveAdapterRegistry knows")
+                        + ", or use SemaphoreOperations.acquire and release");
+    }
+}

@@ -1,0 +1,27 @@
+package io.dbsemaphore.aop;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+
+/** Hands a call to the guard of its method. */
+final class WithPermitsInterceptor implements MethodInterceptor {
+
+    private final GuardRegistry guards;
+
+    WithPermitsInterceptor(GuardRegistry guards) {
+        this.guards = guards;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = invocation.getThis();
+        Class<?> targetClass =
+                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+        MethodGuard guard = guards.find(invocation.getMethod(), targetClass)
+                .orElseThrow(() -> new IllegalStateException(
+                        "No @WithPermits applies to " + invocation.getMethod() + " of " + targetClass.getName()));
+        return guard.invoke(invocation);
+    }
+}

@@ -1,0 +1,115 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.annotation.WithPermits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what an annotation asks for, and refuses what cannot be asked for. */
+final class WithPermitsParser {
+
+    private static final Duration SHORTEST = Duration.ofNanos(1);
+
+    private final PlaceholderResolver placeholders;
+    private final TextTemplateParser templates;
+
+    WithPermitsParser(PlaceholderResolver placeholders) {
+        this.placeholders = placeholders;
+        this.templates = new TextTemplateParser(placeholders);
+    }
+
+    /**
+     * Parses an annotation.
+     *
+     * @throws IllegalStateException when a call of the method could not succeed
+     */
+    WithPermitsOperation parse(AnnotatedMethod annotated) {
+        WithPermits annotation = annotated.annotation();
+        Duration waitTime = duration(annotated, "waitTime", annotation.waitTime(), Duration.ZERO);
+        return new WithPermitsOperation(
+                annotated,
+                claims(annotated),
+                annotation.exclusive(),
+                duration(annotated, "ttl", annotation.ttl(), AcquireRequest.MIN_TTL),
+                waitTime == null ? Duration.ZERO : waitTime,
+                duration(annotated, "maxHold", annotation.maxHold(), SHORTEST),
+                owner(annotated),
+                annotation.keepAlive());
+    }
+
+    private List<WithPermitsOperation.Claim> claims(AnnotatedMethod annotated) {
+        String[] names = annotated.annotation().names();
+        if (names.length == 0) {
+            throw annotated.refuse("it names no semaphore. Name at least one: @WithPermits(\"backup\")");
+        }
+        int[] permits = permits(annotated, names.length);
+        List<WithPermitsOperation.Claim> claims = new ArrayList<>();
+        for (int i = 0; i < names.length; i++) {
+            TextTemplate name = templates.parse(annotated, "names", names[i]);
+            if (name.isLiteral()) {
+                requireValid(annotated, "names", name.text(), () -> SemaphoreName.requireValid(name.text()));
+            }
+            claims.add(new WithPermitsOperation.Claim(name, permits[permits.length == 1 ? 0 : i]));
+        }
+        return claims;
+    }
+
+    private static int[] permits(AnnotatedMethod annotated, int names) {
+        int[] permits = annotated.annotation().permits();
+        if (permits.length != 1 && permits.length != names) {
+            throw annotated.refuse(
+                    "permits",
+                    Arrays.stream(permits).boxed().toList(),
+                    "has %d values for %d names. Give one for all names, or one for each"
+                            .formatted(permits.length, names));
+        }
+        for (int count : permits) {
+            if (count < 1) {
+                throw annotated.refuse("permits", count, "is not a number of permits. It must be at least 1");
+            }
+            if (count != 1 && annotated.annotation().exclusive()) {
+                throw annotated.refuse(
+                        "permits",
+                        count,
+                        "contradicts exclusive = true, which takes the whole capacity. Leave one out");
+            }
+        }
+        return permits;
+    }
+
+    private @Nullable TextTemplate owner(AnnotatedMethod annotated) {
+        if (annotated.annotation().owner().isEmpty()) {
+            return null;
+        }
+        TextTemplate owner =
+                templates.parse(annotated, "owner", annotated.annotation().owner());
+        if (owner.text().isEmpty()) {
+            return null;
+        }
+        if (owner.isLiteral()) {
+            requireValid(
+                    annotated,
+                    "owner",
+                    owner.text(),
+                    () -> AcquireRequest.of("any").withOwner(owner.text()));
+        }
+        return owner;
+    }
+
+    private @Nullable Duration duration(AnnotatedMethod annotated, String attribute, String given, Duration least) {
+        String text = placeholders.resolve(annotated, attribute, given);
+        return text.isEmpty() ? null : DurationAttribute.parse(annotated, attribute, text, least);
+    }
+
+    private static void requireValid(AnnotatedMethod annotated, String attribute, String value, Runnable check) {
+        try {
+            check.run();
+        } catch (IllegalArgumentException invalid) {
+            throw annotated.refuse(attribute, value, "is not valid. " + invalid.getMessage(), invalid);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.persistence.GrantOrder;
+import io.dbsemaphore.persistence.UndoTransaction;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives back what could not be given back at once: on one thread of the library, again and again until it succeeds or
+ * the time to live has done it.
+ */
+final class BackgroundReleases implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(BackgroundReleases.class);
+
+    private static final Duration FIRST_DELAY = Duration.ofMillis(100);
+    private static final Duration MAX_DELAY = Duration.ofSeconds(5);
+    private static final Duration PATIENCE_AT_END = Duration.ofSeconds(6);
+
+    private final UndoTransaction undoing;
+    private final ScheduledExecutorService thread;
+
+    BackgroundReleases(UndoTransaction undoing) {
+        this.undoing = undoing;
+        ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread created = new Thread(task, "semaphore-background");
+            created.setDaemon(true);
+            return created;
+        });
+        executor.setRemoveOnCancelPolicy(true);
+        this.thread = executor;
+    }
+
+    /** Runs a release, from now until it succeeds or the deadline has passed. */
+    void release(String externalId, Runnable release, Deadline until) {
+        submit(new Task("release of " + externalId, release, until), Duration.ZERO);
+    }
+
+    /** Undoes an order of unknown fate, until it succeeds or its time to live would have passed. */
+    void undo(GrantOrder order) {
+        Deadline until = order.ttl() == null ? Deadline.NEVER : Deadline.in(order.ttl());
+        submit(new Task("undoing of " + order.externalId(), () -> undoing.undo(order), until), FIRST_DELAY);
+    }
+
+    /** Lets what is to be done be tried once more, for a bounded time. */
+    @Override
+    public void close() {
+        thread.shutdown();
+        try {
+            if (!thread.awaitTermination(PATIENCE_AT_END.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn(
+                        "Shut down before {} release(s) were done; their permits are free when their TTL has passed",
+                        thread.shutdownNow().size());
+            }
+        } catch (InterruptedException interrupt) {
+            thread.shutdownNow();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void submit(Task task, Duration delay) {
+        try {
+            ScheduledFuture<?> unused =
+                    thread.schedule(() -> run(task, delay), delay.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException closed) {
+            log.warn("Shut down before the {} was done; its permits are free when their TTL has passed", task.name);
+        }
+    }
+
+    private void run(Task task, Duration lastDelay) {
+        try {
+            task.work.run();
+        } catch (RuntimeException failure) {
+            if (task.until.isPassed()) {
+                log.warn("Gave up the {}: its TTL has passed, so its permits are takeable by now", task.name, failure);
+                return;
+            }
+            Duration delay = lastDelay.multipliedBy(2);
+            delay = delay.compareTo(FIRST_DELAY) < 0 ? FIRST_DELAY : delay;
+            log.debug("The {} failed and is tried again", task.name, failure);
+            submit(task, delay.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : delay);
+        }
+    }
+
+    private record Task(String name, Runnable work, Deadline until) {}
+}

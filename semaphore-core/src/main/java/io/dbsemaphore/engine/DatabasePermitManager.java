@@ -1,0 +1,169 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.persistence.GrantOrder;
+import io.dbsemaphore.persistence.GrantOutcome;
+import io.dbsemaphore.persistence.RenewTransaction;
+import io.dbsemaphore.persistence.StoredGrant;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/** The permits of a database, as this JVM acquires and releases them. Reads top to bottom: each step is elsewhere. */
+final class DatabasePermitManager implements PermitManager {
+
+    private final OrderFactory orders;
+    private final Intake intake;
+    private final PatternSemaphores patterns;
+    private final Granter granter;
+    private final Releaser releaser;
+    private final Renewals renewals;
+    private final RenewTransaction reads;
+    private final TransientRetry retry;
+    private final HeldGrants held;
+    private final KeepAlive keepAlive;
+    private final InstanceLease lease;
+    private final HeldCheck heldCheck;
+    private final CheckedGrants checked;
+    private final Listeners listeners;
+
+    DatabasePermitManager(
+            OrderFactory orders,
+            Intake intake,
+            PatternSemaphores patterns,
+            Granter granter,
+            Releaser releaser,
+            Renewals renewals,
+            RenewTransaction reads,
+            TransientRetry retry,
+            HeldGrants held,
+            KeepAlive keepAlive,
+            InstanceLease lease,
+            HeldCheck heldCheck,
+            CheckedGrants checked,
+            Listeners listeners) {
+        this.orders = orders;
+        this.intake = intake;
+        this.patterns = patterns;
+        this.granter = granter;
+        this.releaser = releaser;
+        this.renewals = renewals;
+        this.reads = reads;
+        this.retry = retry;
+        this.held = held;
+        this.keepAlive = keepAlive;
+        this.lease = lease;
+        this.heldCheck = heldCheck;
+        this.checked = checked;
+        this.listeners = listeners;
+    }
+
+    @Override
+    public AcquireResult acquire(AcquireRequest request) {
+        return acquire(request, true, request.keepAlive().orElse(false), false);
+    }
+
+    @Override
+    public AcquireResult acquireForWork(AcquireRequest request) {
+        return acquire(request, request.isAdopt(), request.keepAlive().orElse(true), true);
+    }
+
+    @Override
+    public ReleaseOutcome release(String externalId) {
+        return releaser.release(externalId);
+    }
+
+    ReleaseOutcome release(GrantState grant) {
+        return releaser.release(grant);
+    }
+
+    @Override
+    public Optional<PermitGrant> find(String externalId) {
+        long asOf = System.nanoTime();
+        return Uninterrupted.call(() -> retry.call(() -> reads.find(externalId)))
+                .map(grant -> new HeldGrant(held.refresh(grant, asOf), true, this));
+    }
+
+    @Override
+    public PermitGrant renew(String externalId, Duration ttl) {
+        Duration checkedTtl = orders.checkTtl(ttl);
+        long asOf = System.nanoTime();
+        Optional<StoredGrant> renewed = renewals.renew(externalId, checkedTtl);
+        if (renewed.isEmpty()) {
+            loseHeld(externalId);
+            throw new PermitLostException(externalId, Map.of());
+        }
+        PermitGrant handle = new HeldGrant(held.refresh(renewed.get(), asOf), true, this);
+        keepAlive.reconsider();
+        return handle;
+    }
+
+    @Override
+    public void requireHeld(PermitGrant grant) {
+        StoredGrant stored = grant instanceof HeldGrant handle
+                ? handle.stored()
+                : retry.call(() -> reads.find(grant.externalId())).orElseThrow(() -> lost(grant));
+        if (!heldCheck.isHeld(stored)) {
+            throw lost(grant);
+        }
+        checked.add(stored.requestId(), stored.externalId());
+    }
+
+    /** Ends what this JVM knows of the grant, and tells of it if that was held. */
+    private PermitLostException lost(PermitGrant grant) {
+        loseHeld(grant.externalId());
+        if (grant instanceof HeldGrant handle && handle.isOf(this)) {
+            keepAlive.lose(handle.state(), handle);
+        }
+        return new PermitLostException(grant.externalId(), grant.permits());
+    }
+
+    private void loseHeld(String externalId) {
+        held.find(externalId).ifPresent(state -> keepAlive.lose(state, new HeldGrant(state, true, this)));
+    }
+
+    private AcquireResult acquire(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
+        long begin = System.nanoTime();
+        boolean kept = keepAlive && !request.isWithoutTtl();
+        GrantOrder order = orders.order(request, replayable, kept);
+        Wait wait = Wait.of(request.waitTime());
+        Grants.Answer answer = intake.admit(() -> patterns.grant(() -> granter.grant(order, wait)));
+        GrantOutcome outcome = answer.outcome();
+        Duration waited = Duration.ofNanos(System.nanoTime() - begin);
+        if (outcome instanceof GrantOutcome.Granted granted) {
+            PermitGrant handle = hold(request, granted, answer, kept, forWork);
+            listeners.tell(listener -> listener.acquired(handle, waited));
+            return new AcquireResult.Granted(handle);
+        }
+        if (outcome instanceof GrantOutcome.Refused refused) {
+            listeners.tell(listener -> listener.refused(request, refused.shortages(), waited));
+            return new AcquireResult.Unavailable(refused.shortages());
+        }
+        if (outcome instanceof GrantOutcome.Rejected rejected) {
+            throw rejected.reason();
+        }
+        throw new IllegalStateException("Nothing was decided about " + order.externalId() + ": " + outcome);
+    }
+
+    private PermitGrant hold(
+            AcquireRequest request, GrantOutcome.Granted granted, Grants.Answer answer, boolean kept, boolean forWork) {
+        GrantState state = held.register(granted.grant(), answer.asOf());
+        PermitGrant grant = new HeldGrant(state, granted.replayed(), this);
+        if (forWork || kept) {
+            state.markForWork();
+        }
+        if (kept) {
+            state.bindTo(lease, answer.lapses());
+            keepAlive.keep(state, grant, orders.maxHold(request));
+            keepAlive.settle(state);
+        } else if (granted.replayed()) {
+            keepAlive.reconsider(); // what an earlier acquire keeps alive may have got another time to live
+        }
+        return grant;
+    }
+}

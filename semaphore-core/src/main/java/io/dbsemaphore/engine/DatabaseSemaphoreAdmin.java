@@ -1,0 +1,121 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.persistence.AdminTransactions;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** What operators do: the input checked, the transaction tried until it went through. */
+final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
+
+    private static final int MAX_REASON = 1000;
+
+    private final AdminTransactions transactions;
+    private final Releaser releaser;
+    private final TransientRetry retry;
+    private final Grants grants;
+    private final Listeners listeners;
+
+    DatabaseSemaphoreAdmin(
+            AdminTransactions transactions,
+            Releaser releaser,
+            TransientRetry retry,
+            Grants grants,
+            Listeners listeners) {
+        this.grants = grants;
+        this.transactions = transactions;
+        this.releaser = releaser;
+        this.retry = retry;
+        this.listeners = listeners;
+    }
+
+    @Override
+    public boolean create(String name, int capacity) {
+        SemaphoreName.requireValid(name);
+        checkCapacity(name, capacity);
+        return run(() -> transactions.create(name, capacity)); // a duplicate is tried again, and then found
+    }
+
+    @Override
+    public void setCapacity(String name, int capacity, String changedBy, String reason) {
+        SemaphoreName.requireValid(name);
+        checkCapacity(name, capacity);
+        checkText("changedBy", changedBy, SemaphoreName.MAX_LENGTH);
+        checkText("reason", reason, MAX_REASON);
+        run(() -> {
+            transactions.setCapacity(name, capacity, changedBy, reason);
+            return Boolean.TRUE;
+        });
+        grants.lookAgain();
+    }
+
+    @Override
+    public boolean delete(String name) {
+        SemaphoreName.requireValid(name);
+        return run(() -> transactions.delete(name));
+    }
+
+    @Override
+    public Optional<SemaphoreStatus> find(String name) {
+        SemaphoreName.requireValid(name);
+        return run(() -> transactions.find(name));
+    }
+
+    @Override
+    public List<SemaphoreStatus> list() {
+        return run(transactions::list).stream()
+                .filter(status -> !status.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))
+                .toList();
+    }
+
+    @Override
+    public List<PermitHolder> holders(String name) {
+        SemaphoreName.requireValid(name);
+        return run(() -> transactions.holders(name));
+    }
+
+    @Override
+    public List<CapacityChange> capacityHistory(String name) {
+        SemaphoreName.requireValid(name);
+        return run(() -> transactions.capacityHistory(name));
+    }
+
+    @Override
+    public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
+        SemaphoreName.requireValidKey("external id", externalId);
+        checkText("releasedBy", releasedBy, SemaphoreName.MAX_LENGTH);
+        checkText("reason", reason, MAX_REASON);
+        ReleaseOutcome outcome =
+                releaser.force(externalId, () -> transactions.forceRelease(externalId, releasedBy, reason));
+        if (outcome == ReleaseOutcome.RELEASED) {
+            listeners.tell(listener -> listener.forced(externalId, releasedBy, reason));
+        }
+        return outcome;
+    }
+
+    private <T extends @Nullable Object> T run(Supplier<T> transaction) {
+        return Uninterrupted.call(() -> retry.call(transaction));
+    }
+
+    private static void checkCapacity(String name, int capacity) {
+        if (capacity < 0) {
+            throw new IllegalArgumentException(
+                    "The capacity of semaphore '%s' must not be negative: %d".formatted(name, capacity));
+        }
+    }
+
+    private static void checkText(String what, String text, int maxLength) {
+        if (text == null || text.isBlank() || text.length() > maxLength) {
+            throw new IllegalArgumentException("%s must have 1 to %d characters: '%s'"
+                    .formatted(
+                            what, maxLength, text != null && text.length() > 40 ? text.substring(0, 40) + "…" : text));
+        }
+    }
+}

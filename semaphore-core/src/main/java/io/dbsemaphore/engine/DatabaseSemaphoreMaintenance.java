@@ -1,0 +1,175 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.persistence.MaintenanceTransactions;
+import io.dbsemaphore.persistence.OrphanReason;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.IntSupplier;
+import java.util.function.LongFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The maintenance: of all instances one works at a time, under a permit of a semaphore of the library's own. */
+final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
+
+    /** The semaphore under which the maintenance works. */
+    static final String SEMAPHORE = "dbsemaphore.maintenance";
+
+    private static final Logger log = LoggerFactory.getLogger(DatabaseSemaphoreMaintenance.class);
+    private static final Duration TTL = Duration.ofSeconds(30);
+    /** One that hangs must not keep the others from working for ever; two at work do no harm. */
+    private static final Duration MAX_HOLD = Duration.ofMinutes(30);
+
+    private static final Duration FORGET_INSTANCES_AFTER = Duration.ofDays(1);
+
+    private final MaintenanceSettings settings;
+    private final MaintenanceTransactions transactions;
+    private final PermitManager permits;
+    private final SemaphoreAdmin admin;
+    private final DeadOwners deadOwners;
+    private final TransientRetry retry;
+    private final Listeners listeners;
+    private final Grants grants;
+
+    DatabaseSemaphoreMaintenance(
+            MaintenanceSettings settings,
+            MaintenanceTransactions transactions,
+            PermitManager permits,
+            SemaphoreAdmin admin,
+            DeadOwners deadOwners,
+            TransientRetry retry,
+            Listeners listeners,
+            Grants grants) {
+        this.settings = settings;
+        this.transactions = transactions;
+        this.permits = permits;
+        this.admin = admin;
+        this.deadOwners = deadOwners;
+        this.retry = retry;
+        this.listeners = listeners;
+        this.grants = grants;
+    }
+
+    @Override
+    public int releaseOrphans() {
+        return alone(() -> {
+            int batch = settings.batchSize();
+            int released = releaseAll(after -> transactions.findExpired(after, batch), new OrphanReason.Expired());
+            released += releaseAll(
+                    after -> transactions.findOfDeadInstances(after, batch), new OrphanReason.InstanceGone());
+            if (!settings.staleAfter().isZero()) {
+                released += releaseAll(
+                        after -> transactions.findStale(settings.staleAfter(), after, batch),
+                        new OrphanReason.Stale(settings.staleAfter().toMillis()));
+            }
+            if (deadOwners.canTell()) {
+                for (OrphanReason.OwnerDead dead : deadOwners.among(retry.call(transactions::findOwners))) {
+                    released += releaseAll(after -> transactions.findOfOwner(dead, after, batch), dead);
+                }
+            }
+            mend();
+            return released;
+        });
+    }
+
+    @Override
+    public int deleteReleasedRequests() {
+        return alone(() -> {
+            int deleted = all(() -> transactions.deleteReleased(settings.requestRetention(), settings.batchSize()));
+            deleteIdleOfPatterns();
+            retry.call(() -> transactions.deleteLongSilentInstances(FORGET_INSTANCES_AFTER));
+            return deleted;
+        });
+    }
+
+    @Override
+    public int deleteCapacityHistory() {
+        return alone(() -> all(() -> transactions.deleteHistory(settings.historyRetention(), settings.batchSize())));
+    }
+
+    private void mend() {
+        int mended = 0;
+        List<Long> semaphores = retry.call(() -> transactions.findSemaphores(0));
+        while (!semaphores.isEmpty()) {
+            List<Long> some = semaphores;
+            mended += all(() -> transactions.mendHalfReleased(some, settings.batchSize()));
+            semaphores = retry.call(() -> transactions.findSemaphores(last(some)));
+        }
+        if (mended > 0) {
+            grants.lookAgain();
+            log.warn(
+                    "Freed {} permit(s) whose request was released already. No transaction of this library leaves such"
+                            + " behind: something else writes to its tables",
+                    mended);
+        }
+    }
+
+    private void deleteIdleOfPatterns() {
+        Duration idleFor = settings.patternIdleAfter();
+        int deleted = 0;
+        List<Long> candidates = retry.call(() -> transactions.findIdleOfPatterns(idleFor, 0));
+        while (!candidates.isEmpty()) {
+            List<Long> some = candidates;
+            deleted += retry.call(() -> transactions.deleteIdleOfPatterns(some, idleFor));
+            candidates = retry.call(() -> transactions.findIdleOfPatterns(idleFor, last(some)));
+        }
+        if (deleted > 0) {
+            log.info("Removed {} semaphore(s) that patterns had made and nobody uses any more", deleted);
+        }
+    }
+
+    /** Releases batch after batch, in the order of keys: what is locked by others is passed over. */
+    private int releaseAll(LongFunction<List<Long>> candidatesAfter, OrphanReason reason) {
+        int released = 0;
+        List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
+        while (!candidates.isEmpty()) {
+            List<Long> batch = candidates;
+            List<String> taken = retry.call(() -> transactions.release(batch, reason));
+            taken.forEach(externalId -> listeners.tell(listener -> listener.expired(externalId)));
+            released += taken.size();
+            candidates = batch.size() < settings.batchSize()
+                    ? List.of()
+                    : retry.call(() -> candidatesAfter.apply(last(batch)));
+        }
+        if (released > 0) {
+            grants.lookAgain();
+            log.info("Released {} orphaned request(s): {}", released, reason);
+        }
+        return released;
+    }
+
+    /** Deletes batch after batch, each a transaction of its own, until one is not full. */
+    private int all(IntSupplier batch) {
+        int deleted = 0;
+        int last;
+        do {
+            last = retry.call(batch::getAsInt);
+            deleted += last;
+        } while (last >= settings.batchSize());
+        return deleted;
+    }
+
+    private static long last(List<Long> ascending) {
+        return ascending.get(ascending.size() - 1);
+    }
+
+    private int alone(IntSupplier work) {
+        AcquireRequest request = AcquireRequest.of(SEMAPHORE).withTtl(TTL).withMaxHold(MAX_HOLD);
+        if (admin.find(SEMAPHORE).isEmpty()) {
+            admin.create(SEMAPHORE, 1);
+        }
+        if (!(permits.acquireForWork(request) instanceof AcquireResult.Granted granted)) {
+            log.debug("Another instance is at the maintenance");
+            return 0;
+        }
+        try (PermitGrant grant = granted.grant()) {
+            return work.getAsInt();
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.persistence.GrantResult;
+import io.dbsemaphore.persistence.GrantRound;
+import io.dbsemaphore.persistence.GrantTransaction;
+import java.util.function.Supplier;
+
+/** One transaction that grants, and what goes with it. */
+final class GrantAttempt {
+
+    private final GrantTransaction grants;
+    private final KeepAlive keepAlive;
+    private final Listeners listeners;
+
+    GrantAttempt(GrantTransaction grants, KeepAlive keepAlive, Listeners listeners) {
+        this.grants = grants;
+        this.keepAlive = keepAlive;
+        this.listeners = listeners;
+    }
+
+    /**
+     * Makes sure that others believe this JVM alive, before something is granted that it is to keep alive.
+     *
+     * @return how many lapses of that there were
+     */
+    long prepareKept() {
+        return keepAlive.ensureBelieved();
+    }
+
+    GrantResult run(Supplier<GrantRound> round) {
+        return grants.grant(round);
+    }
+
+    /** Tells what was taken back; to be called when nobody waits for the caller any more. */
+    void tell(GrantResult result) {
+        result.takenBack().forEach(externalId -> listeners.tell(listener -> listener.expired(externalId)));
+    }
+}

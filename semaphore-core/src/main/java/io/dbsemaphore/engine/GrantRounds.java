@@ -1,0 +1,232 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.engine.GrantBoard.Round;
+import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
+import io.dbsemaphore.persistence.GrantOrder;
+import io.dbsemaphore.persistence.GrantOutcome;
+import io.dbsemaphore.persistence.GrantResult;
+import io.dbsemaphore.persistence.SemaphorePersistence;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
+
+/**
+ * Does the rounds: one transaction for all that has gathered, and to each caller his own outcome. A round that fails is
+ * taken apart, so that only he sees the error whose order causes it.
+ */
+final class GrantRounds implements Lanes.Desk {
+
+    private final GrantBoard board;
+    private final GrantAttempt attempt;
+    private final BackgroundReleases background;
+    private final LineWatch watch;
+    private final int maxAttempts;
+    private final Duration lockWait;
+
+    GrantRounds(
+            GrantBoard board,
+            GrantAttempt attempt,
+            BackgroundReleases background,
+            LineWatch watch,
+            int maxAttempts,
+            Duration lockWait) {
+        this.board = board;
+        this.attempt = attempt;
+        this.background = background;
+        this.watch = watch;
+        this.maxAttempts = maxAttempts;
+        this.lockWait = lockWait;
+    }
+
+    @Override
+    public long nanosToWork() {
+        return board.nanosToWork();
+    }
+
+    /** What a round took once it had a connection. */
+    private static final class Taken {
+
+        private @Nullable Round round;
+        private long lapses;
+
+        Round take(Round taken) {
+            round = taken;
+            return taken;
+        }
+    }
+
+    @Override
+    public void work(boolean mayWait) {
+        Taken taken = new Taken();
+        GrantResult result = null;
+        try {
+            boolean keptToo = board.hasKept();
+            taken.lapses = keptToo ? attempt.prepareKept() : 0;
+            // the connection comes first: meanwhile more gathers, and who gives up has had nothing done for him
+            result = attempt.run(() -> taken.take(board.take(keptToo, mayWait)).grants());
+        } catch (RuntimeException | Error failure) {
+            boolean reached = taken.round != null;
+            Round round = taken.round != null ? taken.round : board.take(true, mayWait);
+            finish(round, () -> fail(round, failure, reached));
+        }
+        Round decided = taken.round;
+        if (result != null && decided != null) {
+            List<GrantOutcome> outcomes = result.outcomes();
+            finish(decided, () -> settle(decided, outcomes, taken.lapses));
+            attempt.tell(result);
+        }
+        if (!board.awaited().isEmpty()) {
+            watch.begin();
+        }
+    }
+
+    private void finish(Round round, Runnable moves) {
+        board.finish(round, () -> {
+            try {
+                moves.run();
+            } catch (RuntimeException | Error unforeseen) { // nobody may wait for ever
+                round.members().stream()
+                        .filter(pending -> pending.place() == PendingGrant.Place.ROUND)
+                        .forEach(pending -> fail(pending, new IllegalStateException("A grant failed", unforeseen)));
+            }
+        });
+    }
+
+    private void settle(Round round, List<GrantOutcome> outcomes, long lapses) {
+        for (int i = 0; i < outcomes.size(); i++) {
+            PendingGrant pending = round.members().get(i);
+            if (pending.place() == PendingGrant.Place.ROUND) {
+                settle(pending, new Grants.Answer(outcomes.get(i), round.begunAt(), lapses));
+            }
+        }
+    }
+
+    private void settle(PendingGrant pending, Grants.Answer answer) {
+        GrantOutcome outcome = answer.outcome();
+        GrantOrder order = pending.order();
+        if (outcome instanceof GrantOutcome.Postponed) {
+            postpone(pending);
+            return;
+        }
+        order.setFateUnknown(false);
+        if (outcome instanceof GrantOutcome.Granted) {
+            if (pending.isAbandoned()) {
+                background.undo(order);
+            }
+            answer(pending, answer);
+            return;
+        }
+        order.unclaim();
+        if (outcome instanceof GrantOutcome.Refused refused) {
+            pending.refused(refused.shortages());
+            pending.setMustWait(false);
+            pending.setPostponedUntil(null);
+            if (order.isPatient() && !pending.isAbandoned()) {
+                park(pending);
+                return;
+            }
+        }
+        answer(pending, answer);
+    }
+
+    private void park(PendingGrant pending) {
+        if (board.isClosed()) {
+            fail(pending, new SemaphoreClosedException());
+        } else {
+            board.park(pending);
+        }
+    }
+
+    /** Somebody else has locked a row. It may be waited for in another round, or looked at again, but not for ever. */
+    private void postpone(PendingGrant pending) {
+        pending.order().unclaim();
+        pending.setMustWait(true);
+        Deadline until = pending.postponedUntil();
+        if (until == null) {
+            pending.setPostponedUntil(Deadline.in(lockWait));
+        } else if (until.isPassed()) {
+            pending.setPostponedUntil(null);
+            CannotAcquireLockException failure =
+                    new CannotAcquireLockException("A row of the semaphores %s was locked by another transaction for %s"
+                            .formatted(pending.names(), lockWait));
+            if (pending.failed(failure) >= maxAttempts) {
+                fail(pending, failure);
+                return;
+            }
+        }
+        pauseAndTryAgain(pending, Duration.ofMillis(ThreadLocalRandom.current().nextLong(2, 20)));
+    }
+
+    private void fail(Round round, Throwable failure, boolean reached) {
+        boolean unknown = failure instanceof CommitOutcomeUnknownException;
+        boolean unreachable = !reached || unknown || SemaphorePersistence.isUnreachable(failure);
+        RuntimeException shown = failure instanceof CommitOutcomeUnknownException commit
+                ? commit.translatedCause()
+                : failure instanceof RuntimeException exception
+                        ? exception
+                        : new IllegalStateException("A grant failed", failure);
+        for (PendingGrant pending : round.members()) {
+            if (unknown && pending.order().isClaimed()) {
+                pending.order().setFateUnknown(true);
+            } else if (!pending.order().isFateUnknown()) {
+                pending.order().unclaim();
+            }
+            if (pending.place() != PendingGrant.Place.ROUND) {
+                continue;
+            }
+            if (pending.isAbandoned()) {
+                if (pending.order().isFateUnknown()) {
+                    background.undo(pending.order());
+                }
+                fail(pending, shown);
+            } else if (round.members().size() > 1 && !unreachable) {
+                pending.goAlone();
+                again(pending);
+            } else {
+                failOrTryAgain(pending, shown, failure, unreachable);
+            }
+        }
+    }
+
+    private void failOrTryAgain(PendingGrant pending, RuntimeException shown, Throwable failure, boolean unreachable) {
+        int attempts = pending.failed(shown);
+        boolean worthIt = SemaphorePersistence.isWorthRepeating(failure) && attempts < maxAttempts;
+        boolean timeLeft = unreachable
+                && pending.order().isPatient()
+                && !pending.deadline().isPassed();
+        if (worthIt || timeLeft) {
+            long millis = Math.min(500, 20L << Math.min(attempts - 1, 5));
+            pauseAndTryAgain(
+                    pending,
+                    Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis)));
+        } else {
+            fail(pending, shown);
+        }
+    }
+
+    private void pauseAndTryAgain(PendingGrant pending, Duration pause) {
+        pending.pauseUntil(Deadline.in(pause));
+        again(pending);
+    }
+
+    private void again(PendingGrant pending) {
+        if (board.isClosed() && !pending.order().isFateUnknown()) {
+            fail(pending, new SemaphoreClosedException());
+        } else {
+            board.again(pending);
+        }
+    }
+
+    private static void answer(PendingGrant pending, Grants.Answer answer) {
+        pending.moveTo(PendingGrant.Place.NOWHERE);
+        pending.answer().complete(answer);
+    }
+
+    private static void fail(PendingGrant pending, RuntimeException failure) {
+        pending.moveTo(PendingGrant.Place.NOWHERE);
+        pending.answer().completeExceptionally(failure);
+    }
+}

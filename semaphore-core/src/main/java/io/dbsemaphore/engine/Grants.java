@@ -1,0 +1,39 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.persistence.GrantOrder;
+import io.dbsemaphore.persistence.GrantOutcome;
+import java.util.Map;
+
+/** How orders come to their outcome: with those of other callers, or each by itself. */
+interface Grants extends AutoCloseable {
+
+    /**
+     * What became of an order.
+     *
+     * @param asOf this JVM's clock before the transaction that decided it
+     * @param lapses of the heartbeat before that, see {@link InstanceLease#lapses}
+     */
+    record Answer(GrantOutcome outcome, long asOf, long lapses) {}
+
+    /**
+     * Grants the order, as soon as there is room within its time to wait.
+     *
+     * @param wait how long to wait for room; an order that need not wait is tried once
+     * @return granted, refused or rejected
+     * @throws io.dbsemaphore.AcquireInterruptedException when interrupted while it was not being decided; nothing is held
+     * @throws io.dbsemaphore.SemaphoreClosedException when closed
+     * @throws RuntimeException when it failed. Something may be held only if the order says that its
+     *     {@linkplain GrantOrder#isFateUnknown() fate is unknown}
+     */
+    Answer grant(GrantOrder order, Wait wait);
+
+    /** Permits of these semaphores were released by this JVM. */
+    void released(Map<String, Integer> permits);
+
+    /** Permits of any semaphore may have become free. */
+    void lookAgain();
+
+    /** Ends every wait. */
+    @Override
+    void close();
+}

@@ -1,0 +1,113 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.persistence.StoredGrant;
+import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** The handle of one acquire. What it tells is what this JVM knows; what it does, its engine does. */
+final class HeldGrant implements PermitGrant {
+
+    private final GrantState state;
+    private final boolean replayed;
+    private final DatabasePermitManager manager;
+    private final SortedMap<String, StoredPermit> permitsByName = new TreeMap<>();
+
+    HeldGrant(GrantState state, boolean replayed, DatabasePermitManager manager) {
+        this.state = state;
+        this.replayed = replayed;
+        this.manager = manager;
+        state.grant().permits().forEach(permit -> permitsByName.put(permit.name(), permit));
+    }
+
+    @Override
+    public String externalId() {
+        return stored().externalId();
+    }
+
+    @Override
+    public String owner() {
+        return stored().owner();
+    }
+
+    @Override
+    public Map<String, Integer> permits() {
+        SortedMap<String, Integer> counts = new TreeMap<>();
+        permitsByName.forEach((name, permit) -> counts.put(name, permit.count()));
+        return Collections.unmodifiableSortedMap(counts);
+    }
+
+    @Override
+    public long fencingToken(String name) {
+        StoredPermit permit = permitsByName.get(name);
+        if (permit == null) {
+            throw new IllegalArgumentException(
+                    "The grant has no permit of semaphore '" + name + "', but of " + permitsByName.keySet());
+        }
+        return permit.token();
+    }
+
+    @Override
+    public long fencingToken() {
+        if (permitsByName.size() != 1) {
+            throw new IllegalStateException("The grant is on " + permitsByName.keySet()
+                    + ", each with a token of its own: ask for fencingToken(name)");
+        }
+        return fencingToken(permitsByName.firstKey());
+    }
+
+    @Override
+    public Instant acquiredAt() {
+        return stored().acquiredAt();
+    }
+
+    @Override
+    public Optional<Instant> expiresAt() {
+        return Optional.ofNullable(stored().expiresAt());
+    }
+
+    @Override
+    public boolean replayed() {
+        return replayed;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return state.isHeld();
+    }
+
+    @Override
+    public PermitGrant renew(Duration ttl) {
+        manager.renew(externalId(), ttl);
+        return this;
+    }
+
+    @Override
+    public ReleaseOutcome release() {
+        return manager.release(state);
+    }
+
+    @Override
+    public String toString() {
+        return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
+    }
+
+    boolean isOf(DatabasePermitManager other) {
+        return manager == other;
+    }
+
+    GrantState state() {
+        return state;
+    }
+
+    StoredGrant stored() {
+        return state.grant();
+    }
+}

@@ -1,0 +1,44 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.SemaphoreListener;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells all listeners. One that throws keeps neither the others from hearing it nor the permits from their way. */
+final class Listeners {
+
+    private static final Logger log = LoggerFactory.getLogger(Listeners.class);
+
+    private final Supplier<List<SemaphoreListener>> listeners;
+
+    /**
+     * Creates the listeners.
+     *
+     * @param listeners asked with each event: a listener may itself need what is made of the engine
+     */
+    Listeners(Supplier<List<SemaphoreListener>> listeners) {
+        this.listeners = listeners;
+    }
+
+    void tell(Consumer<SemaphoreListener> event) {
+        for (SemaphoreListener listener : current()) {
+            try {
+                event.accept(listener);
+            } catch (RuntimeException | Error failure) { // an acquire that threw here would leave its permits behind
+                log.warn("The semaphore listener {} threw; that changes nothing", listener, failure);
+            }
+        }
+    }
+
+    private List<SemaphoreListener> current() {
+        try {
+            return listeners.get();
+        } catch (RuntimeException | Error failure) {
+            log.warn("The semaphore listeners cannot be had, and so are told nothing", failure);
+            return List.of();
+        }
+    }
+}

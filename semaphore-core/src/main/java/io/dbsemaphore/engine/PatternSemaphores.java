@@ -1,0 +1,59 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.persistence.AdminTransactions;
+import io.dbsemaphore.persistence.GrantOutcome;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes semaphores on first use where a pattern allows it, each in a transaction of its own. */
+final class PatternSemaphores {
+
+    private static final Logger log = LoggerFactory.getLogger(PatternSemaphores.class);
+
+    private final SemaphorePatterns patterns;
+    private final AdminTransactions admin;
+    private final TransientRetry retry;
+
+    PatternSemaphores(SemaphorePatterns patterns, AdminTransactions admin, TransientRetry retry) {
+        this.patterns = patterns;
+        this.admin = admin;
+        this.retry = retry;
+    }
+
+    /** Grants; where that fails for names that patterns match, makes those semaphores and grants again. */
+    Grants.Answer grant(Supplier<Grants.Answer> grant) {
+        Grants.Answer answer = grant.get();
+        return answer.outcome() instanceof GrantOutcome.Rejected rejected
+                        && rejected.reason() instanceof SemaphoreNotFoundException unknown
+                        && makeAll(unknown)
+                ? grant.get()
+                : answer;
+    }
+
+    private boolean makeAll(SemaphoreNotFoundException unknown) {
+        if (unknown.names().stream().anyMatch(name -> patterns.match(name).isEmpty())) {
+            return false;
+        }
+        unknown.names().forEach(name -> patterns.match(name).ifPresent(match -> make(name, match)));
+        return true;
+    }
+
+    private void make(String name, SemaphorePatterns.Match match) {
+        // somebody who makes it at the same time causes a duplicate key; the next attempt finds it
+        boolean made = retry.call(() -> admin.createOfPattern(
+                name,
+                match.capacity(),
+                match.pattern(),
+                patterns.maxSemaphores(),
+                DatabaseSemaphoreMaintenance.SEMAPHORE));
+        if (made) {
+            log.info(
+                    "Made semaphore '{}' with capacity {} by the pattern '{}'",
+                    name,
+                    match.capacity(),
+                    match.pattern());
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.persistence.GrantOrder;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One caller's order from the moment it is handed in until the caller has its outcome. All but the answer is guarded by
+ * the lock of the {@link GrantBoard}.
+ */
+final class PendingGrant {
+
+    /** Where it is. */
+    enum Place {
+        QUEUE,
+        ROUND,
+        LINE,
+        /** Answered, or given up by its caller. */
+        NOWHERE
+    }
+
+    private final GrantOrder order;
+    private final Deadline deadline;
+    private final CompletableFuture<Grants.Answer> answer = new CompletableFuture<>();
+    /** How many permits it waits for in the lines where it stands. */
+    private final Map<String, Long> shortOf = new HashMap<>();
+
+    private long ticket;
+    private Place place = Place.NOWHERE;
+    private int attempts;
+    private boolean alone;
+    private boolean mustWait;
+    private boolean abandoned;
+    private boolean givenUp;
+    private Deadline notBefore = Deadline.in(Duration.ZERO);
+    private @Nullable Deadline postponedUntil;
+    private @Nullable RuntimeException lastFailure;
+    private List<PermitShortage> lastShortages = List.of();
+
+    PendingGrant(GrantOrder order, Deadline deadline) {
+        this.order = order;
+        this.deadline = deadline;
+    }
+
+    GrantOrder order() {
+        return order;
+    }
+
+    Set<String> names() {
+        return order.permits().keySet();
+    }
+
+    Deadline deadline() {
+        return deadline;
+    }
+
+    CompletableFuture<Grants.Answer> answer() {
+        return answer;
+    }
+
+    Map<String, Long> shortOf() {
+        return shortOf;
+    }
+
+    long ticket() {
+        return ticket;
+    }
+
+    void setTicket(long ticket) {
+        this.ticket = ticket;
+    }
+
+    Place place() {
+        return place;
+    }
+
+    void moveTo(Place next) {
+        place = next;
+    }
+
+    /** Counts an attempt that failed, and returns how many did. */
+    int failed(RuntimeException failure) {
+        lastFailure = failure;
+        return ++attempts;
+    }
+
+    @Nullable RuntimeException lastFailure() {
+        return lastFailure;
+    }
+
+    int attempts() {
+        return attempts;
+    }
+
+    /** Whether it is to be tried without others, since something went wrong with them. */
+    boolean isAlone() {
+        return alone;
+    }
+
+    void goAlone() {
+        alone = true;
+    }
+
+    /** Whether it was passed over for rows that somebody else has locked. */
+    boolean mustWait() {
+        return mustWait;
+    }
+
+    void setMustWait(boolean mustWait) {
+        this.mustWait = mustWait;
+    }
+
+    Deadline notBefore() {
+        return notBefore;
+    }
+
+    void pauseUntil(Deadline until) {
+        notBefore = until;
+    }
+
+    /** Until when it may be passed over; set when that begins. */
+    @Nullable Deadline postponedUntil() {
+        return postponedUntil;
+    }
+
+    void setPostponedUntil(@Nullable Deadline until) {
+        postponedUntil = until;
+    }
+
+    /** Whether its caller has gone while its fate was being decided, so that a grant is to be undone. */
+    boolean isAbandoned() {
+        return abandoned;
+    }
+
+    void abandon() {
+        abandoned = true;
+    }
+
+    /** Whether its caller has gone before anything was decided. */
+    boolean isGivenUp() {
+        return givenUp;
+    }
+
+    void giveUp() {
+        givenUp = true;
+        moveTo(Place.NOWHERE);
+    }
+
+    List<PermitShortage> lastShortages() {
+        return lastShortages;
+    }
+
+    void refused(List<PermitShortage> shortages) {
+        lastShortages = shortages;
+    }
+}

@@ -1,0 +1,123 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.persistence.StoredGrant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * Releases, now or later: a release that would wait for a transaction of this very thread is put off until that is
+ * over, and one that fails goes on in the background, since its caller has said that the work is done.
+ */
+final class Releaser {
+
+    private final Releases releases;
+    private final ReleaseTransaction transaction;
+    private final DirectReleases direct;
+    private final HeldGrants held;
+    private final CheckedGrants checked;
+    private final BackgroundReleases background;
+    private final Grants grants;
+    private final KeepAlive keepAlive;
+    private final Listeners listeners;
+
+    Releaser(
+            Releases releases,
+            ReleaseTransaction transaction,
+            DirectReleases direct,
+            HeldGrants held,
+            CheckedGrants checked,
+            BackgroundReleases background,
+            Grants grants,
+            KeepAlive keepAlive,
+            Listeners listeners) {
+        this.releases = releases;
+        this.transaction = transaction;
+        this.direct = direct;
+        this.held = held;
+        this.checked = checked;
+        this.background = background;
+        this.grants = grants;
+        this.keepAlive = keepAlive;
+        this.listeners = listeners;
+    }
+
+    /** Releases a grant of this JVM. */
+    ReleaseOutcome release(GrantState state) {
+        return state.isReleased() ? ReleaseOutcome.ALREADY_RELEASED : held.releasing(() -> releaseNow(state));
+    }
+
+    private ReleaseOutcome releaseNow(GrantState state) {
+        StoredGrant grant = state.grant();
+        state.end();
+        keepAlive.stop(grant.requestId()); // before the release is tried, so that nothing renews what is given back
+        held.end(grant.requestId());
+        Runnable release = () -> release(grant);
+        Runnable later = () -> background.release(grant.externalId(), release, state.deadline());
+        if (checked.defer(grant.requestId(), later)) {
+            return ReleaseOutcome.DEFERRED;
+        }
+        try {
+            ReleaseOutcome outcome = release(grant);
+            state.released();
+            return outcome;
+        } catch (RuntimeException failure) {
+            later.run();
+            throw failure;
+        }
+    }
+
+    /** Releases by external id what any JVM may hold. */
+    ReleaseOutcome release(String externalId) {
+        Optional<GrantState> state = held.find(externalId);
+        return state.isPresent() ? release(state.get()) : takeAway(externalId, () -> transaction.release(externalId));
+    }
+
+    /** Takes away by external id what any JVM may hold, this one too, by the given transaction. */
+    ReleaseOutcome force(String externalId, Supplier<ReleaseOutcome> transaction) {
+        ReleaseOutcome outcome = takeAway(externalId, transaction);
+        if (outcome != ReleaseOutcome.DEFERRED) {
+            held.find(externalId)
+                    .map(GrantState::grant)
+                    .map(StoredGrant::requestId)
+                    .ifPresent(requestId -> {
+                        keepAlive.stop(requestId);
+                        held.end(requestId);
+                    });
+        }
+        return outcome;
+    }
+
+    private ReleaseOutcome takeAway(String externalId, Supplier<ReleaseOutcome> transaction) {
+        Runnable release = () -> run(externalId, transaction);
+        Optional<Long> checkedHere = checked.find(externalId); // deferred before, or the grant of another engine
+        return checkedHere.isPresent()
+                        && checked.defer(
+                                checkedHere.get(), () -> background.release(externalId, release, Deadline.NEVER))
+                ? ReleaseOutcome.DEFERRED
+                : run(externalId, transaction);
+    }
+
+    private ReleaseOutcome release(StoredGrant grant) {
+        ReleaseOutcome outcome = releases.release(grant);
+        if (outcome == ReleaseOutcome.RELEASED) {
+            Map<String, Integer> counts = new HashMap<>();
+            grant.permits().forEach(permit -> counts.put(permit.name(), permit.count()));
+            grants.released(counts);
+            listeners.tell(listener -> listener.released(grant.externalId()));
+        }
+        return outcome;
+    }
+
+    private ReleaseOutcome run(String externalId, Supplier<ReleaseOutcome> transaction) {
+        ReleaseOutcome outcome = direct.run(transaction);
+        if (outcome == ReleaseOutcome.RELEASED) {
+            grants.lookAgain();
+            listeners.tell(listener -> listener.released(externalId));
+        }
+        return outcome;
+    }
+}

@@ -1,0 +1,119 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Locale;
+import javax.sql.DataSource;
+
+/** The supported databases, each as the capabilities in which it differs from the others. */
+public enum Database {
+
+    /** MySQL 8.4 and later. */
+    MYSQL(
+            "utc_timestamp(6)",
+            "timestampadd(microsecond, ?1 * 1000, utc_timestamp(6))",
+            "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))",
+            "for share",
+            SystemVariableLimits::mysql),
+
+    /** MariaDB 10.11 and later. */
+    MARIADB(
+            "utc_timestamp(6)",
+            "timestampadd(microsecond, ?1 * 1000, utc_timestamp(6))",
+            "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))",
+            "lock in share mode",
+            SystemVariableLimits::mariadb),
+
+    /** PostgreSQL 14 and later. */
+    POSTGRESQL(
+            "(clock_timestamp() at time zone 'UTC')",
+            "((clock_timestamp() at time zone 'UTC') + ?1 * interval '1 millisecond')",
+            "cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)",
+            "for share",
+            TransactionLocalLimits::new),
+
+    /**
+     * H2 2.x, for tests and demos: it cannot end the session of a JVM that froze in the middle of a transaction. A cast of
+     * its clock to a timestamp without time zone would be in the zone of the session, whatever zone was asked for.
+     */
+    H2(
+            "dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00')",
+            "dateadd(millisecond, ?1, dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00'))",
+            "cast(extract(epoch from current_timestamp) * 1000000 as bigint)",
+            "for update",
+            H2Limits::new);
+
+    private final String utcNow;
+    private final String utcPlusMillis;
+    private final String epochMicros;
+    private final String sharedRowLock;
+    private final SessionLimits.Factory sessionLimits;
+
+    Database(
+            String utcNow,
+            String utcPlusMillis,
+            String epochMicros,
+            String sharedRowLock,
+            SessionLimits.Factory sessionLimits) {
+        this.utcNow = utcNow;
+        this.utcPlusMillis = utcPlusMillis;
+        this.epochMicros = epochMicros;
+        this.sharedRowLock = sharedRowLock;
+        this.sessionLimits = sessionLimits;
+    }
+
+    /**
+     * Asks a data source which database it is.
+     *
+     * @throws SQLException when it cannot be asked
+     * @throws IllegalStateException when it is none that is supported
+     */
+    public static Database of(DataSource dataSource) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            DatabaseMetaData metaData = connection.getMetaData();
+            return of(metaData.getDatabaseProductName(), metaData.getDatabaseProductVersion());
+        }
+    }
+
+    static Database of(String product, String version) {
+        String name = product.toLowerCase(Locale.ROOT);
+        if (name.contains("mariadb") || version.toLowerCase(Locale.ROOT).contains("mariadb")) {
+            return MARIADB;
+        }
+        return switch (name) {
+            case "mysql" -> MYSQL;
+            case "postgresql" -> POSTGRESQL;
+            case "h2" -> H2;
+            default ->
+                throw new IllegalStateException("Semaphores are not supported on " + product + " " + version
+                        + ". Supported are MySQL 8.4+, MariaDB 10.11+, PostgreSQL 14+ and H2 2.x; name a DataSource on"
+                        + " one of them with semaphore.datasource");
+        };
+    }
+
+    /** SQL for the database's clock as a timestamp without time zone, in UTC, whatever the zone of the session. */
+    public String utcNow() {
+        return utcNow;
+    }
+
+    /** SQL for that clock plus {@code ?1} milliseconds. */
+    public String utcPlusMillis() {
+        return utcPlusMillis;
+    }
+
+    /** SQL for that clock as microseconds since 1970. */
+    public String epochMicros() {
+        return epochMicros;
+    }
+
+    /** SQL behind a select of one row: others may read and share-lock the row, but not change it. */
+    public String sharedRowLock() {
+        return sharedRowLock;
+    }
+
+    SessionLimits sessionLimits(Duration lockWait, Duration idle) {
+        return sessionLimits.of(lockWait, idle);
+    }
+}

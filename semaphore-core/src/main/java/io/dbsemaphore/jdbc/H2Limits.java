@@ -1,0 +1,28 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+/** H2: a lock timeout per session; it knows no limit for an idle one. */
+record H2Limits(Duration lockWait, Duration idle) implements SessionLimits {
+
+    @Override
+    public Restoration applyToSession(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            long before;
+            try (ResultSet timeout = statement.executeQuery("select lock_timeout()")) {
+                timeout.next();
+                before = timeout.getLong(1);
+            }
+            statement.execute("set lock_timeout " + lockWait.toMillis());
+            return restored -> {
+                try (Statement restore = restored.createStatement()) {
+                    restore.execute("set lock_timeout " + before);
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,196 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The few connections that the library uses at once, whatever the number of threads. To prepare one costs more round
+ * trips than a release has, so a session that is wanted again and again is kept for some milliseconds after use; one
+ * that is wanted now and then goes back to the host's pool at once, which may have no other.
+ */
+final class SessionPool implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(SessionPool.class);
+
+    private static final Duration KEPT_IDLE = Duration.ofMillis(5);
+    /** Below what pools take for a leak, and often enough for what they do with connections that come back. */
+    private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
+
+    private static final int BUSY_AFTER = 3;
+
+    private final DataSource host;
+    private final SessionLimits limits;
+    private final int size;
+    private final Duration patience;
+    private final Semaphore places;
+    private final Deque<Idle> idle = new ArrayDeque<>();
+    private final ScheduledThreadPoolExecutor keeper;
+    private boolean keeperScheduled;
+    private boolean closed;
+    private int quickReturns;
+    private long lastReturn = System.nanoTime() - KEPT_IDLE.toNanos();
+
+    private record Idle(PreparedSession session, long since) {}
+
+    /**
+     * Makes a pool.
+     *
+     * @param size how many connections may be out at once
+     * @param patience how long to wait for one of them
+     */
+    SessionPool(DataSource host, SessionLimits limits, int size, Duration patience) {
+        this.host = host;
+        this.limits = limits;
+        this.size = size;
+        this.patience = patience;
+        this.places = new Semaphore(size, true);
+        this.keeper = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "semaphore-connections");
+            thread.setDaemon(true);
+            return thread;
+        });
+        keeper.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    Connection borrow() throws SQLException {
+        awaitPlace();
+        PreparedSession session = null;
+        try {
+            session = takeIdle();
+            if (session == null) {
+                session = PreparedSession.open(host.getConnection(), limits);
+            }
+            session.begin();
+            return SessionConnection.on(session, this);
+        } catch (SQLException | RuntimeException | Error failure) {
+            if (session != null) {
+                session.rollback();
+                session.giveBack();
+            }
+            places.release();
+            throw failure;
+        }
+    }
+
+    void takeBack(PreparedSession session) throws SQLException {
+        try {
+            if (!keep(session)) {
+                session.giveBack();
+            }
+        } finally {
+            places.release();
+        }
+    }
+
+    /** Gives back what is kept. Sessions that are out are given back as soon as they are closed. */
+    @Override
+    public void close() {
+        synchronized (idle) {
+            closed = true;
+        }
+        keeper.shutdown();
+        giveBackIdleSince(System.nanoTime());
+    }
+
+    private void awaitPlace() throws SQLException {
+        try {
+            if (!places.tryAcquire(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new SQLTransientConnectionException(
+                        "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
+                                .formatted(size, patience));
+            }
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            throw new SQLTransientConnectionException("Interrupted while waiting for a connection", interrupt);
+        }
+    }
+
+    private @Nullable PreparedSession takeIdle() {
+        synchronized (idle) {
+            boolean quick = System.nanoTime() - lastReturn < KEPT_IDLE.toNanos();
+            quickReturns = quick ? Math.min(quickReturns + 1, BUSY_AFTER) : 0;
+            Idle kept = idle.pollFirst();
+            return kept == null ? null : kept.session();
+        }
+    }
+
+    private boolean keep(PreparedSession session) {
+        synchronized (idle) {
+            lastReturn = System.nanoTime();
+            if (closed
+                    || quickReturns < BUSY_AFTER
+                    || !session.isReusable()
+                    || session.ageNanos() > LONGEST_LOAN.toNanos()) {
+                return false;
+            }
+            idle.addFirst(new Idle(session, lastReturn));
+            schedule();
+            return true;
+        }
+    }
+
+    private void schedule() {
+        if (!keeperScheduled) {
+            try {
+                ScheduledFuture<?> unused =
+                        keeper.schedule(this::look, KEPT_IDLE.toMillis() + 1, TimeUnit.MILLISECONDS);
+                keeperScheduled = true;
+            } catch (RejectedExecutionException shutDown) {
+                log.trace("Closed meanwhile; close() gives back what is kept", shutDown);
+            }
+        }
+    }
+
+    private void look() {
+        synchronized (idle) {
+            keeperScheduled = false;
+        }
+        giveBackIdleSince(System.nanoTime() - KEPT_IDLE.toNanos());
+        synchronized (idle) {
+            if (!idle.isEmpty()) {
+                schedule();
+            }
+        }
+    }
+
+    /** One after the other, each counted among those that are out, so that never more than allowed are open. */
+    private void giveBackIdleSince(long nanos) {
+        while (places.tryAcquire()) {
+            try {
+                PreparedSession session = takeIdleSince(nanos);
+                if (session == null) {
+                    return;
+                }
+                session.giveBack();
+            } catch (SQLException | RuntimeException failure) {
+                log.debug("A connection could not be given back", failure);
+            } finally {
+                places.release();
+            }
+        }
+    }
+
+    private @Nullable PreparedSession takeIdleSince(long nanos) {
+        synchronized (idle) {
+            Idle longest = idle.peekLast();
+            if (longest == null || longest.since() - nanos > 0) {
+                return null;
+            }
+            idle.removeLast();
+            return longest.session();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientConnectionException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an error of a database means for a transaction of ours, judged by the SQL state and vendor code of the innermost
+ * {@link SQLException}: the exceptions that JPA and Spring wrap around it differ between databases and between a
+ * statement and a commit.
+ */
+public final class SqlErrors {
+
+    /** The transaction lost against another one; the same work in a new transaction may succeed. */
+    private static final Set<String> CONFLICT_STATES = Set.of(
+            "40001", // serialization failure, deadlock (MySQL 1213, H2, PostgreSQL)
+            "40P01", // deadlock (PostgreSQL)
+            "55P03", // lock not available (PostgreSQL lock_timeout)
+            "HYT00", // lock timeout (H2)
+            "40000"); // rolled back (MySQL 3101, Group Replication certification)
+
+    private static final Set<Integer> CONFLICT_CODES = Set.of(
+            1205, // lock wait timeout; only the statement is rolled back (MySQL, MariaDB)
+            1213, // deadlock, and Galera certification (MySQL, MariaDB)
+            3101, // Group Replication certification (MySQL)
+            1020, // innodb_snapshot_isolation (MariaDB)
+            1047, // node not in the primary component, "unknown command" while it joins (Galera)
+            50200, // lock timeout (H2)
+            90131); // concurrent update (H2)
+
+    /** The server ended the session by itself; its transaction is rolled back. */
+    private static final Set<String> SESSION_ENDED_STATES = Set.of("57P01", "57P02", "57P03", "25P03", "70100");
+
+    private static final Set<Integer> SESSION_ENDED_CODES = Set.of(
+            4031, // wait_timeout (MySQL)
+            1927); // connection killed (MariaDB)
+
+    private static final int MAX_DEPTH = 50;
+
+    private SqlErrors() {}
+
+    /** Another transaction was in the way, and the server said so: nothing of ours is committed. */
+    public static boolean isConflict(Throwable failure) {
+        return root(failure)
+                .filter(error ->
+                        CONFLICT_STATES.contains(state(error)) || CONFLICT_CODES.contains(error.getErrorCode()))
+                .isPresent();
+    }
+
+    /** A unique key exists already. */
+    public static boolean isDuplicateKey(Throwable failure) {
+        return root(failure)
+                .filter(error -> error.getErrorCode() == 1062 || state(error).equals("23505"))
+                .isPresent();
+    }
+
+    /** A table does not exist. */
+    public static boolean isMissingTable(Throwable failure) {
+        return root(failure)
+                .filter(error -> error.getErrorCode() == 1146
+                        || Set.of("42S02", "42P01", "42S04").contains(state(error)))
+                .isPresent();
+    }
+
+    /** The connection is gone; what the server made of the last statement is not known. */
+    public static boolean isConnectionLost(Throwable failure) {
+        return root(failure)
+                .filter(error -> state(error).startsWith("08")
+                        || SESSION_ENDED_STATES.contains(state(error))
+                        || SESSION_ENDED_CODES.contains(error.getErrorCode())
+                        || error instanceof SQLRecoverableException
+                        || error instanceof SQLNonTransientConnectionException)
+                .isPresent();
+    }
+
+    /** The pool gave no connection, after it had waited for one as long as the host configured it to. */
+    public static boolean isPoolExhausted(Throwable failure) {
+        return chain(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
+    }
+
+    /** The server has answered: a failed commit with such an error has not committed. A pool's own errors have no state. */
+    public static boolean isAnswerOfServer(Throwable failure) {
+        return root(failure).filter(error -> !state(error).isEmpty()).isPresent() && !isConnectionLost(failure);
+    }
+
+    /** The innermost error of the driver. */
+    public static Optional<SQLException> root(Throwable failure) {
+        return chain(failure)
+                .filter(SQLException.class::isInstance)
+                .map(SQLException.class::cast)
+                .reduce((outer, inner) -> inner);
+    }
+
+    /** What the driver or the pool threw, with all that it was caused by. */
+    public static Optional<SQLException> outermost(Throwable failure) {
+        return chain(failure)
+                .filter(SQLException.class::isInstance)
+                .map(SQLException.class::cast)
+                .findFirst();
+    }
+
+    private static Stream<Throwable> chain(Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MAX_DEPTH);
+    }
+
+    private static String state(SQLException error) {
+        @Nullable String state = error.getSQLState();
+        return state == null ? "" : state;
+    }
+}

@@ -1,0 +1,23 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/**
+ * PostgreSQL: settings of the transaction, which end with it. A setting of the session would reach the sessions of
+ * others where a proxy hands out server connections by transaction (PgBouncer).
+ */
+record TransactionLocalLimits(Duration lockWait, Duration idle) implements SessionLimits {
+
+    @Override
+    public void applyToTransaction(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(
+                "select set_config('lock_timeout', ?, true), set_config('idle_in_transaction_session_timeout', ?, true)")) {
+            statement.setString(1, lockWait.toMillis() + "ms");
+            statement.setString(2, idle.toMillis() + "ms");
+            statement.execute();
+        }
+    }
+}

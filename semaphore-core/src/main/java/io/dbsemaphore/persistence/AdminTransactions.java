@@ -1,0 +1,194 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.PatternLimitExceededException;
+import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreInUseException;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.SemaphoreStatus;
+import java.util.List;
+import java.util.Optional;
+
+/** What operators do, each a transaction of its own. A change of a semaphore locks its row, as a grant does. */
+public final class AdminTransactions {
+
+    private static final int MAX_REASON = 1000;
+
+    private final ShortTransaction transaction;
+    private final SemaphoreRepository semaphores;
+    private final SemaphoreDirectory directory;
+    private final SemaphoreReports reports;
+    private final CapacityAuditRepository audits;
+    private final GrantLookup lookup;
+    private final ReleaseTransaction releases;
+    private final TimeOrderedIds ids;
+
+    AdminTransactions(
+            ShortTransaction transaction,
+            SemaphoreRepository semaphores,
+            SemaphoreDirectory directory,
+            SemaphoreReports reports,
+            CapacityAuditRepository audits,
+            GrantLookup lookup,
+            ReleaseTransaction releases,
+            TimeOrderedIds ids) {
+        this.transaction = transaction;
+        this.semaphores = semaphores;
+        this.directory = directory;
+        this.reports = reports;
+        this.audits = audits;
+        this.lookup = lookup;
+        this.releases = releases;
+        this.ids = ids;
+    }
+
+    /**
+     * Creates a semaphore; false if it exists.
+     *
+     * @throws RuntimeException for a duplicate key when somebody else creates it at the same time; try again
+     */
+    public boolean create(String name, int capacity) {
+        return transaction.execute(() -> {
+            if (!semaphores.findIds(List.of(name)).isEmpty()) {
+                return false;
+            }
+            return semaphores.insert(ids.next(), name, capacity, null) == 1;
+        });
+    }
+
+    /**
+     * Creates a semaphore on first use, as a pattern says; false if it exists.
+     *
+     * @param maxOfPatterns how many semaphores patterns may make in all
+     * @param guard the name of a semaphore under whose row lock they are counted
+     * @throws PatternLimitExceededException when there are as many already
+     */
+    public boolean createOfPattern(String name, int capacity, String pattern, long maxOfPatterns, String guard) {
+        return transaction.execute(() -> {
+            if (lock(guard).isEmpty()) {
+                semaphores.insert(ids.next(), guard, 1, null);
+            }
+            if (!semaphores.findIds(List.of(name)).isEmpty()) {
+                return false;
+            }
+            if (semaphores.countOfPatterns() >= maxOfPatterns) {
+                throw new PatternLimitExceededException(name, pattern, maxOfPatterns);
+            }
+            return semaphores.insert(ids.next(), name, capacity, pattern) == 1;
+        });
+    }
+
+    /** Takes a request from its holder and leaves the audit of it, one row for each semaphore, at once. */
+    public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
+        return transaction.execute(() -> {
+            Optional<StoredGrant> grant = lookup.findHeld(externalId);
+            if (grant.isEmpty()) {
+                return releases.releaseWithin(externalId);
+            }
+            ReleaseOutcome outcome = releases.releaseWithin(grant.get().requestId());
+            if (outcome == ReleaseOutcome.RELEASED) {
+                audit(grant.get(), releasedBy, reason);
+            }
+            return outcome;
+        });
+    }
+
+    private void audit(StoredGrant grant, String releasedBy, String reason) {
+        grant.permits().forEach(permit -> {
+            int capacity = reports.findStatus(permit.name())
+                    .map(SemaphoreReports.Status::capacity)
+                    .orElse(0);
+            audits.insert(
+                    ids.next(),
+                    permit.name(),
+                    capacity,
+                    capacity,
+                    releasedBy,
+                    shorten("forced release of %d permit(s), external id %s, owner %s: %s"
+                            .formatted(permit.count(), grant.externalId(), grant.owner(), reason)));
+        });
+    }
+
+    private static String shorten(String reason) {
+        return reason.length() <= MAX_REASON ? reason : reason.substring(0, MAX_REASON - 1) + "…";
+    }
+
+    /** Changes a capacity and leaves the audit; nothing when it is that already. */
+    public void setCapacity(String name, int capacity, String changedBy, String reason) {
+        transaction.execute(() -> {
+            Semaphore semaphore = lock(name).orElseThrow(() -> new SemaphoreNotFoundException(List.of(name)));
+            if (semaphore.capacity() != capacity) {
+                semaphores.updateCapacity(semaphore.id(), capacity);
+                audits.insert(ids.next(), name, semaphore.capacity(), capacity, changedBy, reason);
+            }
+            return null;
+        });
+    }
+
+    /** Deletes a semaphore of which nothing is held; false if it does not exist. */
+    public boolean delete(String name) {
+        return transaction.execute(() -> {
+            Optional<Semaphore> semaphore = lock(name);
+            if (semaphore.isEmpty()) {
+                return false;
+            }
+            long id = semaphore.get().id();
+            long held = semaphores.sumHeld(id);
+            if (held > 0) {
+                throw new SemaphoreInUseException(name, held);
+            }
+            semaphores.delete(id);
+            directory.forget(id);
+            return true;
+        });
+    }
+
+    /** One semaphore as it stands. */
+    public Optional<SemaphoreStatus> find(String name) {
+        return transaction.execute(() -> reports.findStatus(name).map(SemaphoreReports.Status::toContract));
+    }
+
+    /** All semaphores as they stand, by name. */
+    public List<SemaphoreStatus> list() {
+        return transaction.execute(() -> reports.findStatuses().stream()
+                .map(SemaphoreReports.Status::toContract)
+                .toList());
+    }
+
+    /** Who holds permits. */
+    public List<PermitHolder> holders(String name) {
+        return transaction.execute(() -> {
+            long id = semaphores.findIds(List.of(name)).stream()
+                    .findFirst()
+                    .orElseThrow(() -> new SemaphoreNotFoundException(List.of(name)))
+                    .id();
+            return reports.findHolders(id).stream()
+                    .map(SemaphoreReports.Holder::toContract)
+                    .toList();
+        });
+    }
+
+    /** The audit of a name, newest first. */
+    public List<CapacityChange> capacityHistory(String name) {
+        return transaction.execute(() -> audits.findByName(name).stream()
+                .map(CapacityAuditRepository.Change::toContract)
+                .toList());
+    }
+
+    /** Reads from each table, so that a missing one is found at once. */
+    public void touchTables() {
+        transaction.execute(() -> {
+            reports.findStatus("");
+            reports.findHolders(0);
+            reports.countInstances(0);
+            audits.findByName("");
+            return null;
+        });
+    }
+
+    /** By the name in the database, not by what is remembered: an operator may have made it a moment ago. */
+    private Optional<Semaphore> lock(String name) {
+        return semaphores.findIds(List.of(name)).stream().findFirst().flatMap(found -> semaphores.lockById(found.id()));
+    }
+}

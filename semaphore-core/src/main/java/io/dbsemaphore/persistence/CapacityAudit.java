@@ -1,0 +1,38 @@
+package io.dbsemaphore.persistence;
+
+import jakarta.persistence.Column;
+import jakarta.persistence.Entity;
+import jakarta.persistence.Id;
+import jakarta.persistence.Table;
+import java.time.LocalDateTime;
+
+/** The audit of what operators did to a semaphore. It knows the semaphore by name, and outlives it. */
+@Entity
+@Table(name = "capacity_change")
+class CapacityAudit {
+
+    @Id
+    @Column(name = "id", nullable = false, updatable = false)
+    private long id;
+
+    @Column(name = "semaphore_name", nullable = false, updatable = false, length = 190)
+    private String semaphoreName;
+
+    @Column(name = "from_capacity", nullable = false, updatable = false)
+    private int fromCapacity;
+
+    @Column(name = "to_capacity", nullable = false, updatable = false)
+    private int toCapacity;
+
+    @Column(name = "changed_by", nullable = false, updatable = false, length = 190)
+    private String changedBy;
+
+    @Column(name = "reason", nullable = false, updatable = false, length = 1000)
+    private String reason;
+
+    @Column(name = "changed_at", nullable = false, updatable = false)
+    private LocalDateTime changedAt;
+
+    @SuppressWarnings("NullAway.Init") // filled by Hibernate
+    protected CapacityAudit() {}
+}

@@ -1,0 +1,67 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.persistence.PermitRequestRepository.Found;
+import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
+import jakarta.persistence.EntityManager;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads a grant as the database has it. */
+final class GrantLookup {
+
+    private final EntityManager entityManager;
+    private final PermitRequestRepository requests;
+    private final PermitRepository permits;
+
+    GrantLookup(EntityManager entityManager, PermitRequestRepository requests, PermitRepository permits) {
+        this.entityManager = entityManager;
+        this.requests = requests;
+        this.permits = permits;
+    }
+
+    /** The held grant of this external id. Within a transaction. */
+    Optional<StoredGrant> findHeld(String externalId) {
+        return requests.findByExternalIds(List.of(externalId)).stream()
+                .filter(found -> found.request().isAcquired())
+                .findFirst()
+                .map(this::complete);
+    }
+
+    /** The grant of a request that was changed in this transaction, read anew. */
+    StoredGrant reload(long requestId) {
+        entityManager.clear(); // a bulk update does not reach an entity that was loaded before
+        return complete(requests.findByIds(List.of(requestId)).get(0));
+    }
+
+    /** Those grants that are held and not expired, of requests that were changed in this transaction, read anew. */
+    List<StoredGrant> findAlive(Collection<Long> requestIds) {
+        entityManager.clear();
+        Map<Long, List<StoredPermit>> held = new HashMap<>();
+        permits.findByRequests(requestIds)
+                .forEach(permit -> held.computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
+                        .add(stored(permit)));
+        return requests.findByIds(requestIds).stream()
+                .filter(found -> found.request().isAcquired())
+                .map(found -> StoredGrant.of(
+                        found.request(), held.getOrDefault(found.request().id(), List.of()), found.now()))
+                .filter(grant -> grant.remaining()
+                        .map(left -> !left.isNegative() && !left.isZero())
+                        .orElse(true))
+                .toList();
+    }
+
+    private static StoredPermit stored(PermitRepository.NamedPermit permit) {
+        return new StoredPermit(permit.id(), permit.name(), permit.count(), permit.token());
+    }
+
+    StoredGrant complete(Found found) {
+        List<StoredPermit> held = permits.findByRequests(List.of(found.request().id())).stream()
+                .map(GrantLookup::stored)
+                .toList();
+        return StoredGrant.of(found.request(), held, found.now());
+    }
+}

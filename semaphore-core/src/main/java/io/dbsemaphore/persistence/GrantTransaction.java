@@ -1,0 +1,215 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/**
+ * The heart: one transaction that grants any number of orders.
+ *
+ * <ol>
+ *   <li>Orders whose external id is known already are answered with what is there.
+ *   <li>The rows of the semaphores are locked: one id per statement, in ascending order, where a lock may be waited for;
+ *       all in one statement that skips what is locked, where orders may be left for later.
+ *   <li>In a statement of its own, the held permits are summed.
+ *   <li>Each order is decided, in turn; where there is no room, what has expired is taken back first.
+ *   <li>The fences are raised, requests and permits inserted, and all is committed at once.
+ * </ol>
+ *
+ * Whoever grants holds the lock of the row, so no two see the same room; whoever releases needs no lock, since a release
+ * only makes more of it.
+ */
+public final class GrantTransaction {
+
+    private final ShortTransaction transaction;
+    private final SemaphoreRepository semaphores;
+    private final SemaphoreDirectory directory;
+    private final RepeatedOrders repeatedOrders;
+    private final OrphanedRequests orphans;
+    private final PermitRequestRepository requests;
+    private final GrantStatements statements;
+    private final TimeOrderedIds ids;
+
+    GrantTransaction(
+            ShortTransaction transaction,
+            SemaphoreRepository semaphores,
+            SemaphoreDirectory directory,
+            RepeatedOrders repeatedOrders,
+            OrphanedRequests orphans,
+            PermitRequestRepository requests,
+            GrantStatements statements,
+            TimeOrderedIds ids) {
+        this.transaction = transaction;
+        this.semaphores = semaphores;
+        this.directory = directory;
+        this.repeatedOrders = repeatedOrders;
+        this.orphans = orphans;
+        this.requests = requests;
+        this.statements = statements;
+        this.ids = ids;
+    }
+
+    /**
+     * Grants or refuses the orders, each with an outcome of its own, in their order.
+     *
+     * @param round what to grant, asked for once there is a connection
+     * @throws RuntimeException when the transaction failed as a whole: nothing was granted, unless it is a
+     *     {@link CommitOutcomeUnknownException}
+     */
+    public GrantResult grant(Supplier<GrantRound> round) {
+        return transaction.execute(() -> grant(round.get()));
+    }
+
+    private GrantResult grant(GrantRound round) {
+        GrantBatch batch = new GrantBatch(round.orders());
+        repeatedOrders.settle(batch);
+        Map<String, Semaphore> locked = round.waiting() ? lockEach(batch) : lockFree(batch);
+        repeatedOrders.settle(batch); // who waited for the lock may have been overtaken by his own repetition
+        batch.settleAll(order -> order.claim() ? null : new GrantOutcome.Withdrawn());
+        Decision decision = Decision.of(batch.open(), measure(locked));
+        List<String> takenBack = decision.hasRefusals() ? orphans.releaseOf(decision.refusedSemaphores()) : List.of();
+        if (!takenBack.isEmpty()) {
+            decision = Decision.of(batch.open(), measure(locked));
+        }
+        write(decision).forEach(batch::settle);
+        decision.rejections().forEach(batch::settle);
+        refuse(decision).forEach(batch::settle);
+        return new GrantResult(batch.outcomes(), takenBack);
+    }
+
+    /** Locks what the orders name, and waits for it. */
+    private Map<String, Semaphore> lockEach(GrantBatch batch) {
+        Map<String, Long> known = settleUnknown(batch);
+        Map<Long, String> ascending = new TreeMap<>();
+        batch.openNames().forEach(name -> ascending.put(idOf(known, name), name));
+        Map<String, Semaphore> locked = new HashMap<>();
+        ascending.forEach((id, name) -> locked.put(name, lock(id, name)));
+        return locked;
+    }
+
+    /** Locks what nobody else has locked, and leaves orders that name something else for another transaction. */
+    private Map<String, Semaphore> lockFree(GrantBatch batch) {
+        Map<String, Long> known = settleUnknown(batch);
+        Set<Long> ids = new TreeSet<>();
+        batch.openNames().forEach(name -> ids.add(idOf(known, name)));
+        Map<String, Semaphore> locked = new HashMap<>();
+        if (!ids.isEmpty()) {
+            statements.lockFree(ids).forEach(semaphore -> locked.put(semaphore.name(), semaphore));
+        }
+        batch.settleAll(
+                order -> locked.keySet().containsAll(order.permits().keySet()) ? null : new GrantOutcome.Postponed());
+        return locked;
+    }
+
+    private Map<String, Long> settleUnknown(GrantBatch batch) {
+        Map<String, Long> known = directory.findIds(batch.openNames());
+        batch.settleAll(order -> {
+            List<String> unknown = order.permits().keySet().stream()
+                    .filter(name -> !known.containsKey(name))
+                    .toList();
+            return unknown.isEmpty() ? null : new GrantOutcome.Rejected(new SemaphoreNotFoundException(unknown));
+        });
+        return known;
+    }
+
+    private Semaphore lock(long id, String name) {
+        return semaphores.lockById(id).orElseThrow(() -> {
+            directory.forget(id);
+            return new StaleSemaphoreException(name);
+        });
+    }
+
+    private static long idOf(Map<String, Long> known, String name) {
+        Long id = known.get(name);
+        if (id == null) {
+            throw new IllegalStateException("Not looked up: " + name);
+        }
+        return id;
+    }
+
+    private Map<String, Room> measure(Map<String, Semaphore> locked) {
+        if (locked.isEmpty()) {
+            return Map.of();
+        }
+        Map<Long, HeldSum> sums = statements.sumHeld(locked.values());
+        Map<String, Room> rooms = new HashMap<>();
+        locked.forEach((name, semaphore) -> {
+            HeldSum sum = sums.get(semaphore.id());
+            if (sum == null) {
+                throw new IllegalStateException("The locked semaphore '" + name + "' has no sum");
+            }
+            rooms.put(name, new Room(semaphore, sum));
+        });
+        return rooms;
+    }
+
+    private Map<GrantOrder, GrantOutcome> write(Decision decision) {
+        if (decision.approvals().isEmpty()) {
+            return Map.of();
+        }
+        List<Decision.Approval> approvals = decision.approvals();
+        LocalDateTime now = decision.now();
+        statements.raiseFences(decision.watermarks(), approvals.size(), now);
+        List<PermitRequest> requestRows = new ArrayList<>();
+        List<Permit> permitRows = new ArrayList<>();
+        Map<GrantOrder, GrantOutcome> outcomes = new HashMap<>();
+        for (Decision.Approval approval : approvals) {
+            PermitRequest request = PermitRequest.acquired(ids.next(), approval.order(), now);
+            approval.order().remember(request.id());
+            List<StoredPermit> stored = new ArrayList<>();
+            approval.shares().forEach(share -> {
+                Permit permit = new Permit(
+                        ids.next(),
+                        share.room().semaphoreId(),
+                        request.id(),
+                        share.count(),
+                        approval.order().isExclusive(),
+                        share.token());
+                permitRows.add(permit);
+                stored.add(new StoredPermit(permit.id(), share.name(), permit.count(), permit.token()));
+            });
+            requestRows.add(request);
+            outcomes.put(approval.order(), new GrantOutcome.Granted(StoredGrant.of(request, stored, now), false));
+        }
+        requestRows.sort(
+                Comparator.comparing(PermitRequest::externalId)); // two batches that insert in two orders deadlock
+        statements.insertRequests(requestRows);
+        statements.insertPermits(permitRows);
+        return outcomes;
+    }
+
+    private Map<GrantOrder, GrantOutcome> refuse(Decision decision) {
+        if (!decision.hasRefusals()) {
+            return Map.of();
+        }
+        Map<Long, Instant> expiries = new HashMap<>();
+        if (decision.refusals().keySet().stream().anyMatch(order -> !order.isPatient())) { // somebody will be told
+            requests.findEarliestExpiries(decision.refusedSemaphores()).forEach(earliest -> {
+                if (earliest.at() != null) {
+                    expiries.put(earliest.semaphoreId(), StoredGrant.instant(earliest.at()));
+                }
+            });
+        }
+        Map<GrantOrder, GrantOutcome> outcomes = new HashMap<>();
+        decision.refusals().forEach((order, shortages) -> {
+            List<PermitShortage> described = shortages.stream()
+                    .map(shortage -> shortage.describe(
+                            Optional.ofNullable(expiries.get(shortage.room().semaphoreId()))))
+                    .toList();
+            outcomes.put(order, new GrantOutcome.Refused(described));
+        });
+        return outcomes;
+    }
+}

@@ -1,0 +1,55 @@
+package io.dbsemaphore.persistence;
+
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.jpa.repository.Modifying;
+import org.springframework.data.jpa.repository.Query;
+import org.springframework.data.repository.Repository;
+
+interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
+
+    @Modifying
+    @Query("insert into SemaphoreInstance (id, owner, startedAt, heartbeatAt, expiresAt)"
+            + " values (:id, :owner, utc_now(), utc_now(), utc_plus_millis(:timeoutMillis))")
+    int insert(long id, String owner, long timeoutMillis);
+
+    @Modifying
+    @Query("update SemaphoreInstance i set i.heartbeatAt = utc_now(), i.expiresAt = utc_plus_millis(:timeoutMillis)"
+            + " where i.id = :id")
+    int heartbeat(long id, long timeoutMillis);
+
+    @Modifying
+    @Query("delete from SemaphoreInstance i where i.id = :id")
+    int delete(long id);
+
+    /** An instance that is overdue; without an expiry when it is not registered at all. */
+    record Silent(long instance, @Nullable LocalDateTime expiresAt) {}
+
+    /** Instances that hold something and have not been heard of in time. */
+    @Query("""
+            select distinct new io.dbsemaphore.persistence.InstanceRepository$Silent(r.instance, i.expiresAt)
+            from PermitRequest r left join SemaphoreInstance i on i.id = r.instance
+            where r.state = ACQUIRED and r.instance is not null and (i.id is null or i.expiresAt <= utc_now())""")
+    List<Silent> findSilentHolders();
+
+    /** Such instances among those that hold permits of these semaphores. */
+    @Query("""
+            select distinct new io.dbsemaphore.persistence.InstanceRepository$Silent(r.instance, i.expiresAt)
+            from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
+            where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.instance is not null
+              and (i.id is null or i.expiresAt <= utc_now())""")
+    List<Silent> findSilentHolders(Collection<Long> semaphoreIds);
+
+    /** Instances that were not heard of for a long time and hold nothing; read without a lock. */
+    @Query("""
+            select i.id from SemaphoreInstance i
+            where i.expiresAt <= utc_plus_millis(:minusMillis)
+              and not exists (select 1 from PermitRequest r where r.state = ACQUIRED and r.instance = i.id)""")
+    List<Long> findLongSilent(long minusMillis);
+
+    @Modifying
+    @Query("delete from SemaphoreInstance i where i.id in :ids and i.expiresAt <= utc_plus_millis(:minusMillis)")
+    int deleteLongSilent(Collection<Long> ids, long minusMillis);
+}

@@ -1,0 +1,146 @@
+package io.dbsemaphore.persistence;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.springframework.data.domain.Limit;
+
+/** The batches of the maintenance, each a transaction of its own. Candidates are read without a lock. */
+public final class MaintenanceTransactions {
+
+    /** MySQL estimates more than 200 of an IN-list by statistics instead of the index, and then scans the table. */
+    private static final int SEMAPHORES_AT_ONCE = 100;
+
+    /** Each is the lock of a semaphore that an acquire may want. */
+    private static final int LOCKS_AT_ONCE = 20;
+
+    private final ShortTransaction transaction;
+    private final PermitRequestRepository requests;
+    private final PermitRepository permits;
+    private final SemaphoreRepository semaphores;
+    private final InstanceRepository instances;
+    private final CapacityAuditRepository audits;
+    private final SilentInstances silentInstances;
+    private final OrphanRelease release;
+
+    MaintenanceTransactions(
+            ShortTransaction transaction,
+            PermitRequestRepository requests,
+            PermitRepository permits,
+            SemaphoreRepository semaphores,
+            InstanceRepository instances,
+            CapacityAuditRepository audits,
+            SilentInstances silentInstances,
+            OrphanRelease release) {
+        this.transaction = transaction;
+        this.requests = requests;
+        this.permits = permits;
+        this.semaphores = semaphores;
+        this.instances = instances;
+        this.audits = audits;
+        this.silentInstances = silentInstances;
+        this.release = release;
+    }
+
+    /** Who holds something, and the database's clock when that was asked. */
+    public record Owners(List<String> names, Instant asOf) {}
+
+    /** The candidates above a key that have expired, in the order of keys. */
+    public List<Long> findExpired(long after, int limit) {
+        return transaction.execute(() -> requests.findExpired(after, Limit.of(limit)));
+    }
+
+    /** The candidates above a key whose JVM is gone. */
+    public List<Long> findOfDeadInstances(long after, int limit) {
+        return transaction.execute(() -> {
+            Set<Long> dead = silentInstances.dead(instances.findSilentHolders());
+            return dead.isEmpty() ? List.of() : requests.findOfInstances(dead, after, Limit.of(limit));
+        });
+    }
+
+    /** The candidates above a key without a time to live that are stale. */
+    public List<Long> findStale(Duration staleAfter, long after, int limit) {
+        return transaction.execute(() -> requests.findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
+    }
+
+    /** Who holds something. */
+    public Owners findOwners() {
+        return transaction.execute(() -> new Owners(requests.findOwners(), StoredGrant.instant(requests.now())));
+    }
+
+    /** The candidates above a key of a dead owner. */
+    public List<Long> findOfOwner(OrphanReason.OwnerDead dead, long after, int limit) {
+        return transaction.execute(
+                () -> requests.findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
+    }
+
+    /** Releases those candidates that still are what the reason says, and returns their external ids. */
+    public List<String> release(List<Long> candidates, OrphanReason reason) {
+        return transaction.execute(() -> release.release(candidates, reason));
+    }
+
+    /** Some semaphores above a key, in the order of keys. */
+    public List<Long> findSemaphores(long after) {
+        return transaction.execute(() -> semaphores.findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
+    }
+
+    /**
+     * Frees one batch of those permits of the semaphores whose requests are released: there are none, unless somebody
+     * wrote to the tables. Found by way of what is held, which is little, and not among all that was ever released.
+     */
+    public int mendHalfReleased(List<Long> semaphoreIds, int limit) {
+        return transaction.execute(() -> {
+            List<Long> half = requests.findHalfReleased(semaphoreIds, Limit.of(limit));
+            return half.isEmpty() ? 0 : permits.releaseByRequests(half);
+        });
+    }
+
+    /** Deletes one batch of requests that were released longer ago than the retention, and their permits first. */
+    public int deleteReleased(Duration retention, int limit) {
+        return transaction.execute(() -> {
+            long upTo = TimeOrderedIds.upperBound(requests.now(), retention);
+            List<Long> old = requests.findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
+            if (old.isEmpty()) {
+                return 0;
+            }
+            permits.deleteReleased(old);
+            return requests.deleteReleased(old);
+        });
+    }
+
+    /** Deletes one batch of the audit. */
+    public int deleteHistory(Duration retention, int limit) {
+        return transaction.execute(() -> {
+            List<Long> old = audits.findBefore(-retention.toMillis(), Limit.of(limit));
+            return old.isEmpty() ? 0 : audits.delete(old);
+        });
+    }
+
+    /** Forgets instances that have been silent for long and hold nothing. */
+    public int deleteLongSilentInstances(Duration silentFor) {
+        return transaction.execute(() -> {
+            List<Long> longSilent = instances.findLongSilent(-silentFor.toMillis());
+            return longSilent.isEmpty() ? 0 : instances.deleteLongSilent(longSilent, -silentFor.toMillis());
+        });
+    }
+
+    /** Some candidates above a key that a pattern made, of which nothing is held, and that nobody acquired for long. */
+    public List<Long> findIdleOfPatterns(Duration idleFor, long after) {
+        return transaction.execute(
+                () -> semaphores.findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));
+    }
+
+    /** Deletes those of the candidates that are idle still. */
+    public int deleteIdleOfPatterns(List<Long> ascending, Duration idleFor) {
+        return transaction.execute(() -> {
+            int deleted = 0;
+            for (Long id : ascending) {
+                if (semaphores.lockById(id).isPresent() && semaphores.sumHeld(id) == 0) {
+                    deleted += semaphores.deleteIdle(id, -idleFor.toMillis());
+                }
+            }
+            return deleted;
+        });
+    }
+}

@@ -1,0 +1,65 @@
+package io.dbsemaphore.persistence;
+
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Takes requests back whose holder is gone, within a transaction that is open already. It never waits: a request or
+ * permit that somebody else has locked is being released, renewed, or checked by a business transaction, and counts as
+ * held. What was true when a candidate was read is checked again in the write.
+ */
+final class OrphanRelease {
+
+    private final PermitRequestRepository requests;
+    private final PermitRepository permits;
+
+    OrphanRelease(PermitRequestRepository requests, PermitRepository permits) {
+        this.requests = requests;
+        this.permits = permits;
+    }
+
+    /** Releases those candidates that are free to be taken and still are what the reason says; returns their ids. */
+    List<String> release(Collection<Long> candidates, OrphanReason reason) {
+        SortedMap<Long, String> free = new TreeMap<>();
+        if (!candidates.isEmpty()) {
+            requests.lockHeld(candidates).forEach(request -> free.put(request.id(), request.externalId()));
+        }
+        if (free.isEmpty()) {
+            return List.of();
+        }
+        Set<Long> lockedPermits = new HashSet<>();
+        permits.lockHeld(free.keySet()).forEach(permit -> lockedPermits.add(permit.id()));
+        permits.findHeld(Set.copyOf(free.keySet())).stream()
+                .filter(permit -> !lockedPermits.contains(permit.id()))
+                .forEach(permit -> free.remove(permit.requestId()));
+        return free.isEmpty() ? List.of() : releaseLocked(free, reason);
+    }
+
+    private List<String> releaseLocked(SortedMap<Long, String> locked, OrphanReason reason) {
+        Set<Long> ids = locked.keySet();
+        int released = compareAndSet(ids, reason);
+        if (released == 0) {
+            return List.of();
+        }
+        // under our locks nobody else can have released them
+        List<Long> taken = released == ids.size() ? List.copyOf(ids) : requests.findReleased(ids);
+        permits.releaseByRequests(taken);
+        return taken.stream().map(locked::get).toList();
+    }
+
+    private int compareAndSet(Collection<Long> ids, OrphanReason reason) {
+        if (reason instanceof OrphanReason.Stale stale) {
+            return requests.releaseStale(ids, -stale.staleAfterMillis());
+        }
+        if (reason instanceof OrphanReason.OwnerDead dead) {
+            return requests.releaseOfOwner(ids, dead.owner(), StoredGrant.utc(dead.since()));
+        }
+        return reason instanceof OrphanReason.InstanceGone
+                ? requests.releaseOfSilent(ids)
+                : requests.releaseExpired(ids);
+    }
+}

@@ -1,0 +1,89 @@
+package io.dbsemaphore.persistence;
+
+import jakarta.persistence.Column;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EnumType;
+import jakarta.persistence.Enumerated;
+import jakarta.persistence.Id;
+import jakarta.persistence.Table;
+import org.hibernate.annotations.JdbcTypeCode;
+import org.hibernate.type.SqlTypes;
+
+/**
+ * What one request holds of one semaphore. Its state is that of its request, kept here too so that the permits held of a
+ * semaphore are summed from one index.
+ */
+@Entity
+@Table(name = "permit")
+class Permit {
+
+    @Id
+    @Column(name = "id", nullable = false, updatable = false)
+    private long id;
+
+    @Column(name = "semaphore_id", nullable = false, updatable = false)
+    private long semaphoreId;
+
+    @Column(name = "permit_request_id", nullable = false, updatable = false)
+    private long requestId;
+
+    @Column(name = "count", nullable = false, updatable = false)
+    private int count;
+
+    /** 1 when nobody else may hold a permit beside it, 0 otherwise; a number, so that it can be summed. */
+    @Column(name = "exclusive", nullable = false, updatable = false)
+    private int exclusive;
+
+    @Enumerated(EnumType.STRING)
+    @JdbcTypeCode(SqlTypes.VARCHAR)
+    @Column(name = "state", nullable = false, length = 16)
+    private PermitState state;
+
+    /** The fencing token. */
+    @Column(name = "token", nullable = false, updatable = false)
+    private long token;
+
+    @SuppressWarnings("NullAway.Init") // filled by Hibernate
+    protected Permit() {}
+
+    Permit(long id, long semaphoreId, long requestId, int count, boolean exclusive, long token) {
+        if (count < 1) {
+            throw new IllegalArgumentException("A permit counts at least 1: " + count);
+        }
+        this.id = id;
+        this.semaphoreId = semaphoreId;
+        this.requestId = requestId;
+        this.count = count;
+        this.exclusive = exclusive ? 1 : 0;
+        this.state = PermitState.ACQUIRED;
+        this.token = token;
+    }
+
+    long id() {
+        return id;
+    }
+
+    long semaphoreId() {
+        return semaphoreId;
+    }
+
+    long requestId() {
+        return requestId;
+    }
+
+    int count() {
+        return count;
+    }
+
+    int exclusive() {
+        return exclusive;
+    }
+
+    PermitState state() {
+        return state;
+    }
+
+    long token() {
+        return token;
+    }
+}

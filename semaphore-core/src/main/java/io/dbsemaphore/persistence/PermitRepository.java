@@ -1,0 +1,54 @@
+package io.dbsemaphore.persistence;
+
+import jakarta.persistence.LockModeType;
+import jakarta.persistence.QueryHint;
+import java.util.Collection;
+import java.util.List;
+import org.hibernate.jpa.SpecHints;
+import org.springframework.data.jpa.repository.Lock;
+import org.springframework.data.jpa.repository.Modifying;
+import org.springframework.data.jpa.repository.Query;
+import org.springframework.data.jpa.repository.QueryHints;
+import org.springframework.data.repository.Repository;
+
+interface PermitRepository extends Repository<Permit, Long> {
+
+    /** A permit with the name of its semaphore. */
+    record NamedPermit(long requestId, long id, String name, int count, long token) {}
+
+    @Query("""
+            select new io.dbsemaphore.persistence.PermitRepository$NamedPermit(p.requestId, p.id, s.name, p.count, p.token)
+            from Permit p join Semaphore s on s.id = p.semaphoreId
+            where p.requestId in :requestIds
+            order by p.id""")
+    List<NamedPermit> findByRequests(Collection<Long> requestIds);
+
+    /** Follows the release of their request, in the same transaction. */
+    @Modifying
+    @Query("update Permit p set p.state = RELEASED where p.requestId = :requestId and p.state = ACQUIRED")
+    int releaseByRequest(long requestId);
+
+    /** Which request each held permit of these requests belongs to; read without a lock. */
+    @Query("select new io.dbsemaphore.persistence.PermitRepository$Owned(p.id, p.requestId)"
+            + " from Permit p where p.requestId in :requestIds and p.state = ACQUIRED")
+    List<Owned> findHeld(Collection<Long> requestIds);
+
+    /** A permit and its request. */
+    record Owned(long id, long requestId) {}
+
+    /** Locks those of the held permits of these requests that nobody else has locked. */
+    @Lock(LockModeType.PESSIMISTIC_WRITE)
+    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = PermitRequestRepository.SKIP_LOCKED))
+    @Query("select p from Permit p where p.requestId in :requestIds and p.state = ACQUIRED order by p.id")
+    List<Permit> lockHeld(Collection<Long> requestIds);
+
+    /** Follows the release of these requests, in the same transaction. */
+    @Modifying
+    @Query("update Permit p set p.state = RELEASED where p.requestId in :requestIds and p.state = ACQUIRED")
+    int releaseByRequests(Collection<Long> requestIds);
+
+    /** Deletes the permits of requests that are released. */
+    @Modifying
+    @Query("delete from Permit p where p.requestId in :requestIds and p.state = RELEASED")
+    int deleteReleased(Collection<Long> requestIds);
+}

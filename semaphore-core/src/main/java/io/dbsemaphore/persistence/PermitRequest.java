@@ -1,0 +1,131 @@
+package io.dbsemaphore.persistence;
+
+import jakarta.persistence.Column;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EnumType;
+import jakarta.persistence.Enumerated;
+import jakarta.persistence.Id;
+import jakarta.persistence.Table;
+import java.time.LocalDateTime;
+import org.hibernate.annotations.JdbcTypeCode;
+import org.hibernate.type.SqlTypes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The log of one acquire: who holds, since when, until when. Written by its constructor and {@link GrantStatements}; its state
+ * and expiry change by conditional updates only, never through a managed instance.
+ */
+@Entity
+@Table(name = "permit_request")
+class PermitRequest {
+
+    @Id
+    @Column(name = "id", nullable = false, updatable = false)
+    private long id;
+
+    @Column(name = "external_id", nullable = false, updatable = false, length = 190)
+    private String externalId;
+
+    @Column(name = "owner", nullable = false, updatable = false, length = 190)
+    private String owner;
+
+    /** The JVM that keeps the grant alive, if one does; its heartbeat is in {@code semaphore_instance}. */
+    @Column(name = "instance")
+    private @Nullable Long instance;
+
+    @Enumerated(EnumType.STRING)
+    @JdbcTypeCode(SqlTypes.VARCHAR)
+    @Column(name = "state", nullable = false, length = 16)
+    private PermitState state;
+
+    /** What was asked for, as a digest: an external id stands for one content. */
+    @Column(name = "content_digest", nullable = false, updatable = false, length = 64)
+    private String contentDigest;
+
+    /** Null when held until released. */
+    @Column(name = "ttl_millis")
+    private @Nullable Long ttlMillis;
+
+    @Column(name = "expires_at")
+    private @Nullable LocalDateTime expiresAt;
+
+    @Column(name = "renewed_at", nullable = false)
+    private LocalDateTime renewedAt;
+
+    @Column(name = "created_at", nullable = false, updatable = false)
+    private LocalDateTime createdAt;
+
+    @Column(name = "updated_at", nullable = false)
+    private LocalDateTime updatedAt;
+
+    @SuppressWarnings("NullAway.Init") // filled by Hibernate
+    protected PermitRequest() {}
+
+    private PermitRequest(long id, GrantOrder order, PermitState state, LocalDateTime now) {
+        this.id = id;
+        this.externalId = order.externalId();
+        this.owner = order.owner();
+        this.instance = order.instance();
+        this.state = state;
+        this.contentDigest = order.contentDigest();
+        this.ttlMillis = order.ttl() == null ? null : order.ttl().toMillis();
+        this.expiresAt = order.ttl() == null ? null : now.plus(order.ttl());
+        this.renewedAt = now;
+        this.createdAt = now;
+        this.updatedAt = now;
+    }
+
+    /**
+     * A request that holds its permits.
+     *
+     * @param now the database's clock
+     */
+    static PermitRequest acquired(long id, GrantOrder order, LocalDateTime now) {
+        return new PermitRequest(id, order, PermitState.ACQUIRED, now);
+    }
+
+    /** A request that holds nothing and never will: it takes the external id of an acquire that is being undone. */
+    static PermitRequest undone(long id, GrantOrder order, LocalDateTime now) {
+        return new PermitRequest(id, order, PermitState.RELEASED, now);
+    }
+
+    long id() {
+        return id;
+    }
+
+    String externalId() {
+        return externalId;
+    }
+
+    String owner() {
+        return owner;
+    }
+
+    @Nullable Long instance() {
+        return instance;
+    }
+
+    PermitState state() {
+        return state;
+    }
+
+    boolean isAcquired() {
+        return state == PermitState.ACQUIRED;
+    }
+
+    String contentDigest() {
+        return contentDigest;
+    }
+
+    @Nullable Long ttlMillis() {
+        return ttlMillis;
+    }
+
+    @Nullable LocalDateTime expiresAt() {
+        return expiresAt;
+    }
+
+    LocalDateTime createdAt() {
+        return createdAt;
+    }
+}

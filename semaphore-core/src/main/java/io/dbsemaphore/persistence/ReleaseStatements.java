@@ -1,0 +1,62 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.jdbc.Database;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
+
+/** The statements that release many requests at once. What somebody else has locked is passed over, not waited for. */
+final class ReleaseStatements {
+
+    private final Sql sql;
+    private final String requests;
+    private final String permits;
+    private final String now;
+
+    ReleaseStatements(Sql sql, Database database, String tablePrefix) {
+        this.sql = sql;
+        this.requests = tablePrefix + "permit_request";
+        this.permits = tablePrefix + "permit";
+        this.now = database.utcNow();
+    }
+
+    /** Locks those of the requests that are held and free, and returns their keys. */
+    Set<Long> lockFreeRequests(Collection<Long> ids) {
+        return lockFree(requests, ids);
+    }
+
+    /** Locks those of the permits that are held and free, and returns their keys. */
+    Set<Long> lockFreePermits(Collection<Long> ids) {
+        return lockFree(permits, ids);
+    }
+
+    private Set<Long> lockFree(String table, Collection<Long> ids) {
+        return sql.query(
+                "select id from " + table + " where id in " + Sql.placeholders(ids)
+                        + " and state = 'ACQUIRED' order by id for update skip locked",
+                ids,
+                rows -> {
+                    Set<Long> locked = new HashSet<>();
+                    while (rows.next()) {
+                        locked.add(rows.getLong(1));
+                    }
+                    return locked;
+                });
+    }
+
+    /** Releases these requests and their permits, which are locked; false when one of the requests is not held. */
+    boolean release(Collection<Long> requestIds, Collection<Long> permitIds) {
+        int released = sql.update(
+                "update " + requests + " set state = 'RELEASED', updated_at = " + now + " where id in "
+                        + Sql.placeholders(requestIds) + " and state = 'ACQUIRED'",
+                requestIds);
+        if (released != requestIds.size()) {
+            return false;
+        }
+        sql.update(
+                "update " + permits + " set state = 'RELEASED' where id in " + Sql.placeholders(permitIds)
+                        + " and state = 'ACQUIRED'",
+                permitIds);
+        return true;
+    }
+}

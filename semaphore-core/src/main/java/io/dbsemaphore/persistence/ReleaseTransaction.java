@@ -1,0 +1,92 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.ReleaseOutcome;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Releases a request: compare-and-set, then its permits, at once. No semaphore row is locked, so a release contends with
+ * nobody but a transaction that checked these very permits.
+ */
+public final class ReleaseTransaction {
+
+    private final ShortTransaction transaction;
+    private final PermitRequestRepository requests;
+    private final PermitRepository permits;
+    private final ReleaseStatements statements;
+
+    ReleaseTransaction(
+            ShortTransaction transaction,
+            PermitRequestRepository requests,
+            PermitRepository permits,
+            ReleaseStatements statements) {
+        this.statements = statements;
+        this.transaction = transaction;
+        this.requests = requests;
+        this.permits = permits;
+    }
+
+    /** Releases a request whose key is known. */
+    public ReleaseOutcome release(long requestId) {
+        return transaction.execute(() -> releaseWithin(requestId));
+    }
+
+    /** Releases the request with this external id. */
+    public ReleaseOutcome release(String externalId) {
+        return transaction.execute(() -> releaseWithin(externalId));
+    }
+
+    /**
+     * Releases those of these requests whose permits are held and not locked by somebody else, by one transaction. Who has
+     * {@linkplain io.dbsemaphore.SemaphoreOperations#requireHeld checked} a grant has locked its permits, perhaps for long;
+     * its request nobody has locked for longer than a transaction of this library lasts.
+     *
+     * @param permitIds the keys of the permits of each request, by its key
+     * @return the keys of the requests that were released; the others are released already, or locked by somebody
+     * @throws PartialReleaseException when a request was released by somebody else meanwhile; nothing is released
+     */
+    public Set<Long> releaseFree(SortedMap<Long, List<Long>> permitIds) {
+        return transaction.execute(() -> {
+            Set<Long> lockedPermits = statements.lockFreePermits(permitsOf(permitIds.keySet(), permitIds));
+            Set<Long> free = new TreeSet<>(permitIds.keySet());
+            free.removeIf(id -> !lockedPermits.containsAll(permitIds.getOrDefault(id, List.of())));
+            if (!free.isEmpty() && !statements.release(free, permitsOf(free, permitIds))) {
+                throw new PartialReleaseException();
+            }
+            return free;
+        });
+    }
+
+    private static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {
+        SortedSet<Long> permits = new TreeSet<>();
+        requestIds.forEach(id -> permits.addAll(permitIds.getOrDefault(id, List.of())));
+        return permits;
+    }
+
+    /** Releases within a transaction that is open already. */
+    ReleaseOutcome releaseWithin(String externalId) {
+        Optional<Long> requestId = requests.findIdByExternalId(externalId);
+        return requestId.isPresent() ? releaseWithin(requestId.get()) : ReleaseOutcome.NOT_FOUND;
+    }
+
+    /** Releases what nobody has repeated, within a transaction that is open already. */
+    void releaseUnrepeatedWithin(long requestId) {
+        if (requests.releaseUnrepeated(requestId) == 1) {
+            permits.releaseByRequest(requestId);
+        }
+    }
+
+    /** Releases within a transaction that is open already. */
+    ReleaseOutcome releaseWithin(long requestId) {
+        if (requests.release(requestId) == 0) {
+            return ReleaseOutcome.ALREADY_RELEASED;
+        }
+        permits.releaseByRequest(requestId);
+        return ReleaseOutcome.RELEASED;
+    }
+}

@@ -1,0 +1,188 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.SqlErrors;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.SharedCacheMode;
+import jakarta.persistence.ValidationMode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import org.hibernate.SessionFactory;
+import org.hibernate.cfg.CacheSettings;
+import org.hibernate.cfg.Configuration;
+import org.hibernate.cfg.JdbcSettings;
+import org.hibernate.cfg.MappingSettings;
+import org.hibernate.cfg.SchemaToolingSettings;
+import org.hibernate.cfg.ValidationSettings;
+import org.hibernate.resource.jdbc.spi.PhysicalConnectionHandlingMode;
+import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.SharedEntityManagerCreator;
+import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
+
+/**
+ * A persistence unit of the library's own, on the host's database but beside the host's JPA: its entities are named one
+ * by one, its repositories made by hand, and none of it is a bean, so that no host finds, scans or counts it. Hibernate
+ * is started natively, since a container's bootstrap would read the host's {@code persistence.xml} and {@code orm.xml}.
+ */
+public final class SemaphorePersistence implements AutoCloseable {
+
+    static final List<Class<?>> ENTITIES =
+            List.of(Semaphore.class, PermitRequest.class, Permit.class, CapacityAudit.class, SemaphoreInstance.class);
+
+    private final SessionFactory sessionFactory;
+    private final GrantTransaction grants;
+    private final LevelTransactions levels;
+    private final ReleaseTransaction releases;
+    private final RenewTransaction renewals;
+    private final UndoTransaction undoing;
+    private final AdminTransactions admin;
+    private final InstanceTransactions instances;
+    private final MaintenanceTransactions maintenance;
+
+    /**
+     * Starts the persistence unit.
+     *
+     * @param tablePrefix what the names of the tables begin with; empty by default
+     * @param silenceGrace how long an instance must be overdue before it counts as dead
+     */
+    public SemaphorePersistence(
+            SemaphoreDataSource dataSource, Database database, String tablePrefix, Duration silenceGrace) {
+        sessionFactory = sessionFactory(dataSource, database, tablePrefix);
+        EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(sessionFactory);
+        JpaRepositoryFactory repositories = new JpaRepositoryFactory(entityManager);
+        // the thread's own class loader may be another, which cannot see interfaces that are package-private here
+        repositories.setBeanClassLoader(SemaphorePersistence.class.getClassLoader());
+        SemaphoreRepository semaphores = repositories.getRepository(SemaphoreRepository.class);
+        PermitRequestRepository requests = repositories.getRepository(PermitRequestRepository.class);
+        PermitRepository permits = repositories.getRepository(PermitRepository.class);
+        InstanceRepository instanceRows = repositories.getRepository(InstanceRepository.class);
+        CapacityAuditRepository audits = repositories.getRepository(CapacityAuditRepository.class);
+        SemaphoreReports reports = repositories.getRepository(SemaphoreReports.class);
+
+        ShortTransaction transaction = new ShortTransaction(transactionManager(sessionFactory, dataSource));
+        TimeOrderedIds ids = new TimeOrderedIds();
+        Sql sql = new Sql(entityManager);
+        GrantStatements statements = new GrantStatements(sql, database, tablePrefix);
+        SemaphoreDirectory directory = new SemaphoreDirectory(semaphores);
+        GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
+        SilentInstances silent = new SilentInstances(silenceGrace);
+        OrphanRelease orphans = new OrphanRelease(requests, permits);
+
+        grants = new GrantTransaction(
+                transaction,
+                semaphores,
+                directory,
+                new RepeatedOrders(requests, lookup),
+                new OrphanedRequests(requests, instanceRows, silent, orphans),
+                requests,
+                statements,
+                ids);
+        levels = new LevelTransactions(transaction, semaphores, directory, requests, instanceRows, silent);
+        ReleaseStatements together = new ReleaseStatements(sql, database, tablePrefix);
+        releases = new ReleaseTransaction(transaction, requests, permits, together);
+        renewals = new RenewTransaction(transaction, requests, lookup, together);
+        undoing = new UndoTransaction(transaction, requests, releases, statements, ids);
+        admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);
+        instances = new InstanceTransactions(transaction, instanceRows);
+        maintenance = new MaintenanceTransactions(
+                transaction, requests, permits, semaphores, instanceRows, audits, silent, orphans);
+    }
+
+    /** The transaction that grants. */
+    public GrantTransaction grants() {
+        return grants;
+    }
+
+    /** How full semaphores are. */
+    public LevelTransactions levels() {
+        return levels;
+    }
+
+    /** The transaction that releases. */
+    public ReleaseTransaction releases() {
+        return releases;
+    }
+
+    /** The transaction that renews. */
+    public RenewTransaction renewals() {
+        return renewals;
+    }
+
+    /** The transaction that undoes an acquire of unknown fate. */
+    public UndoTransaction undoing() {
+        return undoing;
+    }
+
+    /** The heartbeat of this JVM. */
+    public InstanceTransactions instances() {
+        return instances;
+    }
+
+    /** The batches of the maintenance. */
+    public MaintenanceTransactions maintenance() {
+        return maintenance;
+    }
+
+    /** The transactions of operators. */
+    public AdminTransactions admin() {
+        return admin;
+    }
+
+    /** Whether this failed because a table is not there. */
+    public static boolean isMissingTable(Throwable failure) {
+        return SqlErrors.isMissingTable(failure);
+    }
+
+    /** Whether the same work may succeed in a new transaction. */
+    public static boolean isWorthRepeating(Throwable failure) {
+        return failure instanceof CommitOutcomeUnknownException
+                || failure instanceof StaleSemaphoreException
+                || SqlErrors.isConflict(failure)
+                || SqlErrors.isDuplicateKey(failure)
+                || (SqlErrors.isConnectionLost(failure) && !SqlErrors.isPoolExhausted(failure));
+    }
+
+    /** Whether the database could not be reached, or went away: no fault of what was asked of it. */
+    public static boolean isUnreachable(Throwable failure) {
+        return SqlErrors.isConnectionLost(failure) || SqlErrors.isPoolExhausted(failure);
+    }
+
+    @Override
+    public void close() {
+        sessionFactory.close();
+    }
+
+    private static SessionFactory sessionFactory(
+            SemaphoreDataSource dataSource, Database database, String tablePrefix) {
+        Configuration unit = new Configuration()
+                .setPhysicalNamingStrategy(new TablePrefix(tablePrefix))
+                .registerFunctionContributor(new DatabaseClockFunctions(database));
+        ENTITIES.forEach(unit::addAnnotatedClass);
+        unit.setSharedCacheMode(SharedCacheMode.NONE);
+        Properties settings = unit.getProperties();
+        settings.put(JdbcSettings.JAKARTA_NON_JTA_DATASOURCE, dataSource);
+        settings.put(SchemaToolingSettings.HBM2DDL_AUTO, "none");
+        settings.put(ValidationSettings.JAKARTA_VALIDATION_MODE, ValidationMode.NONE);
+        settings.put(CacheSettings.USE_SECOND_LEVEL_CACHE, false);
+        settings.put(CacheSettings.USE_QUERY_CACHE, false);
+        // a LocalDateTime as it is; by way of java.sql.Timestamp it moves where the JVM's zone skips an hour
+        settings.put(MappingSettings.JAVA_TIME_USE_DIRECT_JDBC, true);
+        // what Spring's transaction manager expects of Hibernate, and what SemaphoreDataSource hands out
+        settings.put(JdbcSettings.CONNECTION_HANDLING, PhysicalConnectionHandlingMode.DELAYED_ACQUISITION_AND_HOLD);
+        settings.put(JdbcSettings.CONNECTION_PROVIDER_DISABLES_AUTOCOMMIT, true);
+        return unit.buildSessionFactory();
+    }
+
+    private static JpaTransactionManager transactionManager(
+            EntityManagerFactory factory, SemaphoreDataSource dataSource) {
+        JpaTransactionManager transactionManager = new JpaTransactionManager(factory);
+        transactionManager.setJpaDialect(new HibernateJpaDialect());
+        transactionManager.setDataSource(dataSource);
+        transactionManager.afterPropertiesSet();
+        return transactionManager;
+    }
+}

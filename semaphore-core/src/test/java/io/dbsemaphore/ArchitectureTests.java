@@ -1,0 +1,179 @@
+package io.dbsemaphore;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import jakarta.persistence.Entity;
+import java.util.Date;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.repository.Repository;
+
+/** The structure: dependencies point one way, and what is internal does not escape. */
+class ArchitectureTests {
+
+    private static final String CONTRACT = "io.dbsemaphore";
+    private static final String ANNOTATION = "io.dbsemaphore.annotation";
+    private static final String AOP = "io.dbsemaphore.aop";
+    private static final String ENGINE = "io.dbsemaphore.engine";
+    private static final String PERSISTENCE = "io.dbsemaphore.persistence";
+    private static final String JDBC = "io.dbsemaphore.jdbc";
+
+    private static final JavaClasses LIBRARY = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(CONTRACT);
+
+    /** A value of the contract: says something, does nothing. */
+    private static final DescribedPredicate<JavaClass> CONTRACT_VALUE = resideInAPackage(CONTRACT)
+            .and(assignableTo(Record.class).or(assignableTo(Enum.class)).or(assignableTo(Throwable.class)))
+            .as("a record, enum or exception of the contract");
+
+    @Test
+    void looksAtEveryPackage() {
+        assertThat(LIBRARY.stream().map(JavaClass::getPackageName).distinct())
+                .containsExactlyInAnyOrder(CONTRACT, ANNOTATION, AOP, ENGINE, PERSISTENCE, JDBC);
+    }
+
+    @Test
+    void theContractDependsOnNothingOfOurs() {
+        mayDependOnlyOn(CONTRACT);
+    }
+
+    @Test
+    void theAnnotationDependsOnTheContractOnly() {
+        mayDependOnlyOn(ANNOTATION, CONTRACT);
+    }
+
+    @Test
+    void theAdviceDependsOnContractAndAnnotationOnly() {
+        mayDependOnlyOn(AOP, CONTRACT, ANNOTATION);
+    }
+
+    @Test
+    void theEngineDependsOnContractPersistenceAndJdbcOnly() {
+        mayDependOnlyOn(ENGINE, CONTRACT, PERSISTENCE, JDBC);
+    }
+
+    @Test
+    void persistenceDependsOnValuesOfTheContractAndOnJdbcOnly() {
+        noClasses()
+                .that()
+                .resideInAPackage(PERSISTENCE)
+                .should()
+                .dependOnClassesThat(resideInAPackage(CONTRACT + "..")
+                        .and(not(resideInAnyPackage(PERSISTENCE, JDBC)))
+                        .and(not(CONTRACT_VALUE)))
+                .check(LIBRARY);
+    }
+
+    @Test
+    void jdbcDependsOnNothingOfOurs() {
+        mayDependOnlyOn(JDBC);
+    }
+
+    @Test
+    void packagesAreFreeOfCycles() {
+        slices().matching("io.dbsemaphore.(*)..").should().beFreeOfCycles().check(LIBRARY);
+    }
+
+    @Test
+    void theContractKnowsNeitherJpaNorHibernateNorSpringData() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(CONTRACT, ANNOTATION, AOP)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "jakarta.persistence..",
+                        "org.hibernate..",
+                        "org.springframework.data..",
+                        "org.springframework.orm..",
+                        "org.springframework.jdbc..")
+                .check(LIBRARY);
+    }
+
+    @Test
+    void entitiesAndRepositoriesDoNotEscape() {
+        classes()
+                .that()
+                .areAnnotatedWith(Entity.class)
+                .or()
+                .areAssignableTo(Repository.class)
+                .should()
+                .bePackagePrivate()
+                .andShould()
+                .resideInAPackage(PERSISTENCE)
+                .check(LIBRARY);
+    }
+
+    @Test
+    void timeIsJavaTime() {
+        noClasses()
+                .should()
+                .dependOnClassesThat(assignableTo(Date.class)
+                        .or(DescribedPredicate.describe(
+                                "of the old calendar",
+                                type -> type.getName().startsWith("java.util.Calendar")
+                                        || type.getName().startsWith("java.util.GregorianCalendar"))))
+                .check(LIBRARY);
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        assertThat(LIBRARY.getPackage(CONTRACT).getSubpackagesInTree().stream()
+                        .flatMap(each -> Stream.of(each, LIBRARY.getPackage(CONTRACT)))
+                        .filter(each -> !each.getClasses().isEmpty())
+                        .distinct())
+                .isNotEmpty()
+                .allSatisfy(each ->
+                        assertThat(isNullMarked(each)).as(each.getName()).isEqualTo(true));
+    }
+
+    @Test
+    void nobodyWritesToTheConsole() {
+        NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS.check(LIBRARY);
+        NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING.check(LIBRARY);
+    }
+
+    @Test
+    void nobodySleeps() {
+        noClasses()
+                .should()
+                .accessTargetWhere(DescribedPredicate.<JavaAccess<?>>describe(
+                        "Thread.sleep",
+                        access -> access.getTargetOwner().isEquivalentTo(Thread.class)
+                                && access.getName().equals("sleep")))
+                .check(LIBRARY);
+    }
+
+    private static void mayDependOnlyOn(String from, String... others) {
+        noClasses()
+                .that()
+                .resideInAPackage(from)
+                .should()
+                .dependOnClassesThat(resideInAPackage(CONTRACT + "..")
+                        .and(not(resideInAPackage(from)))
+                        .and(not(resideInAnyPackage(others))))
+                .check(LIBRARY);
+    }
+
+    private static boolean isNullMarked(JavaPackage javaPackage) {
+        return javaPackage.isAnnotatedWith(NullMarked.class);
+    }
+}

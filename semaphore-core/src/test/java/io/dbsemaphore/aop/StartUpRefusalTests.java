@@ -1,0 +1,485 @@
+package io.dbsemaphore.aop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.dbsemaphore.annotation.OnUnavailable;
+import io.dbsemaphore.annotation.WithPermits;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
+import org.springframework.beans.factory.BeanCreationException;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.ParallelFlux;
+
+/** What is wrong with an annotation fails the start, in words that name the method, the attribute and the value. */
+class StartUpRefusalTests {
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("refused")
+    void refusesToStart(Class<?> bean, String method, List<String> words) {
+        assertThatExceptionOfType(BeanCreationException.class)
+                .isThrownBy(() -> GuardedContext.of(bean).close())
+                .havingCause()
+                .isInstanceOf(IllegalStateException.class)
+                .withMessageContaining("@WithPermits on ")
+                .withMessageContaining(bean.getName() + "." + method)
+                .satisfies(cause -> assertThat(cause.getMessage()).contains(words));
+    }
+
+    @Test
+    void refusesAPlaceholderWithoutAValueWhereTheContextWouldLeaveItAsItIs() {
+        assertThatExceptionOfType(BeanCreationException.class)
+                .isThrownBy(() -> GuardedContext.of(UnknownPlaceholder.class).close())
+                .withRootCauseInstanceOf(IllegalStateException.class)
+                .withStackTraceContaining("names = \"${no.such.property}\" has a placeholder without a value");
+    }
+
+    static Stream<Arguments> refused() {
+        return Stream.of(
+                Arguments.of(NoNames.class, "run()", List.of("it names no semaphore", "Name at least one")),
+                Arguments.of(BlankName.class, "run()", List.of("names = \" \"", "must not be blank")),
+                Arguments.of(
+                        InvalidName.class,
+                        "run()",
+                        List.of("names = \" backup\"", "must not begin or end with a space")),
+                Arguments.of(ValueAgainstNames.class, "run()", List.of("Different @AliasFor mirror values")),
+                Arguments.of(TooFewCounts.class, "run()", List.of("permits = [1, 2]", "has 2 values for 3 names")),
+                Arguments.of(NoCounts.class, "run()", List.of("permits = []", "has 0 values for 1 names")),
+                Arguments.of(CountOfZero.class, "run()", List.of("permits = 0", "at least 1")),
+                Arguments.of(NegativeCount.class, "run()", List.of("permits = -2", "at least 1")),
+                Arguments.of(
+                        CountsThatOverflow.class,
+                        "run()",
+                        List.of("names = \"a\"", "more permits of 'a' than an int can count")),
+                Arguments.of(ExclusiveWithCount.class, "run()", List.of("permits = 2", "contradicts exclusive")),
+                Arguments.of(UnreadableTtl.class, "run()", List.of("ttl = \"soon\"", "is not a duration")),
+                Arguments.of(TtlWithoutUnit.class, "run()", List.of("ttl = \"30\"", "a number and its unit")),
+                Arguments.of(TtlOfUnknownUnit.class, "run()", List.of("ttl = \"30x\"", "is not a duration")),
+                Arguments.of(BlankTtl.class, "run()", List.of("ttl = \" \"", "is not a duration")),
+                Arguments.of(NegativeTtl.class, "run()", List.of("ttl = \"-5s\"", "is negative")),
+                Arguments.of(ZeroTtl.class, "run()", List.of("ttl = \"0s\"", "at least PT1S")),
+                Arguments.of(ShortTtl.class, "run()", List.of("ttl = \"999ms\"", "at least PT1S")),
+                Arguments.of(NegativeWaitTime.class, "run()", List.of("waitTime = \"PT-1S\"", "is negative")),
+                Arguments.of(UnreadableWaitTime.class, "run()", List.of("waitTime = \"-\"", "is not a duration")),
+                Arguments.of(ZeroMaxHold.class, "run()", List.of("maxHold = \"0s\"", "is too short")),
+                Arguments.of(
+                        InvalidOwner.class,
+                        "run()",
+                        List.of("owner = \" me\"", "The owner must not begin or end with a space")),
+                Arguments.of(UnparsableName.class, "run(String)", List.of("names = \"a:#{#id.\"", "does not parse")),
+                Arguments.of(UnparsableOwner.class, "run(String)", List.of("owner = \"#{1 +}\"", "does not parse")),
+                Arguments.of(
+                        UnknownArgument.class,
+                        "run(String)",
+                        List.of("names = \"a:#{#tenant.trim()}\"", "speaks of #tenant", "#id", "-parameters")),
+                Arguments.of(ArgumentOutOfRange.class, "run(String)", List.of("names = \"#{#p1}\"", "speaks of #p1")),
+                Arguments.of(
+                        ExpressionWithoutBraces.class,
+                        "run(String)",
+                        List.of("names = \"#id.trim()\"", "Write #{#id.trim()}")),
+                Arguments.of(
+                        SkipOfPrimitive.class, "run()", List.of("onUnavailable = SKIP", "nothing to return as int")),
+                Arguments.of(
+                        SkipWithFallback.class,
+                        "run()",
+                        List.of("fallbackMethod = \"other\"", "contradicts onUnavailable = SKIP")),
+                Arguments.of(
+                        MissingFallback.class,
+                        "run(String)",
+                        List.of(
+                                "fallbackMethod = \"other\"",
+                                "is no other method of the class",
+                                "[class java.lang.String]")),
+                Arguments.of(
+                        FallbackToItself.class,
+                        "run()",
+                        List.of("fallbackMethod = \"run\"", "is no other method of the class")),
+                Arguments.of(
+                        FallbackWithOtherParameters.class,
+                        "run(String)",
+                        List.of("fallbackMethod = \"other\"", "has other parameters")),
+                Arguments.of(
+                        FallbackWithOtherException.class,
+                        "run()",
+                        List.of("fallbackMethod = \"other\"", "has other parameters")),
+                Arguments.of(
+                        FallbackWithOtherReturnType.class,
+                        "run()",
+                        List.of(
+                                "fallbackMethod = \"other\"",
+                                "returns java.lang.Integer, which cannot stand in for java.lang.String")),
+                Arguments.of(FinalMethod.class, "run()", List.of("it is final")),
+                Arguments.of(PrivateMethod.class, "run()", List.of("it is private")),
+                Arguments.of(StaticMethod.class, "run()", List.of("it is static")),
+                Arguments.of(ObjectMethod.class, "toString()", List.of("it is a method of java.lang.Object")),
+                Arguments.of(
+                        PlainFuture.class,
+                        "run()",
+                        List.of("returns java.util.concurrent.Future", "CompletableFuture", "Mono")),
+                Arguments.of(OwnFuture.class, "run()", List.of("StartUpRefusalTests$OwnFuture$Promise")),
+                Arguments.of(LazyCallable.class, "run()", List.of("returns java.util.concurrent.Callable")),
+                Arguments.of(LazyStream.class, "run()", List.of("returns java.util.stream.Stream")),
+                Arguments.of(LazyIntStream.class, "run()", List.of("returns java.util.stream.IntStream")),
+                Arguments.of(SubtypeOfPublisher.class, "run()", List.of("returns reactor.core.publisher.ParallelFlux")),
+                Arguments.of(
+                        FuturesInAList.class,
+                        "run()",
+                        List.of("the work of java.util.concurrent.CompletableFuture within it")),
+                Arguments.of(
+                        FuturesInAnArray.class,
+                        "run()",
+                        List.of("the work of java.util.concurrent.CompletableFuture within it")),
+                Arguments.of(
+                        PublisherInAnOptional.class,
+                        "run()",
+                        List.of("the work of org.reactivestreams.Publisher within it")),
+                Arguments.of(StreamInAFuture.class, "run()", List.of("the work of java.util.stream.Stream within it")));
+    }
+
+    static class NoNames {
+
+        @WithPermits
+        void run() {}
+    }
+
+    static class BlankName {
+
+        @WithPermits(" ")
+        void run() {}
+    }
+
+    static class InvalidName {
+
+        @WithPermits(" backup")
+        void run() {}
+    }
+
+    static class ValueAgainstNames {
+
+        @WithPermits(value = "a", names = "b")
+        void run() {}
+    }
+
+    static class TooFewCounts {
+
+        @WithPermits(
+                names = {"a", "b", "c"},
+                permits = {1, 2})
+        void run() {}
+    }
+
+    static class NoCounts {
+
+        @WithPermits(
+                names = "a",
+                permits = {})
+        void run() {}
+    }
+
+    static class CountOfZero {
+
+        @WithPermits(names = "a", permits = 0)
+        void run() {}
+    }
+
+    static class NegativeCount {
+
+        @WithPermits(
+                names = {"a", "b"},
+                permits = {1, -2})
+        void run() {}
+    }
+
+    static class CountsThatOverflow {
+
+        @WithPermits(
+                names = {"a", "a"},
+                permits = Integer.MAX_VALUE)
+        void run() {}
+    }
+
+    static class ExclusiveWithCount {
+
+        @WithPermits(names = "a", permits = 2, exclusive = true)
+        void run() {}
+    }
+
+    static class UnreadableTtl {
+
+        @WithPermits(names = "a", ttl = "soon")
+        void run() {}
+    }
+
+    static class TtlWithoutUnit {
+
+        @WithPermits(names = "a", ttl = "30")
+        void run() {}
+    }
+
+    static class TtlOfUnknownUnit {
+
+        @WithPermits(names = "a", ttl = "30x")
+        void run() {}
+    }
+
+    static class BlankTtl {
+
+        @WithPermits(names = "a", ttl = " ")
+        void run() {}
+    }
+
+    static class NegativeTtl {
+
+        @WithPermits(names = "a", ttl = "-5s")
+        void run() {}
+    }
+
+    static class ZeroTtl {
+
+        @WithPermits(names = "a", ttl = "0s")
+        void run() {}
+    }
+
+    static class ShortTtl {
+
+        @WithPermits(names = "a", ttl = "999ms")
+        void run() {}
+    }
+
+    static class NegativeWaitTime {
+
+        @WithPermits(names = "a", waitTime = "PT-1S")
+        void run() {}
+    }
+
+    static class UnreadableWaitTime {
+
+        @WithPermits(names = "a", waitTime = "-")
+        void run() {}
+    }
+
+    static class ZeroMaxHold {
+
+        @WithPermits(names = "a", maxHold = "0s")
+        void run() {}
+    }
+
+    static class InvalidOwner {
+
+        @WithPermits(names = "a", owner = " me")
+        void run() {}
+    }
+
+    static class UnparsableName {
+
+        @WithPermits("a:#{#id.")
+        void run(String id) {}
+    }
+
+    static class UnparsableOwner {
+
+        @WithPermits(names = "a", owner = "#{1 +}")
+        void run(String id) {}
+    }
+
+    static class UnknownArgument {
+
+        @WithPermits("a:#{#tenant.trim()}")
+        void run(String id) {}
+    }
+
+    static class ArgumentOutOfRange {
+
+        @WithPermits("#{#p1}")
+        void run(String id) {}
+    }
+
+    static class ExpressionWithoutBraces {
+
+        @WithPermits("#id.trim()")
+        void run(String id) {}
+    }
+
+    static class SkipOfPrimitive {
+
+        @WithPermits(names = "a", onUnavailable = OnUnavailable.SKIP)
+        int run() {
+            return 1;
+        }
+    }
+
+    static class SkipWithFallback {
+
+        @WithPermits(names = "a", onUnavailable = OnUnavailable.SKIP, fallbackMethod = "other")
+        void run() {}
+
+        void other() {}
+    }
+
+    static class MissingFallback {
+
+        @WithPermits(names = "a", fallbackMethod = "other")
+        void run(String id) {}
+    }
+
+    static class FallbackToItself {
+
+        @WithPermits(names = "a", fallbackMethod = "run")
+        void run() {}
+    }
+
+    static class FallbackWithOtherParameters {
+
+        @WithPermits(names = "a", fallbackMethod = "other")
+        void run(String id) {}
+
+        void other(int id) {}
+    }
+
+    static class FallbackWithOtherException {
+
+        @WithPermits(names = "a", fallbackMethod = "other")
+        void run() {}
+
+        void other(IllegalStateException refused) {}
+    }
+
+    static class FallbackWithOtherReturnType {
+
+        @WithPermits(names = "a", fallbackMethod = "other")
+        String run() {
+            return "";
+        }
+
+        Integer other() {
+            return 1;
+        }
+    }
+
+    static class FinalMethod {
+
+        @WithPermits("a")
+        public final void run() {}
+    }
+
+    static class PrivateMethod {
+
+        @SuppressWarnings("UnusedMethod") // there to be refused
+        @WithPermits("a")
+        private void run() {}
+    }
+
+    static class StaticMethod {
+
+        @WithPermits("a")
+        public static void run() {}
+    }
+
+    static class ObjectMethod {
+
+        @WithPermits("a")
+        @Override
+        public String toString() {
+            return "a";
+        }
+    }
+
+    static class PlainFuture {
+
+        @WithPermits("a")
+        Future<String> run() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class OwnFuture {
+
+        @WithPermits("a")
+        Promise run() {
+            return new Promise();
+        }
+
+        static class Promise extends CompletableFuture<String> {}
+    }
+
+    static class LazyCallable {
+
+        @WithPermits("a")
+        Callable<String> run() {
+            return () -> "";
+        }
+    }
+
+    static class LazyStream {
+
+        @WithPermits("a")
+        Stream<String> run() {
+            return Stream.of();
+        }
+    }
+
+    static class LazyIntStream {
+
+        @WithPermits("a")
+        IntStream run() {
+            return IntStream.of();
+        }
+    }
+
+    static class SubtypeOfPublisher {
+
+        @WithPermits("a")
+        ParallelFlux<String> run() {
+            return Flux.<String>empty().parallel();
+        }
+    }
+
+    static class FuturesInAList {
+
+        @WithPermits("a")
+        List<CompletableFuture<String>> run() {
+            return List.of();
+        }
+    }
+
+    static class FuturesInAnArray {
+
+        @WithPermits("a")
+        CompletableFuture<?>[] run() {
+            return new CompletableFuture<?>[0];
+        }
+    }
+
+    static class PublisherInAnOptional {
+
+        @WithPermits("a")
+        Optional<? extends Map<String, Publisher<String>>> run() {
+            return Optional.empty();
+        }
+    }
+
+    static class StreamInAFuture {
+
+        @WithPermits("a")
+        CompletableFuture<Stream<String>> run() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class UnknownPlaceholder {
+
+        @WithPermits("${no.such.property}")
+        void run() {}
+    }
+}

@@ -1,0 +1,272 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestSettings;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** A host is not disturbed: neither its transactions nor the connections of its pool. */
+class HostTransactionIntegrationTests {
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(2);
+
+    private final Node node = cluster.node(0);
+    private final String name = cluster.semaphore(1);
+
+    @BeforeEach
+    void createBusinessTable() {
+        JdbcTemplate jdbc = cluster.schema().jdbc();
+        jdbc.execute("drop table if exists business");
+        jdbc.execute("create table business (id int primary key)");
+    }
+
+    @Test
+    void anAcquireStaysWhenTheHostRollsBack() {
+        PermitGrant grant = node.transaction().execute(status -> {
+            doBusiness();
+            PermitGrant acquired = node.semaphores().acquire(AcquireRequest.of(name));
+            status.setRollbackOnly();
+            return acquired;
+        });
+
+        assertThat(grant).isNotNull();
+        assertThat(cluster.held(name)).isEqualTo(1);
+        assertThat(businessDone()).isZero();
+        assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void aReleaseStaysWhenTheHostRollsBack() {
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
+
+        node.transaction().executeWithoutResult(status -> {
+            assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            status.setRollbackOnly();
+        });
+
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    @Test
+    void whatOthersSeeIsThereBeforeTheHostCommits() {
+        node.transaction().executeWithoutResult(status -> {
+            node.semaphores().acquire(AcquireRequest.of(name));
+            assertThat(cluster.node(1).semaphores().tryAcquire(AcquireRequest.of(name)))
+                    .isEmpty();
+        });
+    }
+
+    @Test
+    void theHostCommitsAfterAnAcquireThatFailed() {
+        node.semaphores().acquire(AcquireRequest.of(name));
+
+        node.transaction().executeWithoutResult(status -> {
+            doBusiness();
+            assertThatExceptionOfType(PermitsUnavailableException.class)
+                    .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+            node.gate().failBefore("coalesce(sum(", new SQLException("out of order", "HY000"));
+            assertThatExceptionOfType(DataAccessException.class)
+                    .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+            assertThat(status.isRollbackOnly()).isEqualTo(false);
+        });
+
+        assertThat(businessDone()).isEqualTo(1);
+    }
+
+    @Test
+    void theHostGoesOnInItsOwnTransactionAfterwards() {
+        node.transaction().executeWithoutResult(status -> {
+            Object before = session(node.jdbc());
+            node.semaphores().executeWithoutResult(AcquireRequest.of(name), grant -> doBusiness());
+            assertThat(session(node.jdbc())).isEqualTo(before);
+            assertThat(businessDone()).as("not committed by us").isZero();
+        });
+
+        assertThat(businessDone()).isEqualTo(1);
+    }
+
+    /** A data source that, other than a pool, gives a connection back as it is: nothing is repaired behind our back. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void givesTheConnectionBackAsItWas(boolean autoCommit) throws SQLException {
+        try (HikariDataSource pool = cluster.schema().newPool(1);
+                Connection connection = pool.getConnection()) {
+            connection.setAutoCommit(autoCommit);
+            connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+            connection.setNetworkTimeout(Runnable::run, 123_000);
+            JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+            changeSession(jdbc);
+            finishTransaction(connection);
+            Map<String, Object> before = session(connection, jdbc);
+            try (Node alone = new Node(new SingleConnectionDataSource(connection, true))) {
+
+                PermitGrant grant = alone.semaphores().acquire(AcquireRequest.of(name));
+                assertThat(session(connection, jdbc)).as("after an acquire").isEqualTo(before);
+
+                assertThat(alone.semaphores().tryAcquire(AcquireRequest.of(name)))
+                        .isEmpty();
+                assertThat(session(connection, jdbc)).as("after a refusal").isEqualTo(before);
+
+                alone.gate().failBefore("coalesce(sum(", new SQLException("out of order", "HY000"));
+                assertThatThrownBy(() -> alone.semaphores().acquire(AcquireRequest.of(name)))
+                        .isInstanceOf(DataAccessException.class);
+                assertThat(session(connection, jdbc)).as("after a failure").isEqualTo(before);
+
+                grant.renew(Duration.ofMinutes(1));
+                grant.release();
+                alone.admin().setCapacity(name, 2, "operator", "more of them");
+                // what is wanted often is kept for some milliseconds
+                await().untilAsserted(() -> assertThat(session(connection, jdbc))
+                        .as("after all the rest")
+                        .isEqualTo(before));
+            }
+        }
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    @Test
+    void waitsForALockNoLongerThanConfiguredOnAConnectionThatWouldWaitLonger() throws SQLException {
+        try (HikariDataSource pool = cluster.schema().newPool(1);
+                Node impatient = new Node(pool, settings(Duration.ofSeconds(1), 1));
+                Cluster.RowLock lock = cluster.lock(name)) {
+            long begin = System.nanoTime();
+
+            assertThatThrownBy(() -> impatient.semaphores().acquire(AcquireRequest.of(name)))
+                    .isInstanceOf(DataAccessException.class);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - begin))
+                    .isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));
+        }
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
+    void thePoolLosesAConnectionThatCannotBeRestored() {
+        try (HikariDataSource pool = cluster.schema().newPool(1);
+                Node alone = new Node(pool)) {
+            JdbcTemplate jdbc = new JdbcTemplate(pool);
+            Object before = jdbc.queryForObject("select connection_id()", Object.class);
+            Object lockWait = jdbc.queryForObject("select @@session.innodb_lock_wait_timeout", Object.class);
+            alone.gate()
+                    .failBefore(
+                            "set session innodb_lock_wait_timeout = " + lockWait,
+                            new SQLException("out of order", "HY000"));
+
+            assertThat(alone.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+
+            assertThat(jdbc.queryForObject("select connection_id()", Object.class))
+                    .isNotEqualTo(before);
+            assertThat(jdbc.queryForObject("select @@session.innodb_lock_wait_timeout", Object.class))
+                    .isEqualTo(lockWait);
+            assertThat(cluster.held(name)).isEqualTo(1);
+        }
+    }
+
+    private static SemaphoreSettings settings(Duration lockWaitTimeout, int maxAttempts) {
+        SemaphoreSettings defaults = TestSettings.defaults();
+        return new SemaphoreSettings(
+                defaults.owner(),
+                defaults.tablePrefix(),
+                defaults.defaultTtl(),
+                defaults.maxTtl(),
+                defaults.maxHold(),
+                defaults.keepAliveInterval(),
+                defaults.instanceTimeout(),
+                defaults.shutdownTimeout(),
+                lockWaitTimeout,
+                defaults.sessionIdleLimit(),
+                maxAttempts,
+                defaults.maxNamesPerRequest(),
+                defaults.gathering(),
+                defaults.maxConnections());
+    }
+
+    private void doBusiness() {
+        node.jdbc().update("insert into business (id) values (1)");
+    }
+
+    private static int businessDone() {
+        return cluster.schema().jdbc().queryForList("select id from business").size();
+    }
+
+    /** Which session this is, and in which of its transactions. */
+    private static Object session(JdbcTemplate jdbc) {
+        String query = switch (cluster.schema().kind()) {
+            case MYSQL, MARIADB -> "select connection_id() as id, @@session.transaction_isolation as i";
+            case POSTGRESQL -> "select pg_backend_pid() as id, current_setting('transaction_isolation') as i";
+            case H2 -> "select session_id() as id, lock_timeout() as i";
+        };
+        return jdbc.queryForMap(query);
+    }
+
+    /** Values that nobody has by default. */
+    private static void changeSession(JdbcTemplate jdbc) {
+        switch (cluster.schema().kind()) {
+            case MYSQL -> jdbc.execute("set session innodb_lock_wait_timeout = 77, session wait_timeout = 7777");
+            case MARIADB ->
+                jdbc.execute("set session innodb_lock_wait_timeout = 77, session wait_timeout = 7777,"
+                        + " session idle_transaction_timeout = 777");
+            case POSTGRESQL -> {
+                jdbc.execute("set lock_timeout = '77s'");
+                jdbc.execute("set idle_in_transaction_session_timeout = '777s'");
+            }
+            case H2 -> jdbc.execute("set lock_timeout 7777");
+        }
+    }
+
+    private static Map<String, Object> session(Connection connection, JdbcTemplate jdbc) throws SQLException {
+        Map<String, Object> session = new TreeMap<>(jdbc.queryForMap(
+                switch (cluster.schema().kind()) {
+                    case MYSQL ->
+                        "select connection_id() as id, @@session.innodb_lock_wait_timeout as lock_wait,"
+                                + " @@session.wait_timeout as idle, @@session.transaction_isolation as i,"
+                                + " @@session.autocommit as a";
+                    case MARIADB ->
+                        "select connection_id() as id, @@session.innodb_lock_wait_timeout as lock_wait,"
+                                + " @@session.wait_timeout as idle, @@session.transaction_isolation as i,"
+                                + " @@session.idle_transaction_timeout as idle_in_transaction,"
+                                + " @@session.autocommit as a";
+                    case POSTGRESQL ->
+                        "select pg_backend_pid() as id, current_setting('lock_timeout') as lock_wait,"
+                                + " current_setting('idle_in_transaction_session_timeout') as idle,"
+                                + " current_setting('transaction_isolation') as i";
+                    case H2 -> "select session_id() as id, lock_timeout() as lock_wait";
+                }));
+        session.put("autoCommit", connection.getAutoCommit());
+        session.put("isolation", connection.getTransactionIsolation());
+        session.put("networkTimeout", connection.getNetworkTimeout());
+        session.put("readOnly", connection.isReadOnly());
+        finishTransaction(connection);
+        return session;
+    }
+
+    private static void finishTransaction(Connection connection) throws SQLException {
+        if (!connection.getAutoCommit()) {
+            connection.commit();
+        }
+    }
+}

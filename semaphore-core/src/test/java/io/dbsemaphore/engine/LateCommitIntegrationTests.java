@@ -1,0 +1,178 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.dbsemaphore.AcquireOutcomeUnknownException;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.dao.DataAccessException;
+
+/** A commit whose sender has given it up is still under way: not to find the request proves nothing then. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LateCommitIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+
+    private static Schema schema;
+    private static SemaphoreRows rows;
+    private static FaultyNode other;
+    private static LateCommits network;
+    private static SemaphoreEngine engine;
+    private static SemaphoreEngine impatientEngine;
+
+    private Waits waits;
+
+    @BeforeAll
+    static void start() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
+        schema = TestDatabase.create().migrate();
+        rows = new SemaphoreRows(schema);
+        other = FaultyNode.on(schema);
+        network = new LateCommits(schema);
+        engine = new SemaphoreEngine(network, FaultyNode.settings(5, 20, 3));
+        impatientEngine = new SemaphoreEngine(network, FaultyNode.settings(1, 20, 2));
+    }
+
+    @AfterAll
+    static void stop() {
+        if (schema != null) {
+            engine.close();
+            impatientEngine.close();
+            other.close();
+            schema.close();
+        }
+    }
+
+    @BeforeEach
+    void look() {
+        waits = new Waits(schema);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_NAME", "SEVERAL_NAMES_WITH_ID"})
+    void findsTheGrantOfACommitThatArrivesLate(Wish wish) throws SQLException {
+        AcquireRequest request = wish.on(other);
+
+        CompletableFuture<PermitGrant> acquired = acquireWithDelayedCommit(engine, request);
+        waits.await("from semaphore");
+        network.arrive();
+
+        PermitGrant grant =
+                acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+        grant.release();
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_NAME", "SEVERAL_NAMES_WITH_ID"})
+    void isGrantedOnceTheLostTransactionIsOver(Wish wish) throws SQLException {
+        AcquireRequest request = wish.on(other);
+
+        CompletableFuture<PermitGrant> acquired = acquireWithDelayedCommit(engine, request);
+        waits.await("from semaphore");
+        network.getLost();
+
+        PermitGrant grant =
+                acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+        grant.release();
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_NAME_WITH_ID", "SEVERAL_NAMES"})
+    void releasesWhatIsCommittedWhileItUndoes(Wish wish) throws SQLException {
+        AcquireRequest request = wish.on(other);
+
+        CompletableFuture<Throwable> failed = failureOf(acquireWithDelayedCommit(impatientEngine, request)::join);
+        waits.await("insert into permit_request");
+        network.arrive();
+
+        assertThat(failed.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join())
+                .cause()
+                .isInstanceOf(DataAccessException.class);
+        rows.assertNothingHeld(request.permits().keySet());
+        assertNeverGrantedAnew(request);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "SEVERAL_NAMES_WITH_ID")
+    void releasesWhatIsCommittedLongAfterTheCallerWasTold(Wish wish) throws SQLException {
+        AcquireRequest request = wish.on(other);
+        network.delayNextCommit();
+
+        assertThatThrownBy(() -> template(impatientEngine).acquire(request))
+                .isInstanceOf(AcquireOutcomeUnknownException.class);
+        network.arrive();
+
+        Awaitility.await()
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(rows.states(request.externalId().orElseThrow()))
+                        .containsExactly("RELEASED"));
+        rows.assertNothingHeld(request.permits().keySet());
+        assertNeverGrantedAnew(request);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "ONE_NAME_WITH_ID")
+    void takesTheIdWhenTheCommitNeverArrives(Wish wish) throws SQLException {
+        AcquireRequest request = wish.on(other);
+        network.delayNextCommit();
+
+        assertThatThrownBy(() -> template(impatientEngine).acquire(request))
+                .isInstanceOf(AcquireOutcomeUnknownException.class);
+        network.getLost();
+
+        Awaitility.await()
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(rows.states(request.externalId().orElseThrow()))
+                        .containsExactly("RELEASED"));
+        assertNeverGrantedAnew(request);
+    }
+
+    private static CompletableFuture<PermitGrant> acquireWithDelayedCommit(
+            SemaphoreEngine engine, AcquireRequest request) {
+        network.delayNextCommit();
+        return CompletableFuture.supplyAsync(() -> template(engine).acquire(request));
+    }
+
+    private static CompletableFuture<Throwable> failureOf(Supplier<?> action) {
+        return CompletableFuture.supplyAsync(() -> catchThrowable(action::get));
+    }
+
+    private static SemaphoreTemplate template(SemaphoreEngine engine) {
+        return new SemaphoreTemplate(engine.permitManager());
+    }
+
+    private static void assertNeverGrantedAnew(AcquireRequest request) {
+        if (request.externalId().isPresent()) {
+            assertThatThrownBy(() -> other.semaphores().acquire(request))
+                    .isInstanceOf(RequestAlreadyReleasedException.class);
+        }
+        AcquireRequest anonymous = AcquireRequest.of(request.permits().keySet().toArray(String[]::new));
+        other.semaphores().acquire(anonymous).close();
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+}

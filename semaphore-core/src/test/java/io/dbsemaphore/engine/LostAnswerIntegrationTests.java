@@ -1,0 +1,212 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.testing.TcpProxy;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.dao.DataAccessException;
+
+/** The network loses a commit of an acquire or its answer, and works again at once. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LostAnswerIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final String INSERT = "insert into permit_request";
+
+    private static Schema schema;
+    private static SemaphoreRows rows;
+    private static TcpProxy proxy;
+    private static FaultyNode node;
+    private static FaultyNode nodeOfOneAttempt;
+
+    @BeforeAll
+    static void start() {
+        TestDatabase.assumeServer();
+        schema = TestDatabase.create().migrate();
+        rows = new SemaphoreRows(schema);
+        proxy = schema.newProxy();
+        node = FaultyNode.behind(proxy, schema, 3, FaultyNode.settings(1, 1, 3));
+        nodeOfOneAttempt = FaultyNode.behind(proxy, schema, 3, FaultyNode.settings(1, 1, 1));
+    }
+
+    @AfterAll
+    static void stop() {
+        if (schema != null) {
+            node.close();
+            nodeOfOneAttempt.close();
+            schema.close();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void findsItsGrantWhenTheAnswerWasLost(Wish wish) {
+        AcquireRequest request = wish.on(node);
+        proxy.dropNextCommitAnswer(INSERT);
+
+        PermitGrant grant = node.semaphores().acquire(request);
+
+        proxy.awaitDropped(SOON);
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+        assertUsableUntilReleased(request, grant);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isGrantedByTheNextAttemptWhenTheCommitWasLost(Wish wish) {
+        AcquireRequest request = wish.on(node);
+        proxy.dropNextCommit(INSERT);
+        long begun = System.nanoTime();
+
+        PermitGrant grant = node.semaphores().acquire(request);
+
+        proxy.awaitDropped(SOON);
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+        assertUsableUntilReleased(request, grant);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_NAME", "SEVERAL_NAMES_WITH_ID"})
+    void doesNotWaitForAServerThatFellSilent(Wish wish) {
+        AcquireRequest request = wish.on(node);
+        proxy.silenceNextCommitAnswer(INSERT);
+        long begun = System.nanoTime();
+
+        PermitGrant grant = node.semaphores().acquire(request);
+
+        proxy.awaitDropped(SOON);
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+        assertUsableUntilReleased(request, grant);
+    }
+
+    @Test
+    void doesItsWorkOnceWhenTheAnswerWasLost() {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node);
+        AtomicInteger calls = new AtomicInteger();
+        proxy.dropNextCommitAnswer(INSERT);
+
+        String result = node.semaphores().execute(request, grant -> {
+            calls.incrementAndGet();
+            rows.assertHeldByOnly(grant);
+            return "done";
+        });
+
+        proxy.awaitDropped(SOON);
+        assertThat(result).isEqualTo("done");
+        assertThat(calls).hasValue(1);
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    @Test
+    void repeatsARepetitionWhenItsAnswerWasLost() {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(node);
+        PermitGrant first = node.semaphores().acquire(request);
+        proxy.dropNextCommitAnswer("update permit_request");
+
+        PermitGrant second = node.semaphores().acquire(request);
+
+        proxy.awaitDropped(SOON);
+        assertThat(second.replayed()).isTrue();
+        assertThat(request.permits().keySet())
+                .allSatisfy(name -> assertThat(second.fencingToken(name)).isEqualTo(first.fencingToken(name)));
+        rows.assertHeldByOnly(second);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void holdsNothingWhenThereIsNoAttemptLeftToFindTheGrant(Wish wish) {
+        AcquireRequest request = wish.on(nodeOfOneAttempt);
+        proxy.dropNextCommitAnswer(INSERT);
+
+        assertThatThrownBy(() -> nodeOfOneAttempt.semaphores().acquire(request))
+                .isInstanceOf(DataAccessException.class);
+
+        proxy.awaitDropped(SOON);
+        assertNothingHeldAndNeverGranted(request);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void holdsNothingWhenThereIsNoAttemptLeftAfterALostCommit(Wish wish) {
+        AcquireRequest request = wish.on(nodeOfOneAttempt);
+        proxy.dropNextCommit(INSERT);
+
+        assertThatThrownBy(() -> nodeOfOneAttempt.semaphores().acquire(request))
+                .isInstanceOf(DataAccessException.class);
+
+        proxy.awaitDropped(SOON);
+        assertNothingHeldAndNeverGranted(request);
+    }
+
+    @Test
+    void leavesTheGrantOfAnotherAloneWhenItsOwnRepetitionFails() {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node);
+        PermitGrant grant = node.semaphores().acquire(request);
+        proxy.dropNextCommitAnswer("update permit_request");
+
+        assertThatThrownBy(() -> nodeOfOneAttempt.semaphores().acquire(request))
+                .isInstanceOf(DataAccessException.class);
+
+        proxy.awaitDropped(SOON);
+        rows.assertHeldByOnly(grant);
+    }
+
+    @Test
+    void findsItsGrantWhenTheFailureOfTheCommitIsNoAnswerOfTheServer() {
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        node.gate().failAfter("commit", new SQLException("Connection is closed")); // as pools say it, without a state
+
+        PermitGrant grant = node.semaphores().acquire(request);
+
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+        assertUsableUntilReleased(request, grant);
+    }
+
+    private static void assertUsableUntilReleased(AcquireRequest request, PermitGrant grant) {
+        AcquireRequest others = AcquireRequest.of(grant.permits().keySet().toArray(String[]::new));
+        assertThat(node.semaphores().tryAcquire(others)).isEmpty();
+        assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        rows.assertNothingHeld(request.permits().keySet());
+        assertFree(request.permits().keySet());
+    }
+
+    private static void assertNothingHeldAndNeverGranted(AcquireRequest request) {
+        rows.assertNothingHeld(request.permits().keySet());
+        assertFree(request.permits().keySet());
+        request.externalId().ifPresent(id -> {
+            assertThat(rows.states(id)).containsExactly("RELEASED");
+            assertThatThrownBy(() -> node.semaphores().acquire(request))
+                    .isInstanceOf(RequestAlreadyReleasedException.class);
+        });
+    }
+
+    private static void assertFree(Set<String> names) {
+        long begun = System.nanoTime();
+        node.semaphores()
+                .acquire(AcquireRequest.of(names.toArray(String[]::new)))
+                .close();
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
+    }
+}

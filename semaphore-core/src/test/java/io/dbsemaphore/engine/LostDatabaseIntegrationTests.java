@@ -1,0 +1,171 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.dbsemaphore.AcquireOutcomeUnknownException;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TcpProxy;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.dao.DataAccessException;
+
+/** The database goes away with the commit of an acquire, and stays away for longer than the caller. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LostDatabaseIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final String INSERT = "insert into permit_request";
+
+    private static Schema schema;
+    private static SemaphoreRows rows;
+    private static FaultyNode other;
+
+    private TcpProxy proxy;
+    private FaultyNode node;
+
+    @BeforeAll
+    static void start() {
+        TestDatabase.assumeServer();
+        schema = TestDatabase.create().migrate();
+        rows = new SemaphoreRows(schema);
+        other = FaultyNode.on(schema);
+    }
+
+    @AfterAll
+    static void stop() {
+        if (schema != null) {
+            other.close();
+            schema.close();
+        }
+    }
+
+    @BeforeEach
+    void startNode() {
+        proxy = schema.newProxy();
+        node = FaultyNode.behind(proxy, schema, 1, FaultyNode.settings(1, 1, 3));
+    }
+
+    @AfterEach
+    void stopNode() {
+        node.close();
+        proxy.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_NAME", "SEVERAL_NAMES_WITH_ID"})
+    void undoesACommittedAcquireOnceTheDatabaseIsBack(Wish wish) {
+        AcquireRequest request = wish.on(other);
+
+        AcquireOutcomeUnknownException unknown = acquireWithoutDatabase(request, TcpProxy::dropNextCommitAnswer);
+
+        String id = unknown.externalId();
+        assertThat(request.externalId().orElse(id)).isEqualTo(id);
+        assertThat(rows.states(id)).containsExactly("ACQUIRED"); // it was committed, and nobody could say so
+
+        proxy.refuse(false);
+
+        rows.awaitNothingHeld(SOON, request.permits().keySet());
+        assertNeverGrantedAnew(request, id);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_NAME_WITH_ID", "SEVERAL_NAMES"})
+    void takesTheIdOfALostAcquireOnceTheDatabaseIsBack(Wish wish) {
+        AcquireRequest request = wish.on(other);
+
+        AcquireOutcomeUnknownException unknown = acquireWithoutDatabase(request, TcpProxy::dropNextCommit);
+
+        String id = unknown.externalId();
+        assertThat(rows.states(id)).isEmpty();
+        // nobody waits for the lost one: its transaction has ended with its connection
+        other.semaphores().acquire(anonymous(request)).close();
+
+        proxy.refuse(false);
+
+        Awaitility.await()
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(rows.states(id)).containsExactly("RELEASED"));
+        assertNeverGrantedAnew(request, id);
+    }
+
+    @Test
+    void leavesAGrantToWhoeverRepeatedItWhileTheDatabaseWasAway() {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
+        acquireWithoutDatabase(request, TcpProxy::dropNextCommitAnswer);
+        PermitGrant repeated = other.semaphores().acquire(request);
+        assertThat(repeated.replayed()).isTrue();
+
+        proxy.clear();
+        proxy.refuse(false);
+
+        Awaitility.await("the undoing").atMost(SOON).until(() -> proxy.commits() > 0);
+        node.semaphores().find("the one connection is free again");
+        rows.assertHeldByOnly(repeated);
+    }
+
+    @Test
+    void saysSoWhenTheDatabaseIsAwayBeforeItBegins() {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
+        proxy.refuse(true);
+        proxy.cutAll();
+        int borrowings = node.borrowings();
+
+        assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);
+
+        // perhaps once for a connection that turns out to be dead, and once in vain: the pool has waited for as long as
+        // its host wants it to, and is not asked again
+        assertThat(node.borrowings() - borrowings).isBetween(1, 2);
+        rows.assertNothingHeld(request.permits().keySet());
+        proxy.refuse(false);
+        Awaitility.await().atMost(SOON).ignoreExceptions().untilAsserted(() -> {
+            try (PermitGrant grant = node.semaphores().acquire(request)) {
+                rows.assertHeldByOnly(grant);
+            }
+        });
+    }
+
+    /** Acquires with a commit that meets this fault, after which the database is away. */
+    private AcquireOutcomeUnknownException acquireWithoutDatabase(AcquireRequest request, Consumer<TcpProxy> fault) {
+        Pause commit = node.gate().pauseBeforeCommitOf(INSERT);
+        CompletableFuture<AcquireOutcomeUnknownException> thrown =
+                CompletableFuture.supplyAsync(() -> catchThrowableOfType(
+                        AcquireOutcomeUnknownException.class,
+                        () -> node.semaphores().acquire(request)));
+        commit.awaitReached(SOON);
+        proxy.refuse(true);
+        fault.accept(proxy);
+        commit.open();
+        proxy.awaitDropped(SOON);
+        return thrown.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
+    }
+
+    private static void assertNeverGrantedAnew(AcquireRequest request, String id) {
+        rows.assertNothingHeld(request.permits().keySet());
+        assertThatThrownBy(() -> other.semaphores().acquire(request.withExternalId(id)))
+                .isInstanceOf(RequestAlreadyReleasedException.class);
+        other.semaphores().acquire(anonymous(request)).close();
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    private static AcquireRequest anonymous(AcquireRequest request) {
+        return AcquireRequest.of(request.permits().keySet().toArray(String[]::new));
+    }
+}

@@ -1,0 +1,184 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.TcpProxy;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.dao.DataAccessException;
+
+/** The network or the database fails while permits are given back. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LostReleaseIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final String UPDATE = "update permit_request";
+
+    private static Schema schema;
+    private static SemaphoreRows rows;
+    private static FaultyNode other;
+
+    private TcpProxy proxy;
+    private FaultyNode node;
+
+    @BeforeAll
+    static void start() {
+        TestDatabase.assumeServer();
+        schema = TestDatabase.create().migrate();
+        rows = new SemaphoreRows(schema);
+        other = FaultyNode.on(schema);
+    }
+
+    @AfterAll
+    static void stop() {
+        if (schema != null) {
+            other.close();
+            schema.close();
+        }
+    }
+
+    @BeforeEach
+    void startNode() {
+        proxy = schema.newProxy();
+        node = FaultyNode.behind(proxy, schema, 2, FaultyNode.settings(1, 1, 3));
+    }
+
+    @AfterEach
+    void stopNode() {
+        node.close();
+        proxy.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void saysReleasedWhenTheAnswerWasLost(Wish wish) {
+        AcquireRequest request = wish.on(other);
+        PermitGrant grant = node.semaphores().acquire(request);
+        proxy.dropNextCommitAnswer(UPDATE);
+
+        ReleaseOutcome outcome = grant.release();
+
+        proxy.awaitDropped(SOON);
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        rows.assertNothingHeld(request.permits().keySet());
+        assertThat(other.semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+    }
+
+    @Test
+    void saysReleasedByIdWhenTheAnswerWasLost() {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
+        PermitGrant grant = other.semaphores().acquire(request);
+        proxy.dropNextCommitAnswer(UPDATE);
+
+        ReleaseOutcome outcome = node.semaphores().release(grant.externalId());
+
+        proxy.awaitDropped(SOON);
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    @Test
+    void releasesByTheNextAttemptWhenTheCommitWasLost() {
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(other);
+        PermitGrant grant = node.semaphores().acquire(request);
+        proxy.dropNextCommit(UPDATE);
+
+        ReleaseOutcome outcome = grant.release();
+
+        proxy.awaitDropped(SOON);
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    @Test
+    void doesNotWaitForAServerThatFellSilent() {
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(other);
+        PermitGrant grant = node.semaphores().acquire(request);
+        proxy.silenceNextCommitAnswer(UPDATE);
+        long begun = System.nanoTime();
+
+        ReleaseOutcome outcome = grant.release();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    @Test
+    void returnsTheResultOfTheWorkAndReleasesOnceTheDatabaseIsBack() {
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(other);
+
+        String result = node.semaphores().execute(request, grant -> {
+            loseDatabase();
+            return "done";
+        });
+
+        assertThat(result).isEqualTo("done");
+        assertThat(request.permits().keySet())
+                .allSatisfy(name -> assertThat(rows.held(name)).isEqualTo(1));
+        proxy.refuse(false);
+        rows.awaitNothingHeld(SOON, request.permits().keySet());
+    }
+
+    @Test
+    void throwsTheFailureOfTheWorkWithThatOfTheReleaseSuppressed() {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(other);
+        IllegalStateException failure = new IllegalStateException("the work failed");
+
+        assertThatThrownBy(() -> node.semaphores().executeWithoutResult(request, grant -> {
+                    loseDatabase();
+                    throw failure;
+                }))
+                .isSameAs(failure);
+
+        assertThat(failure.getSuppressed()).hasSize(1);
+        assertThat(failure.getSuppressed()[0]).isInstanceOf(DataAccessException.class);
+        proxy.refuse(false);
+        rows.awaitNothingHeld(SOON, request.permits().keySet());
+    }
+
+    @Test
+    void throwsFromTheHandleAndReleasesOnceTheDatabaseIsBack() {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
+        PermitGrant grant = node.semaphores().acquire(request);
+        loseDatabase();
+
+        assertThatThrownBy(grant::release).isInstanceOf(DataAccessException.class);
+
+        assertThat(grant.isHeld()).isFalse();
+        proxy.refuse(false);
+        rows.awaitNothingHeld(SOON, request.permits().keySet());
+    }
+
+    @Test
+    void throwsADataAccessExceptionWhenItCannotFindOutWhatBecameOfTheRelease() {
+        AcquireRequest request = Wish.ONE_NAME.on(other);
+        try (FaultyNode hasty = FaultyNode.behind(proxy, schema, 2, FaultyNode.settings(1, 1, 1))) {
+            PermitGrant grant = hasty.semaphores().acquire(request);
+            proxy.dropNextCommit(UPDATE);
+
+            assertThatThrownBy(grant::release).isInstanceOf(DataAccessException.class);
+
+            proxy.awaitDropped(SOON);
+            rows.awaitNothingHeld(SOON, request.permits().keySet());
+        }
+    }
+
+    private void loseDatabase() {
+        proxy.refuse(true);
+        proxy.cutAll();
+    }
+}

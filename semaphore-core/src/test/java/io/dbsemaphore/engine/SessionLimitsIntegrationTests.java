@@ -1,0 +1,146 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.dao.DataAccessException;
+
+/** What a session of the host's pool is told for a transaction of ours, and that it has its own settings again after it. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SessionLimitsIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final String OF_HOST = "33";
+    private static final String OF_HOST_IDLE = "444";
+
+    private static Schema schema;
+    private static String idleVariable;
+    private static String session;
+
+    private FaultyNode node;
+
+    @BeforeAll
+    static void start() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
+        schema = TestDatabase.create().migrate();
+        idleVariable = schema.kind() == DatabaseKind.MYSQL ? "wait_timeout" : "idle_transaction_timeout";
+        session =
+                "select connection_id(), @@session.innodb_lock_wait_timeout, @@session.%s, @@session.autocommit, @@session.%s"
+                        .formatted(
+                                idleVariable,
+                                schema.kind() == DatabaseKind.MYSQL ? "transaction_isolation" : "tx_isolation");
+    }
+
+    @AfterAll
+    static void stop() {
+        if (schema != null) {
+            schema.close();
+        }
+    }
+
+    @BeforeEach
+    void startNode() {
+        HikariConfig config = FaultyNode.config(schema, schema.jdbcUrl(), 1);
+        config.setConnectionInitSql("set session innodb_lock_wait_timeout = %s, session %s = %s"
+                .formatted(OF_HOST, idleVariable, OF_HOST_IDLE));
+        node = FaultyNode.on(config, FaultyNode.settings(2, 7, 1));
+    }
+
+    @AfterEach
+    void stopNode() {
+        node.close();
+    }
+
+    @Test
+    void holdDuringATransactionOnly() throws SQLException {
+        String id = assertSessionOfHost();
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        Pause pause = node.gate().pauseBeforeCommitOf("insert into permit_request");
+        CompletableFuture<PermitGrant> acquired =
+                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
+        pause.awaitReached(SOON);
+
+        List<String> during = node.askOnLastConnection(session);
+
+        pause.open();
+        PermitGrant grant =
+                acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
+        assertThat(during).containsExactly(id, "2", "7", "0", "READ-COMMITTED");
+        assertThat(assertSessionOfHost()).isEqualTo(id);
+        grant.release();
+        assertThat(assertSessionOfHost()).isEqualTo(id);
+    }
+
+    @Test
+    void endWithATransactionThatFailed() throws SQLException {
+        String id = assertSessionOfHost();
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        String name = request.permits().keySet().iterator().next();
+        try (RowLock lock = RowLock.ofSemaphore(schema, name)) {
+            assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);
+        }
+        assertThat(assertSessionOfHost()).isEqualTo(id);
+    }
+
+    @Test
+    void endWithTheSessionWhereTheyCannotBeRestored() throws SQLException {
+        String id = assertSessionOfHost();
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        assertSessionOfHost(); // so that none is kept for the next transaction
+        node.gate().failBefore("set session", new SQLException("cannot be restored", "HY000"));
+
+        assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);
+
+        assertThat(assertSessionOfHost()).isNotEqualTo(id);
+        node.semaphores().acquire(request).close();
+    }
+
+    @Test
+    void endWithTheSessionWhereTheyCannotBeRestoredAfterTheCommit() throws SQLException {
+        String id = assertSessionOfHost();
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        Pause pause = node.gate().pauseBeforeCommitOf("insert into permit_request");
+        CompletableFuture<PermitGrant> acquired =
+                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
+        pause.awaitReached(SOON);
+        node.gate().failBefore("set session", new SQLException("cannot be restored", "HY000"));
+        pause.open();
+
+        PermitGrant grant =
+                acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
+
+        assertThat(assertSessionOfHost()).isNotEqualTo(id);
+        new SemaphoreRows(schema).assertHeldByOnly(grant);
+    }
+
+    /** Returns the id of the session that the host gets, once it has been seen that it has its own settings. */
+    private String assertSessionOfHost() throws SQLException {
+        try (Connection connection = node.pool().getConnection()) {
+            List<String> values = FaultyNode.ask(connection, session);
+            assertThat(values.subList(1, 5)).containsExactly(OF_HOST, OF_HOST_IDLE, "1", "REPEATABLE-READ");
+            assertThat(connection.getNetworkTimeout()).isZero();
+            assertThat(connection.getAutoCommit()).isTrue();
+            assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_REPEATABLE_READ);
+            return values.get(0);
+        }
+    }
+}

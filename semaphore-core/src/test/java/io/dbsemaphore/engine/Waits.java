@@ -1,0 +1,34 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Who waits for a lock in a schema, as MySQL and MariaDB say. */
+final class Waits {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+
+    private final JdbcTemplate jdbc;
+    private final String schema;
+
+    Waits(Schema schema) {
+        this.jdbc = schema.jdbc();
+        this.schema = schema.name();
+    }
+
+    /** Waits until a statement waits for a lock. */
+    void await(String partOfStatement) {
+        Awaitility.await("a lock to be waited for")
+                .atMost(SOON)
+                .pollInterval(Duration.ofMillis(150)) // the server lists no news younger than 100 ms
+                .untilAsserted(() -> assertThat(jdbc.queryForList("""
+                                select t.trx_query from information_schema.innodb_trx t
+                                join information_schema.processlist p on p.id = t.trx_mysql_thread_id
+                                where p.db = ? and t.trx_state = 'LOCK WAIT'""", String.class, schema))
+                        .anySatisfy(sql -> assertThat(sql).contains(partOfStatement)));
+    }
+}

@@ -1,0 +1,100 @@
+package io.dbsemaphore.maintenance;
+
+import io.dbsemaphore.OwnerLiveness;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.engine.MaintenanceSettings;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.engine.SemaphorePatterns;
+import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.TestSettings;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * One application instance: an engine without a schedule on a data source whose statements can be watched and stopped. It
+ * remembers what its listener was told, and asks whoever judges owners.
+ */
+final class Instance implements AutoCloseable {
+
+    private final StatementGate gate;
+    private final Events events = new Events();
+    private final List<OwnerLiveness> judges = new CopyOnWriteArrayList<>();
+    private final SemaphoreEngine engine;
+    private final SemaphoreTemplate semaphores;
+
+    Instance(DataSource dataSource, MaintenanceSettings maintenance, SemaphorePatterns patterns) {
+        gate = new StatementGate(dataSource);
+        engine = new SemaphoreEngine(
+                gate, TestSettings.defaults(), maintenance, patterns, () -> List.of(events), () -> judges);
+        semaphores = new SemaphoreTemplate(engine.permitManager());
+    }
+
+    /** The default maintenance but for the size of its batches. */
+    static MaintenanceSettings inBatchesOf(int batchSize) {
+        return maintenance(batchSize, Duration.ofHours(24), Duration.ofSeconds(30));
+    }
+
+    static MaintenanceSettings maintenance(int batchSize, Duration staleAfter, Duration ownerGrace) {
+        MaintenanceSettings defaults = MaintenanceSettings.defaults();
+        return new MaintenanceSettings(
+                false,
+                defaults.orphanReleaseInterval(),
+                staleAfter,
+                ownerGrace,
+                defaults.requestCleanupInterval(),
+                defaults.requestRetention(),
+                defaults.historyCleanupInterval(),
+                defaults.historyRetention(),
+                defaults.patternIdleAfter(),
+                batchSize);
+    }
+
+    SemaphoreTemplate semaphores() {
+        return semaphores;
+    }
+
+    SemaphoreAdmin admin() {
+        return engine.admin();
+    }
+
+    SemaphoreMaintenance maintenance() {
+        return engine.maintenance();
+    }
+
+    StatementGate gate() {
+        return gate;
+    }
+
+    Events events() {
+        return events;
+    }
+
+    /** Who is asked whether owners live, in this order. */
+    void judgeBy(OwnerLiveness... inOrder) {
+        judges.clear();
+        judges.addAll(List.of(inOrder));
+    }
+
+    /** What the host executes, in its transaction where there is one. */
+    JdbcTemplate jdbc() {
+        return new JdbcTemplate(gate);
+    }
+
+    /** A transaction of the host on the data source of this instance. */
+    TransactionTemplate transaction() {
+        return new TransactionTemplate(new DataSourceTransactionManager(gate));
+    }
+
+    @Override
+    public void close() {
+        gate.close();
+        engine.close();
+    }
+}

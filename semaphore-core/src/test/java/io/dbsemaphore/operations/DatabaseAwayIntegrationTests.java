@@ -1,0 +1,180 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.TcpProxy;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The database is away for a while, and what that does to grants that are kept alive. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DatabaseAwayIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    private Schema schema;
+    private TcpProxy proxy;
+
+    @BeforeAll
+    static void assumeServer() {
+        TestDatabase.assumeServer();
+    }
+
+    @BeforeEach
+    void start() {
+        schema = TestDatabase.create().migrate();
+        proxy = schema.newProxy();
+    }
+
+    @AfterEach
+    void drop() {
+        schema.close();
+    }
+
+    @Test
+    void forLessThanTheTtlCostsNothing() {
+        try (OperationsNode node =
+                OperationsNode.behind(proxy, schema, OperationsNode.settings(Duration.ofSeconds(30)))) {
+            String name = node.semaphore(1);
+            AcquireRequest request = AcquireRequest.of(name).withTtl(Duration.ofSeconds(6));
+
+            node.semaphores().executeWithoutResult(request, grant -> {
+                Instant expiry = grant.expiresAt().orElseThrow();
+                leave();
+                remainsTrue(
+                        Duration.ofSeconds(4),
+                        () -> assertThat(grant.isHeld())
+                                .as("held while the database is away")
+                                .isTrue());
+                comeBack();
+
+                remainsTrue(Duration.ofSeconds(5), () -> {
+                    assertThat(grant.isHeld()).isTrue();
+                    assertThat(OperationsNode.states(schema, grant.externalId()))
+                            .containsExactly("ACQUIRED");
+                });
+                assertThat(node.semaphores().find(grant.externalId()).flatMap(PermitGrant::expiresAt))
+                        .hasValueSatisfying(later -> assertThat(later).isAfter(expiry.plusSeconds(3)));
+            });
+
+            assertThat(node.events().of("lost")).isEmpty();
+            assertThat(OperationsNode.held(schema, name)).isZero();
+        }
+    }
+
+    @Test
+    void forLongerThanTheTtlLosesTheGrantOnce() {
+        try (OperationsNode node =
+                        OperationsNode.behind(proxy, schema, OperationsNode.settings(Duration.ofSeconds(30)));
+                OperationsNode other = OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(30)))) {
+            String name = node.semaphore(1);
+            AcquireRequest request = AcquireRequest.of(name).withTtl(Duration.ofSeconds(3));
+
+            node.semaphores().executeWithoutResult(request, grant -> {
+                leave();
+                long left = System.nanoTime();
+                PermitGrant next =
+                        other.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+                boolean heldByBoth = grant.isHeld();
+
+                assertThat(heldByBoth).as("held past its deadline").isFalse();
+                assertThat(Duration.ofNanos(System.nanoTime() - left)).isGreaterThan(Duration.ofSeconds(1));
+                Awaitility.await("the loss to be told")
+                        .atMost(Duration.ofSeconds(3))
+                        .untilAsserted(
+                                () -> assertThat(node.events().subjects("lost")).containsExactly(grant.externalId()));
+                comeBack();
+
+                remainsTrue(Duration.ofSeconds(3), () -> {
+                    assertThat(grant.isHeld()).isFalse();
+                    assertThat(next.isHeld()).isTrue();
+                    assertThat(node.events().of("lost")).hasSize(1);
+                });
+                assertThat(grant.release()).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+                assertThat(OperationsNode.states(schema, next.externalId())).containsExactly("ACQUIRED");
+            });
+
+            assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+            assertThat(node.events().of("released")).isEmpty();
+        }
+    }
+
+    @Test
+    void forLongerThanTheTimeoutOfHeartbeatsTakesNothingFromWhoLives() throws Exception {
+        Duration timeout = Duration.ofSeconds(6);
+        try (OperationsNode node = OperationsNode.behind(proxy, schema, OperationsNode.settings(timeout));
+                OperationsNode other = OperationsNode.behind(proxy, schema, OperationsNode.settings(timeout))) {
+            String name = node.semaphore(1);
+            AtomicBoolean enough = new AtomicBoolean();
+            AtomicInteger answers = new AtomicInteger();
+            PermitGrant grant = node.semaphores()
+                    .acquire(
+                            AcquireRequest.of(name).withTtl(Duration.ofHours(6)).withKeepAlive(true));
+            leave();
+            Awaitility.await("an outage longer than the timeout")
+                    .pollDelay(timeout.plusSeconds(2))
+                    .atMost(timeout.plusSeconds(4))
+                    .untilAsserted(() -> assertThat(grant.isHeld())
+                            .as("held although nobody hears of it")
+                            .isFalse());
+            comeBack();
+            Future<Integer> hammering = OperationsNode.async("hammer", () -> hammer(other, name, enough, answers));
+
+            Awaitility.await("a heartbeat").atMost(Duration.ofSeconds(4)).until(grant::isHeld);
+            remainsTrue(timeout, () -> {
+                assertThat(grant.isHeld()).isTrue();
+                assertThat(OperationsNode.states(schema, grant.externalId())).containsExactly("ACQUIRED");
+            });
+            enough.set(true);
+
+            assertThat(hammering.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                    .as("grants")
+                    .isZero();
+            assertThat(answers).as("tries that the database has answered").hasValueGreaterThan(10);
+            assertThat(node.events().of("lost")).isEmpty();
+            assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    private void leave() {
+        proxy.refuse(true);
+        proxy.cutAll();
+    }
+
+    private void comeBack() {
+        proxy.refuse(false);
+    }
+
+    private static int hammer(OperationsNode node, String name, AtomicBoolean enough, AtomicInteger answers) {
+        int granted = 0;
+        while (!enough.get()) {
+            granted += node.semaphores().tryAcquire(AcquireRequest.of(name)).isPresent() ? 1 : 0;
+            answers.incrementAndGet();
+        }
+        return granted;
+    }
+
+    private static void remainsTrue(Duration duration, ThrowingRunnable assertion) {
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(50))
+                .during(duration)
+                .atMost(duration.plus(SOON))
+                .untilAsserted(assertion);
+    }
+}

@@ -1,0 +1,244 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+/** What is kept alive is held for as long as the work runs, up to its maximum; what is not, for its TTL. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class KeepAliveIntegrationTests {
+
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(3);
+
+    private static Schema schema;
+
+    private OperationsNode node;
+    private OperationsNode other;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.createForProcesses().migrate();
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @BeforeEach
+    void start() {
+        node = OperationsNode.on(schema, OperationsNode.settings(INSTANCE_TIMEOUT));
+        other = OperationsNode.on(schema, OperationsNode.settings(INSTANCE_TIMEOUT));
+    }
+
+    @AfterEach
+    void stop() {
+        node.close();
+        other.close();
+    }
+
+    @Test
+    void holdsThroughoutWorkThatIsLongerThanTheTtl() {
+        String name = node.semaphore(1);
+        try (ChildJvm hammer = ChildJvm.start(
+                OperationsProcess.class, schema.handOver(), String.valueOf(INSTANCE_TIMEOUT.toSeconds()))) {
+            hammer.awaitLine("READY", START);
+            AcquireRequest request = AcquireRequest.of(name).withTtl(Duration.ofSeconds(3));
+
+            node.semaphores().executeWithoutResult(request, grant -> {
+                hammer.send("hammer " + name + " 9");
+                staysHeld(grant, Duration.ofSeconds(10));
+            });
+
+            String[] hammered = hammer.awaitLine("HAMMERED", START).split(" ");
+            assertThat(Integer.parseInt(hammered[1])).as("attempts").isGreaterThan(10);
+            assertThat(hammered[2]).as("grants").isEqualTo("0");
+            assertThat(node.events().of("lost")).isEmpty();
+            assertThat(OperationsNode.held(schema, name)).isZero();
+        }
+    }
+
+    @Test
+    void endsWithItsTtlWhereItIsNotKeptAlive() {
+        String name = node.semaphore(1);
+        AcquireRequest request =
+                AcquireRequest.of(name).withTtl(Duration.ofSeconds(2)).withKeepAlive(false);
+
+        node.semaphores().executeWithoutResult(request, grant -> {
+            PermitGrant next =
+                    other.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+
+            assertThat(grant.isHeld()).isFalse();
+            assertThat(next.acquiredAt()).isAfterOrEqualTo(grant.expiresAt().orElseThrow());
+            assertThat(OperationsNode.states(schema, grant.externalId())).containsExactly("RELEASED");
+        });
+
+        assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+    }
+
+    @Test
+    void renewsAllThatIsDueByOneStatement() {
+        String name = node.semaphore(10);
+        AcquireRequest request =
+                AcquireRequest.of(name).withTtl(Duration.ofSeconds(9)).withKeepAlive(true);
+        List<PermitGrant> grants = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            grants.add(node.semaphores().acquire(request));
+        }
+        long allDue = System.nanoTime() + Duration.ofMillis(3_100).toNanos();
+        node.gate().clear();
+
+        Pause first = node.gate().pauseBefore("update permit_request");
+        first.awaitReached(SOON); // one is due; meanwhile the others come to be
+        Awaitility.await("all to be due").atMost(SOON).until(() -> System.nanoTime() > allDue);
+        first.open();
+        Awaitility.await("all to be renewed")
+                .atMost(Duration.ofSeconds(3))
+                .pollInterval(Duration.ofMillis(20))
+                .untilAsserted(() -> assertThat(renewed(name)).isEqualTo(10));
+
+        assertThat(node.gate().statements().stream().filter(sql -> sql.startsWith("update permit_request")))
+                .as("the statement that was stopped, and one for all others")
+                .hasSize(2);
+        assertThat(grants).allSatisfy(grant -> assertThat(grant.isHeld()).isTrue());
+    }
+
+    @Test
+    void endsAtTheMaximumHoldWithOneWarning() {
+        String name = node.semaphore(1);
+        AcquireRequest request = AcquireRequest.of(name)
+                .withTtl(Duration.ofSeconds(8)) // long enough for a heartbeat that had ended to be noticed
+                .withMaxHold(Duration.ofSeconds(1));
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.KeepAlive");
+        log.start();
+        logger.addAppender(log);
+        try {
+            node.semaphores().executeWithoutResult(request, grant -> {
+                Instant expiry = grant.expiresAt().orElseThrow();
+
+                PermitGrant next =
+                        other.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(12)));
+
+                assertThat(next.acquiredAt()).isBetween(expiry, expiry.plusSeconds(1));
+                assertThat(grant.isHeld()).isFalse();
+                assertThat(next.isHeld()).isTrue();
+            });
+        } finally {
+            logger.detachAppender(log);
+        }
+        assertThat(List.copyOf(log.list).stream().map(ILoggingEvent::getFormattedMessage))
+                .filteredOn(message -> message.contains("semaphore.max-hold"))
+                .singleElement()
+                .asString()
+                .contains(name)
+                .contains("not renewed any more");
+        assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+    }
+
+    @Test
+    void keepsAliveWhatWasRenewedToAShorterTtl() {
+        String name = node.semaphore(1);
+        AcquireRequest request = AcquireRequest.of(name).withTtl(Duration.ofHours(1));
+
+        node.semaphores().executeWithoutResult(request, grant -> {
+            grant.renew(Duration.ofSeconds(2));
+
+            staysHeld(grant, Duration.ofSeconds(5));
+        });
+
+        assertThat(node.events().of("lost")).isEmpty();
+    }
+
+    @Test
+    void keepsTheOthersAliveWhenOneIsToLastUntilItIsReleased() {
+        String endless = node.semaphore(1);
+        String name = node.semaphore(1);
+        AcquireRequest registration = AcquireRequest.of(endless).withExternalId("registration-" + endless);
+        node.semaphores().acquire(registration.withTtl(Duration.ofSeconds(2)).withKeepAlive(true));
+        node.semaphores().acquire(registration.withoutTtl());
+
+        node.semaphores()
+                .executeWithoutResult(
+                        AcquireRequest.of(name).withTtl(Duration.ofSeconds(2)),
+                        grant -> staysHeld(grant, Duration.ofSeconds(5)));
+
+        assertThat(node.events().of("lost")).isEmpty();
+        assertThat(OperationsNode.held(schema, endless)).isEqualTo(1);
+    }
+
+    @Test
+    void endsBeforeTheRelease() throws Exception {
+        String name = node.semaphore(1);
+        PermitGrant grant = node.semaphores()
+                .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(3)).withKeepAlive(true));
+        Pause release = node.gate().pauseBefore("set state='RELEASED'");
+        Future<?> releasing = OperationsNode.async("release", grant::release);
+        release.awaitReached(SOON);
+        node.gate().clear();
+        Instant expiry = expiry(grant).orElseThrow();
+
+        Awaitility.await("longer than a third of the TTL, after which it would have been due")
+                .during(Duration.ofMillis(1_500))
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(expiry(grant)).contains(expiry));
+        release.open();
+        releasing.get(20, TimeUnit.SECONDS);
+        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(node.events().of("lost")).isEmpty();
+    }
+
+    private void staysHeld(PermitGrant grant, Duration duration) {
+        Awaitility.await("to be held throughout")
+                .pollInterval(Duration.ofMillis(100))
+                .during(duration)
+                .atMost(duration.plus(SOON))
+                .failFast("lost", () -> !grant.isHeld())
+                .untilAsserted(() -> {
+                    assertThat(OperationsNode.states(schema, grant.externalId()))
+                            .containsExactly("ACQUIRED");
+                    node.transaction()
+                            .executeWithoutResult(status -> node.semaphores().requireHeld(grant));
+                    grant.permits()
+                            .forEach((name, count) -> assertThat(OperationsNode.held(schema, name))
+                                    .isEqualTo((long) count));
+                });
+    }
+
+    private static long renewed(String name) {
+        Long renewed = schema.jdbc().queryForObject("""
+                        select count(*) from permit_request r
+                        join permit p on p.permit_request_id = r.id join semaphore s on s.id = p.semaphore_id
+                        where s.name = ? and r.renewed_at > r.created_at""", Long.class, name);
+        return renewed == null ? -1 : renewed;
+    }
+
+    private Optional<Instant> expiry(PermitGrant grant) {
+        return other.semaphores().find(grant.externalId()).flatMap(PermitGrant::expiresAt);
+    }
+}

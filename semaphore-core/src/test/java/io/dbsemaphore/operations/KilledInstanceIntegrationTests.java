@@ -1,0 +1,107 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A process that is killed (SIGKILL) with permits whose TTL is hours: its silence gives them back. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class KilledInstanceIntegrationTests {
+
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(6);
+    private static final Duration MARGIN = Duration.ofSeconds(1);
+    private static final String SIX_HOURS = "21600";
+
+    private static Schema schema;
+
+    private OperationsNode node;
+    private ChildJvm process;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.createForProcesses().migrate();
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @BeforeEach
+    void start() {
+        node = OperationsNode.on(schema, OperationsNode.settings(INSTANCE_TIMEOUT));
+        process = ChildJvm.start(
+                OperationsProcess.class, schema.handOver(), String.valueOf(INSTANCE_TIMEOUT.toSeconds()));
+        process.awaitLine("READY", START);
+    }
+
+    @AfterEach
+    void stop() {
+        process.close();
+        node.close();
+    }
+
+    @Test
+    void losesWhatItKeptAliveToWhoeverWaits() {
+        String kept = node.semaphore(1);
+        String unkept = node.semaphore(1);
+        String forever = node.semaphore(1);
+        hold("work", "kept-of-the-dead", kept, SIX_HOURS);
+        hold("work-unkept", "unkept-of-the-dead", unkept, SIX_HOURS);
+        hold("work-forever", "forever-of-the-dead", forever, "");
+        AcquireRequest request = AcquireRequest.of(kept).withWaitTime(Duration.ofSeconds(30));
+
+        process.kill9();
+        long killed = System.nanoTime();
+        PermitGrant grant = node.semaphores().acquire(request);
+        Duration delay = Duration.ofNanos(System.nanoTime() - killed);
+
+        System.out.printf(
+                "Permits of a killed process with a TTL of 6 h were taken after %d ms; the timeout is %d ms%n",
+                delay.toMillis(), INSTANCE_TIMEOUT.toMillis());
+        assertThat(delay).isLessThan(INSTANCE_TIMEOUT.plus(MARGIN));
+        assertThat(grant.isHeld()).isTrue();
+        assertThat(OperationsNode.states(schema, "kept-of-the-dead")).containsExactly("RELEASED");
+        assertThat(OperationsNode.held(schema, kept)).isEqualTo(1);
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(unkept))).isEmpty();
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(forever))).isEmpty();
+        assertThat(node.maintenance().releaseOrphans()).isZero();
+        assertThat(OperationsNode.states(schema, "unkept-of-the-dead")).containsExactly("ACQUIRED");
+        assertThat(OperationsNode.states(schema, "forever-of-the-dead")).containsExactly("ACQUIRED");
+    }
+
+    @Test
+    void losesWhatItKeptAliveToTheReleaseOfOrphans() {
+        String kept = node.semaphore(1);
+        hold("work", "kept-to-be-swept", kept, SIX_HOURS);
+        assertThat(node.maintenance().releaseOrphans()).isZero();
+
+        process.kill9();
+
+        Awaitility.await("the release of orphans")
+                .atMost(INSTANCE_TIMEOUT.plus(MARGIN))
+                .pollInterval(Duration.ofMillis(300))
+                .until(() -> node.maintenance().releaseOrphans() == 1);
+        assertThat(OperationsNode.states(schema, "kept-to-be-swept")).containsExactly("RELEASED");
+        assertThat(node.events().subjects("expired")).containsExactly("kept-to-be-swept");
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(kept))).isPresent();
+    }
+
+    private void hold(String how, String externalId, String name, String ttl) {
+        process.send("%s %s %s %s".formatted(how, externalId, name, ttl).strip());
+        process.awaitLine("GRANTED " + externalId, START);
+    }
+}

@@ -1,0 +1,225 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.operations.RecordingListener.Event;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Each event is heard once, by its instance only, and on the thread that is documented. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ListenerIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    private static Schema schema;
+
+    private OperationsNode node;
+    private OperationsNode other;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.create().migrate();
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @BeforeEach
+    void start() {
+        node = OperationsNode.on(
+                schema, OperationsNode.settings(TestSettings.defaults().instanceTimeout()));
+        other = OperationsNode.on(
+                schema, OperationsNode.settings(TestSettings.defaults().instanceTimeout()));
+    }
+
+    @AfterEach
+    void stop() {
+        node.close();
+        other.close();
+    }
+
+    @Test
+    void hearsOfAnAcquireARefusalAndARelease() {
+        String name = node.semaphore(1);
+
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
+        Optional<PermitGrant> none = node.semaphores().tryAcquire(AcquireRequest.of(name));
+        grant.release();
+        ReleaseOutcome again = grant.release();
+
+        assertThat(none).isEmpty();
+        assertThat(again).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+        assertThat(node.events().of("acquired")).containsExactly(here("acquired", grant.externalId()));
+        assertThat(node.events().of("refused")).containsExactly(here("refused", name));
+        assertThat(node.events().of("released")).containsExactly(here("released", grant.externalId()));
+        assertThat(other.events().of("acquired")).isEmpty();
+        assertThat(other.events().of("released")).isEmpty();
+    }
+
+    @Test
+    void hearsOfAReleaseThatWasPutOff() {
+        String name = node.semaphore(1);
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
+
+        ReleaseOutcome outcome = node.transaction().execute(status -> {
+            node.semaphores().requireHeld(grant);
+            return grant.release();
+        });
+
+        assertThat(outcome).isEqualTo(ReleaseOutcome.DEFERRED);
+        Awaitility.await("the release").atMost(SOON).until(() -> OperationsNode.held(schema, name) == 0);
+        Awaitility.await("its being told")
+                .atMost(Duration.ofSeconds(2))
+                .untilAsserted(() -> assertThat(node.events().of("released"))
+                        .singleElement()
+                        .satisfies(event -> assertThat(event.of()).isEqualTo(grant.externalId()))
+                        .satisfies(event -> assertThat(event.thread()).startsWith("semaphore-")));
+    }
+
+    @Test
+    void hearsOfAReleaseAtShutdown() {
+        String name = node.semaphore(1);
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
+
+        node.close();
+
+        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(node.events().subjects("released")).containsExactly(grant.externalId());
+    }
+
+    @Test
+    void hearsOfAnExpiryOnTheThreadThatGrantsTheRoom() {
+        String name = node.semaphore(1);
+        PermitGrant expired = other.semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
+
+        node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+
+        assertThat(node.events().of("expired"))
+                .singleElement()
+                .satisfies(event -> assertThat(event.of()).isEqualTo(expired.externalId()))
+                .satisfies(event -> assertThat(event.thread())
+                        .startsWith(
+                                TestSettings.isGathering()
+                                        ? "semaphore-grants"
+                                        : Thread.currentThread().getName()));
+        assertThat(other.events().of("expired")).isEmpty();
+    }
+
+    @Test
+    void hearsOfALossOnAThreadOfTheLibrary() {
+        String name = node.semaphore(1);
+        PermitGrant grant = node.semaphores()
+                .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(2)).withKeepAlive(true));
+
+        ReleaseOutcome outcome = other.admin().forceRelease(grant.externalId(), "operator", "a drill");
+
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(other.events().of("forced"))
+                .containsExactly(here("forced", grant.externalId() + " by operator: a drill"));
+        Awaitility.await("the loss")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(node.events().of("lost"))
+                        .containsExactly(new Event("lost", grant.externalId(), "semaphore-keep-alive")));
+        assertThat(grant.isHeld()).isFalse();
+        assertThat(node.events().of("forced")).isEmpty();
+    }
+
+    /** An {@code Error}, too: a listener is the host's code. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void isNotDisturbedByOneThatThrows(boolean error) {
+        try (OperationsNode disturbed = OperationsNode.on(
+                schema, OperationsNode.settings(TestSettings.defaults().instanceTimeout()), new Throwing(error))) {
+            String name = disturbed.semaphore(1);
+            String kept = disturbed.semaphore(2);
+            other.semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
+            AcquireRequest request =
+                    AcquireRequest.of(kept).withTtl(Duration.ofSeconds(2)).withKeepAlive(true);
+
+            PermitGrant grant =
+                    disturbed.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+            Optional<PermitGrant> none = disturbed.semaphores().tryAcquire(AcquireRequest.of(name));
+            PermitGrant taken = disturbed.semaphores().acquire(request);
+            PermitGrant stays = disturbed.semaphores().acquire(request);
+            ReleaseOutcome released = grant.release();
+            other.admin().forceRelease(taken.externalId(), "operator", "a drill");
+
+            assertThat(none).isEmpty();
+            assertThat(released).isEqualTo(ReleaseOutcome.RELEASED);
+            Awaitility.await("the loss")
+                    .atMost(SOON)
+                    .untilAsserted(() ->
+                            assertThat(disturbed.events().subjects("lost")).containsExactly(taken.externalId()));
+            Awaitility.await("the other to be held throughout")
+                    .during(Duration.ofSeconds(4))
+                    .atMost(SOON)
+                    .untilAsserted(() -> assertThat(stays.isHeld()).isTrue());
+            assertThat(OperationsNode.held(schema, name)).isZero();
+            assertThat(OperationsNode.held(schema, kept)).isEqualTo(1);
+            List.of("acquired", "refused", "released", "expired")
+                    .forEach(kind ->
+                            assertThat(disturbed.events().of(kind)).as(kind).isNotEmpty());
+        }
+    }
+
+    private static Event here(String kind, String of) {
+        return new Event(kind, of, Thread.currentThread().getName());
+    }
+
+    private record Throwing(boolean error) implements SemaphoreListener {
+
+        @Override
+        public void acquired(PermitGrant grant, Duration waited) {
+            fail();
+        }
+
+        @Override
+        public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+            fail();
+        }
+
+        @Override
+        public void released(String externalId) {
+            fail();
+        }
+
+        @Override
+        public void expired(String externalId) {
+            fail();
+        }
+
+        @Override
+        public void lost(PermitGrant grant) {
+            fail();
+        }
+
+        private void fail() {
+
+            if (error) {
+                throw new AssertionError("on purpose");
+            }
+            throw new IllegalStateException("on purpose");
+        }
+    }
+}

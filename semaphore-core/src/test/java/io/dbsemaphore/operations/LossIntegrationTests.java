@@ -1,0 +1,153 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.operations.RecordingListener.Event;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A loss that the holder itself comes upon, in a renewal or a check. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LossIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private static Schema schema;
+
+    private OperationsNode node;
+    private OperationsNode other;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.create().migrate();
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @BeforeEach
+    void start() {
+        node = OperationsNode.on(schema, OperationsNode.settings(SOON));
+        other = OperationsNode.on(schema, OperationsNode.settings(SOON));
+    }
+
+    @AfterEach
+    void stop() {
+        node.close();
+        other.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void isToldWhenARenewalFindsIt(boolean keptAlive) {
+        PermitGrant grant = acquire(HOUR, keptAlive);
+        takeAway(grant);
+
+        assertLost(() -> grant.renew(HOUR));
+        assertLost(() -> node.semaphores().renew(grant.externalId(), HOUR));
+
+        assertThat(grant.isHeld()).isFalse();
+        assertThat(node.events().of("lost")).containsExactly(toldHere(grant));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void isToldWhenACheckFindsIt(boolean keptAlive) {
+        PermitGrant grant = acquire(HOUR, keptAlive);
+        PermitGrant found = node.semaphores().find(grant.externalId()).orElseThrow();
+        takeAway(grant);
+
+        assertLost(() -> check(node, grant));
+        assertLost(() -> check(node, found));
+
+        assertThat(List.of(grant, found)).noneMatch(PermitGrant::isHeld);
+        assertThat(node.events().of("lost")).containsExactly(toldHere(grant));
+    }
+
+    @Test
+    void endsTheKeepAlive() {
+        PermitGrant grant = acquire(Duration.ofSeconds(6), true);
+        takeAway(grant);
+
+        assertLost(() -> check(node, grant));
+
+        node.gate().clear();
+        Awaitility.await("longer than a third of the TTL, after which it would have been due")
+                .during(Duration.ofSeconds(3))
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(node.gate().statements()).isEmpty());
+        assertThat(node.events().of("lost")).hasSize(1);
+    }
+
+    @Test
+    void isToldOnceWhenTheKeepAliveFindsItToo() {
+        PermitGrant grant = acquire(Duration.ofSeconds(3), true);
+        takeAway(grant);
+        Pause notRenewed = node.gate().pauseAfter("update permit_request");
+        notRenewed.awaitReached(SOON);
+
+        assertLost(() -> grant.renew(HOUR));
+        Event once = toldHere(grant);
+        notRenewed.open();
+
+        Awaitility.await("the keep-alive to have found it")
+                .during(Duration.ofSeconds(1))
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(node.events().of("lost")).containsExactly(once));
+    }
+
+    /** Whoever holds it hears of it; here the handle only must not say that it is held. */
+    @Test
+    void isNotToldWhereItWasNotHeld() {
+        PermitGrant grant = acquire(HOUR, false);
+        PermitGrant found = other.semaphores().find(grant.externalId()).orElseThrow();
+        takeAway(grant);
+
+        assertLost(() -> check(other, found));
+
+        assertThat(found.isHeld()).isFalse();
+        assertThat(other.events().of("lost")).isEmpty();
+        assertThat(node.events().of("lost")).isEmpty();
+    }
+
+    private PermitGrant acquire(Duration ttl, boolean keptAlive) {
+        return node.semaphores()
+                .acquire(AcquireRequest.of(node.semaphore(1)).withTtl(ttl).withKeepAlive(keptAlive));
+    }
+
+    private void takeAway(PermitGrant grant) {
+        other.admin().forceRelease(grant.externalId(), "operator", "a drill");
+    }
+
+    private static void check(OperationsNode checking, PermitGrant grant) {
+        checking.transaction()
+                .executeWithoutResult(status -> checking.semaphores().requireHeld(grant));
+    }
+
+    private static void assertLost(Runnable finding) {
+        assertThatExceptionOfType(PermitLostException.class).isThrownBy(finding::run);
+    }
+
+    private static Event toldHere(PermitGrant grant) {
+        return new Event("lost", grant.externalId(), Thread.currentThread().getName());
+    }
+}

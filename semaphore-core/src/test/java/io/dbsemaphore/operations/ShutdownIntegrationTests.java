@@ -1,0 +1,279 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TcpProxy;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+/** The orderly end of an instance. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ShutdownIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final SemaphoreSettings SETTINGS = TestSettings.defaults();
+
+    private static Schema schema;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.create().migrate();
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @Test
+    void leavesNothingHeldButWhatIsToOutliveIt() throws Exception {
+        OperationsNode node = OperationsNode.on(schema, SETTINGS);
+        String acquired = node.semaphore(10);
+        String worked = node.semaphore(10);
+        String forever = node.semaphore(1);
+        for (int i = 0; i < 10; i++) {
+            node.semaphores().acquire(AcquireRequest.of(acquired).withTtl(HOUR));
+        }
+        PermitGrant registration =
+                node.semaphores().acquire(AcquireRequest.of(forever).withoutTtl());
+        CountDownLatch begun = new CountDownLatch(10);
+        CountDownLatch finish = new CountDownLatch(1);
+        List<Future<Boolean>> work = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            work.add(OperationsNode.async(
+                    "work",
+                    () -> node.semaphores().execute(AcquireRequest.of(worked).withTtl(HOUR), grant -> {
+                        begun.countDown();
+                        finish.await(60, TimeUnit.SECONDS);
+                        return grant.isHeld();
+                    })));
+        }
+        assertThat(begun.await(SOON.toSeconds(), TimeUnit.SECONDS)).as("begun").isTrue();
+
+        Future<?> closing = close(node);
+
+        assertWaits(closing);
+        assertThat(OperationsNode.held(schema, worked))
+                .as("while the work goes on")
+                .isEqualTo(10);
+        finish.countDown();
+        closing.get(SOON.toSeconds(), TimeUnit.SECONDS);
+        for (Future<Boolean> each : work) {
+            assertThat(each.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                    .as("held to the end")
+                    .isTrue();
+        }
+        assertThat(OperationsNode.held(schema, acquired)).isZero();
+        assertThat(OperationsNode.held(schema, worked)).isZero();
+        assertThat(OperationsNode.held(schema, forever)).isEqualTo(1);
+        assertThat(OperationsNode.states(schema, registration.externalId())).containsExactly("ACQUIRED");
+        assertThat(schema.jdbc().queryForList("select id from semaphore_instance"))
+                .isEmpty();
+    }
+
+    @Test
+    void releasesWhatWorkHoldsThatDoesNotEnd() throws Exception {
+        OperationsNode node =
+                OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(20), Duration.ofSeconds(1)));
+        String name = node.semaphore(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch finish = new CountDownLatch(1);
+        Future<Boolean> work = OperationsNode.async(
+                "work",
+                () -> node.semaphores().execute(AcquireRequest.of(name).withTtl(HOUR), grant -> {
+                    begun.countDown();
+                    finish.await(60, TimeUnit.SECONDS);
+                    return grant.isHeld();
+                }));
+        assertThat(begun.await(SOON.toSeconds(), TimeUnit.SECONDS)).as("begun").isTrue();
+
+        close(node).get(10, TimeUnit.SECONDS);
+
+        assertThat(OperationsNode.held(schema, name)).isZero();
+        finish.countDown();
+        assertThat(work.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .as("held after its instance has ended")
+                .isFalse();
+    }
+
+    @Test
+    void endsTheWaitOfThoseWhoWait() throws Exception {
+        OperationsNode node = OperationsNode.on(schema, SETTINGS);
+        String name = node.semaphore(1);
+        node.semaphores().acquire(AcquireRequest.of(name).withoutTtl());
+        Future<PermitGrant> waiting = OperationsNode.async(
+                "waiting",
+                () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(60))));
+        node.gate().clear();
+        Awaitility.await("a try").atMost(SOON).until(() -> node.gate().count("for update") > 0);
+
+        close(node).get(15, TimeUnit.SECONDS);
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> waiting.get(2, TimeUnit.SECONDS))
+                .withCauseInstanceOf(SemaphoreClosedException.class);
+        assertThatExceptionOfType(SemaphoreClosedException.class)
+                .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+        assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+    }
+
+    @Test
+    void waitsForAReleaseThatIsUnderWay() throws Exception {
+        HikariDataSource pool = schema.newPool(6);
+        OperationsNode node = OperationsNode.on(pool, SETTINGS);
+        String name = node.semaphore(1);
+        Pause release = node.gate().pauseBefore("set state='RELEASED'");
+        Future<?> work = OperationsNode.async("work", () -> {
+            node.semaphores().executeWithoutResult(AcquireRequest.of(name).withTtl(HOUR), grant -> {});
+            return null;
+        });
+        release.awaitReached(SOON);
+
+        Future<?> closing = OperationsNode.async("close", () -> {
+            node.engineClose();
+            pool.close(); // as a context does, as soon as the engine is done
+            return null;
+        });
+        assertWaits(closing);
+        release.open();
+
+        closing.get(SOON.toSeconds(), TimeUnit.SECONDS);
+        work.get(SOON.toSeconds(), TimeUnit.SECONDS);
+        assertThat(OperationsNode.held(schema, name)).isZero();
+    }
+
+    @Test
+    void releasesTheOthersAlthoughOneIsBeingChecked() throws Exception {
+        OperationsNode node = OperationsNode.on(schema, SETTINGS);
+        String name = node.semaphore(3);
+        PermitGrant checked = node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
+        node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
+        node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.Shutdown");
+        log.start();
+        logger.addAppender(log);
+
+        node.transaction().executeWithoutResult(status -> {
+            node.semaphores().requireHeld(checked);
+            try {
+                close(node).get(40, TimeUnit.SECONDS);
+            } catch (InterruptedException | ExecutionException | TimeoutException failure) {
+                throw new IllegalStateException(failure);
+            }
+
+            assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+        });
+
+        logger.detachAppender(log);
+        assertThat(List.copyOf(log.list).stream().map(ILoggingEvent::getFormattedMessage))
+                .filteredOn(message -> message.contains("could not be released"))
+                .singleElement()
+                .asString()
+                .startsWith("1 grant(s)");
+    }
+
+    /** Whoever reads the row would wait for the heartbeats of an instance that is gone. */
+    @Test
+    void isTheEndOfAHeartbeatThatIsUnderWay() throws Exception {
+        OperationsNode node = OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(3)));
+        String name = node.semaphore(1);
+        node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withKeepAlive(true));
+        Pause heartbeat = node.gate().pauseBefore("update semaphore_instance");
+        heartbeat.awaitReached(SOON);
+
+        Future<?> closing = OperationsNode.async("close", () -> {
+            node.engineClose();
+            return null;
+        });
+        Awaitility.await("the release").atMost(SOON).until(() -> OperationsNode.held(schema, name) == 0);
+        assertWaits(closing);
+        heartbeat.open();
+
+        closing.get(SOON.toSeconds(), TimeUnit.SECONDS);
+        assertThat(schema.jdbc().queryForList("select id from semaphore_instance"))
+                .isEmpty();
+    }
+
+    @Test
+    void isBoundedWhileTheDatabaseRefusesConnections() throws Exception {
+        TestDatabase.assumeServer();
+        try (Schema apart = TestDatabase.create().migrate()) {
+            TcpProxy proxy = apart.newProxy();
+            OperationsNode node = OperationsNode.on(
+                    apart.newPool(4, proxy), // which waits for 30 seconds by itself
+                    OperationsNode.settings(Duration.ofSeconds(20), Duration.ofSeconds(2)));
+            holdTwo(node);
+            proxy.refuse(true);
+            proxy.cutAll();
+
+            assertBounded(node);
+        }
+    }
+
+    @Test
+    void isBoundedWhileTheDatabaseIsSilent() throws Exception {
+        TestDatabase.assumeServer();
+        try (Schema apart = TestDatabase.create().migrate()) {
+            TcpProxy proxy = apart.newProxy();
+            OperationsNode node = OperationsNode.on(
+                    apart.newPool(4, proxy), OperationsNode.settings(Duration.ofSeconds(20), Duration.ofSeconds(2)));
+            holdTwo(node);
+            proxy.silenceNextCommitAnswer("RELEASED");
+
+            assertBounded(node);
+        }
+    }
+
+    /** Ten seconds for what is under way, two for the work, ten for the release, and a margin. */
+    private static void assertBounded(OperationsNode node) throws Exception {
+        long begun = System.nanoTime();
+        close(node).get(40, TimeUnit.SECONDS);
+        Duration took = Duration.ofNanos(System.nanoTime() - begun);
+        System.out.println("An instance without its database has ended after " + took.toMillis() + " ms");
+        assertThat(took).isLessThan(Duration.ofSeconds(25));
+    }
+
+    private static void holdTwo(OperationsNode node) {
+        String name = node.semaphore(2);
+        node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
+        node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withKeepAlive(true));
+    }
+
+    private static Future<?> close(OperationsNode node) {
+        return OperationsNode.async("close", () -> {
+            node.close();
+            return null;
+        });
+    }
+
+    private static void assertWaits(Future<?> future) {
+        assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> future.get(700, TimeUnit.MILLISECONDS));
+    }
+}

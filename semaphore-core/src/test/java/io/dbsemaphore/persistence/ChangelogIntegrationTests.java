@@ -1,0 +1,334 @@
+package io.dbsemaphore.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.TestDatabase;
+import java.time.LocalDateTime;
+import java.util.List;
+import java.util.Map;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DuplicateKeyException;
+
+/** The changelog makes the tables that the algorithms rely on, on every database. */
+class ChangelogIntegrationTests {
+
+    private static final LocalDateTime NOW = LocalDateTime.of(2040, 2, 29, 23, 59, 59, 123_456_000);
+
+    private static TestDatabase.Schema database;
+    private static long ids;
+
+    @BeforeAll
+    static void migrate() {
+        database = TestDatabase.create().migrate();
+    }
+
+    @AfterAll
+    static void close() {
+        database.close();
+    }
+
+    @Test
+    void runsAgainWithoutChangingAnything() {
+        insertSemaphore("kept", 3);
+        List<Map<String, Object>> before = changeSets();
+
+        database.migrate();
+
+        assertThat(changeSets()).isEqualTo(before).isNotEmpty();
+        assertThat(capacityOf("kept")).isEqualTo(3);
+    }
+
+    @Test
+    void prefixesEveryTable() {
+        try (TestDatabase.Schema prefixed = TestDatabase.create()) {
+            prefixed.migrate(Map.of("dbsemaphore.tablePrefix", "app_"));
+
+            for (String table : List.of("semaphore", "permit_request", "permit", "capacity_change")) {
+                assertThat(prefixed.jdbc().queryForList("select * from app_" + table))
+                        .isEmpty();
+                assertThatCode(() -> prefixed.jdbc().queryForList("select * from " + table))
+                        .isInstanceOf(DataAccessException.class);
+            }
+            assertRefused(
+                    "app_ck_semaphore_capacity",
+                    () -> prefixed.jdbc()
+                            .update(
+                                    "insert into app_semaphore (id, name, capacity, fence, created_at, updated_at)"
+                                            + " values (1, 'x', -1, 0, ?, ?)",
+                                    NOW,
+                                    NOW));
+        }
+    }
+
+    @Test
+    void standsBesideTheSameTablesWithAnotherPrefix() {
+        try (TestDatabase.Schema prefixed = TestDatabase.create()) {
+            prefixed.migrate(Map.of("dbsemaphore.tablePrefix", "one_"));
+            // Liquibase knows a change set by its id and file: a second prefix needs a second history.
+            prefixed.jdbc().execute("drop table DATABASECHANGELOG");
+
+            prefixed.migrate(Map.of("dbsemaphore.tablePrefix", "two_"));
+
+            assertThat(prefixed.jdbc().queryForList("select * from one_permit")).isEmpty();
+            assertThat(prefixed.jdbc().queryForList("select * from two_permit")).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Backup, backup", "e, é", "😀, 😁", "ß, ss", "ﬁ, fi"})
+    void namesAreComparedByteForByte(String one, String other) {
+        insertSemaphore(one, 1);
+        insertSemaphore(other, 2);
+
+        assertThat(capacityOf(one)).isEqualTo(1);
+        assertThat(capacityOf(other)).isEqualTo(2);
+        assertThatExceptionOfType(DuplicateKeyException.class).isThrownBy(() -> insertSemaphore(one, 3));
+    }
+
+    @Test
+    void trailingSpacesMakeAnotherName() {
+        insertSemaphore("pad", 1);
+
+        assertThatCode(() -> insertSemaphore("pad ", 2)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void externalIdsAreComparedByteForByte() {
+        insertRequest("Job", "ACQUIRED", 1000L);
+        insertRequest("job", "ACQUIRED", 1000L);
+
+        assertThatExceptionOfType(DuplicateKeyException.class)
+                .isThrownBy(() -> insertRequest("job", "RELEASED", 1000L));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"b, 190", "€, 190", "😀, 95"})
+    void namesMayHave190Characters(String character, int times) {
+        String name = character.repeat(times);
+
+        insertSemaphore(name, 7);
+
+        assertThat(capacityOf(name)).isEqualTo(7);
+    }
+
+    @Test
+    void instantsKeepTheirMicrosecondsBeyond2038() {
+        insertSemaphore("instant", 1);
+
+        assertThat(database.jdbc()
+                        .queryForObject("select created_at from semaphore where name = 'instant'", LocalDateTime.class))
+                .isEqualTo(NOW);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"X", "acquired", "", "EXPIRED"})
+    void unknownStatesAreRefused(String state) {
+        assertRefused("ck_permit_request_state", () -> insertRequest("state-" + state, state, 1000L));
+        long request = insertRequest("permit-state-" + state, "ACQUIRED", null);
+        assertRefused("ck_permit_state", () -> insertPermit(request, 1, 0, state));
+    }
+
+    @Test
+    void aNegativeCapacityIsRefused() {
+        assertRefused("ck_semaphore_capacity", () -> insertSemaphore("negative", -1));
+        insertSemaphore("paused", 0);
+        assertRefused(
+                "ck_semaphore_capacity",
+                () -> database.jdbc().update("update semaphore set capacity = -1 where name = 'paused'"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1})
+    void aCountBelowOneIsRefused(int count) {
+        long request = insertRequest("count" + count, "ACQUIRED", 1000L);
+
+        assertRefused("ck_permit_count", () -> insertPermit(request, count, 0, "ACQUIRED"));
+    }
+
+    @Test
+    void exclusiveIsZeroOrOne() {
+        long request = insertRequest("exclusive", "ACQUIRED", 1000L);
+
+        assertRefused("ck_permit_exclusive", () -> insertPermit(request, 1, 2, "ACQUIRED"));
+        assertThatCode(() -> insertPermit(request, 1, 1, "RELEASED")).doesNotThrowAnyException();
+    }
+
+    @Test
+    void aTtlIsAbsentOrPositive() {
+        insertRequest("no ttl", "ACQUIRED", null);
+
+        assertRefused("ck_permit_request_ttl", () -> insertRequest("ttl 0", "ACQUIRED", 0L));
+    }
+
+    @Test
+    void aPermitNeedsItsRequest() {
+        assertRefused("fk_permit_permit_request", () -> insertPermit(-1, 1, 0, "ACQUIRED"));
+        long request = insertRequest("referenced", "ACQUIRED", 1000L);
+        insertPermit(request, 1, 0, "ACQUIRED");
+        assertRefused(
+                "fk_permit_permit_request",
+                () -> database.jdbc().update("delete from permit_request where id = ?", request));
+    }
+
+    @Test
+    void aChangeOfCapacityIsBetweenCapacities() {
+        assertRefused(
+                "ck_capacity_change",
+                () -> database.jdbc()
+                        .update(
+                                "insert into capacity_change (id, semaphore_name, from_capacity, to_capacity,"
+                                        + " changed_by, reason, changed_at) values (1, 'x', 1, -1, 'me', 'why', ?)",
+                                NOW));
+    }
+
+    @Test
+    void keysHaveABinaryCollationOnMySql() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL);
+
+        for (String column : List.of(
+                "semaphore.name",
+                "permit_request.external_id",
+                "permit_request.owner",
+                "capacity_change.semaphore_name")) {
+            assertThat(columnOnMySql("collation_name", column)).as(column).isEqualTo("utf8mb4_0900_bin");
+        }
+    }
+
+    @Test
+    void keysHaveABinaryCollationOnMariaDb() {
+        TestDatabase.assumeKind(DatabaseKind.MARIADB);
+
+        assertThat(columnOnMySql("collation_name", "semaphore.name")).isEqualTo("utf8mb4_nopad_bin");
+        assertThat(columnOnMySql("collation_name", "permit_request.external_id"))
+                .isEqualTo("utf8mb4_nopad_bin");
+    }
+
+    @Test
+    void instantsAreDatetimesOnMySql() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
+
+        for (String column : List.of(
+                "semaphore.created_at",
+                "semaphore.updated_at",
+                "permit_request.expires_at",
+                "permit_request.renewed_at",
+                "permit_request.created_at",
+                "permit_request.updated_at",
+                "capacity_change.changed_at")) {
+            assertThat(columnOnMySql("column_type", column)).as(column).isEqualTo("datetime(6)");
+        }
+    }
+
+    @Test
+    void tablesAreTransactionalOnMySql() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
+
+        assertThat(database.jdbc()
+                        .queryForList(
+                                "select engine from information_schema.tables where table_schema = ? and table_name in"
+                                        + " ('semaphore', 'permit_request', 'permit', 'capacity_change')",
+                                String.class,
+                                database.name()))
+                .containsExactly("InnoDB", "InnoDB", "InnoDB", "InnoDB");
+    }
+
+    @Test
+    void heldPermitsAreSummedFromAnIndexAlone() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
+
+        assertThat(database.jdbc()
+                        .queryForList(
+                                "select column_name from information_schema.statistics where table_schema = ?"
+                                        + " and table_name = 'permit' and index_name = 'ix_permit_held'"
+                                        + " order by seq_in_index",
+                                String.class,
+                                database.name()))
+                .startsWith("semaphore_id", "state")
+                .contains("count", "exclusive", "token");
+        String explain = database.kind() == DatabaseKind.MYSQL ? "explain format=tree " : "explain ";
+        String plan = database.jdbc().queryForList(explain + """
+                        select s.id, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0)
+                        from semaphore s left join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
+                        where s.id in (1, 2) group by s.id""").toString();
+        assertThat(plan)
+                .containsPattern("Covering index lookup on p using ix_permit_held|ix_permit_held.*Using index(?! c)");
+    }
+
+    private static void assertRefused(String constraint, ThrowingCallable statement) {
+        assertThatExceptionOfType(DataAccessException.class)
+                .isThrownBy(statement)
+                .havingRootCause()
+                .satisfies(e -> assertThat(e.getMessage()).containsIgnoringCase(constraint));
+    }
+
+    private static Object columnOnMySql(String property, String column) {
+        String[] parts = column.split("\\.", -1);
+        return database.jdbc()
+                .queryForObject(
+                        "select " + property + " from information_schema.columns"
+                                + " where table_schema = ? and table_name = ? and column_name = ?",
+                        String.class,
+                        database.name(),
+                        parts[0],
+                        parts[1]);
+    }
+
+    private static List<Map<String, Object>> changeSets() {
+        return database.jdbc().queryForList("select * from DATABASECHANGELOG order by orderexecuted");
+    }
+
+    private static int capacityOf(String name) {
+        return database.jdbc().queryForObject("select capacity from semaphore where name = ?", Integer.class, name);
+    }
+
+    private static void insertSemaphore(String name, int capacity) {
+        database.jdbc()
+                .update(
+                        "insert into semaphore (id, name, capacity, fence, created_at, updated_at)"
+                                + " values (?, ?, ?, 1, ?, ?)",
+                        ++ids,
+                        name,
+                        capacity,
+                        NOW,
+                        NOW);
+    }
+
+    private static long insertRequest(String externalId, String state, Long ttlMillis) {
+        long id = ++ids;
+        database.jdbc()
+                .update(
+                        "insert into permit_request (id, external_id, owner, instance, state, content_digest,"
+                                + " ttl_millis, expires_at, renewed_at, created_at, updated_at)"
+                                + " values (?, ?, 'owner', 1, ?, 'digest', ?, null, ?, ?, ?)",
+                        id,
+                        externalId,
+                        state,
+                        ttlMillis,
+                        NOW,
+                        NOW,
+                        NOW);
+        return id;
+    }
+
+    private static void insertPermit(long request, int count, int exclusive, String state) {
+        database.jdbc()
+                .update(
+                        "insert into permit (id, semaphore_id, permit_request_id, count, exclusive, state, token)"
+                                + " values (?, 1, ?, ?, ?, ?, 1)",
+                        ++ids,
+                        request,
+                        count,
+                        exclusive,
+                        state);
+    }
+}

