@@ -1,0 +1,119 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.OwnerLiveness;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.DependsOn;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
+import org.springframework.core.io.ResourceLoader;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Auto-configuration for semaphores in a database of the application: a {@link SemaphoreTemplate} to inject, a
+ * {@link SemaphoreAdmin}, and the advice behind {@link io.dbsemaphore.annotation.WithPermits}.
+ *
+ * <p>Their entities, transactions and threads are inside of one {@link SemaphoreEngine}, so that no
+ * {@code EntityManagerFactory} and no transaction manager of theirs is a bean, and the application's own configuration
+ * goes on as if they were not there.
+ */
+@AutoConfiguration(after = DataSourceAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
+@Conditional(SemaphoreAutoConfiguration.OnDataSource.class)
+@EnableConfigurationProperties(SemaphoreProperties.class)
+@Import(WithPermitsConfiguration.class)
+public final class SemaphoreAutoConfiguration {
+
+    private static final String DECLARED_SEMAPHORES = "declaredSemaphores";
+
+    @Bean(destroyMethod = "close")
+    @DependsOnDatabaseInitialization
+    @ConditionalOnMissingBean
+    SemaphoreEngine semaphoreEngine(
+            SemaphoreProperties properties,
+            ConfigurableListableBeanFactory beanFactory,
+            ObjectProvider<DataSource> dataSources,
+            ObjectProvider<SemaphoreListener> listeners,
+            ObjectProvider<OwnerLiveness> ownerLiveness,
+            Environment environment,
+            ResourceLoader resourceLoader) {
+        UnboundSemaphores.refuse(environment, properties);
+        DataSource dataSource = new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
+        if (properties.liquibase().enabled()) {
+            OwnChangelog.run(dataSource, properties.tablePrefix(), resourceLoader);
+        }
+        return new SemaphoreEngine(
+                dataSource,
+                properties.toSettings(InstanceOwner.of(environment)),
+                properties.maintenance().toSettings(),
+                properties.toPatterns(),
+                SingletonSupplier.of(() -> listeners.orderedStream().toList()),
+                SingletonSupplier.of(() -> ownerLiveness.orderedStream().toList()));
+    }
+
+    /** Not lazy, even where all beans are: the semaphores of the properties are there once the application runs. */
+    @Bean(DECLARED_SEMAPHORES)
+    @Lazy(false)
+    DeclaredSemaphores declaredSemaphores(SemaphoreEngine engine, SemaphoreProperties properties) {
+        return new DeclaredSemaphores(engine.admin(), properties.semaphores());
+    }
+
+    @Bean
+    @DependsOn(DECLARED_SEMAPHORES)
+    @ConditionalOnMissingBean(SemaphoreOperations.class)
+    SemaphoreTemplate semaphoreTemplate(SemaphoreEngine engine) {
+        return new SemaphoreTemplate(engine.permitManager());
+    }
+
+    @Bean
+    @DependsOn(DECLARED_SEMAPHORES)
+    @ConditionalOnMissingBean
+    SemaphoreAdmin semaphoreAdmin(SemaphoreEngine engine) {
+        return engine.admin();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    SemaphoreMaintenance semaphoreMaintenance(SemaphoreEngine engine) {
+        return engine.maintenance();
+    }
+
+    @Bean
+    @Lazy(false)
+    SemaphoreLifecycle semaphoreLifecycle(SemaphoreEngine engine) {
+        return new SemaphoreLifecycle(engine);
+    }
+
+    /** A bean that was named but is not there is a failure to explain, not a reason to do without semaphores. */
+    static final class OnDataSource extends AnyNestedCondition {
+
+        OnDataSource() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnBean(DataSource.class)
+        static final class Present {}
+
+        @ConditionalOnProperty("semaphore.datasource")
+        static final class Named {}
+    }
+}

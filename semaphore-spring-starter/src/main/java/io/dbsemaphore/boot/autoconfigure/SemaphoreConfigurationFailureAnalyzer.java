@@ -1,0 +1,13 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Explains a configuration that does not say how semaphores are to work. */
+final class SemaphoreConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<SemaphoreConfigurationException> {
+
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, SemaphoreConfigurationException cause) {
+        return new FailureAnalysis(cause.problem(), cause.action(), cause);
+    }
+}

@@ -1,0 +1,249 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.engine.MaintenanceSettings;
+import io.dbsemaphore.engine.SemaphorePatterns;
+import io.dbsemaphore.engine.SemaphoreSettings;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.StringUtils;
+
+/**
+ * What an application can configure. Immutable, and valid: what does not fit is refused with the name of the property.
+ *
+ * @param enabled Whether semaphores are configured at all. When false there is neither a SemaphoreTemplate nor anything
+ *     that guards @WithPermits methods, so that these run without permits.
+ * @param datasource Name of the DataSource bean whose database holds the semaphores. Default is the only or the primary
+ *     one. A routing DataSource is refused, one of its targets has to be named.
+ * @param tablePrefix What the names of the tables begin with, up to 30 letters, digits and underscores. The changelog
+ *     parameter 'dbsemaphore.tablePrefix' must agree.
+ * @param semaphores Semaphores to create at start-up where they are absent, by name, each with a 'capacity' of at least
+ *     0, which pauses it. A capacity that was changed at run time is kept. A name with other characters than letters,
+ *     digits and dashes needs brackets, such as 'semaphore.semaphores.[tenant:a].capacity'.
+ * @param patterns Semaphores that may be made on first use, by glob such as 'tenant:*', each with the 'capacity' of what it
+ *     makes. Of several that match, the longest counts. A name that nothing matches is an error.
+ * @param maxPatternSemaphores How many semaphores the patterns may make in all.
+ * @param defaultTtl Time to live of a grant whose request names none, at least 1s.
+ * @param maxTtl Longest time to live that a request may ask for.
+ * @param maxHold How long a grant is kept alive at most when its request says nothing else.
+ * @param keepAliveInterval Longest time between two renewals of a grant that is kept alive. A third of its time to live
+ *     where that is sooner.
+ * @param instanceTimeout After how long without a heartbeat the permits that an instance kept alive are taken back, however
+ *     long their time to live is, at least 3s.
+ * @param shutdownTimeout How long a shutdown waits for work under permits to end, before it releases them.
+ * @param owner Who operators see holding what is acquired without an owner, up to 190 characters. Default is this
+ *     application instance, by application name, host and process id.
+ * @param lockWaitTimeout How long one statement waits for a row that another transaction has locked, at least 1s.
+ * @param sessionIdleLimit After how long without a statement the server ends a transaction of the library and frees its
+ *     locks, such as those of an instance that froze. Not below the lock wait timeout.
+ * @param maxAttempts How often a transaction is tried that lost against another one.
+ * @param maxNamesPerRequest How many semaphores one request may name.
+ * @param gathering Whether what callers of this JVM ask for at the same time is done together, by one transaction.
+ * @param maxConnections How many connections of the pool are used at once, whatever the number of threads.
+ * @param aop How @WithPermits methods are guarded.
+ * @param maintenance What is done by schedule, by one instance at a time.
+ * @param liquibase Whether the library makes its tables itself.
+ */
+@ConfigurationProperties("semaphore")
+public record SemaphoreProperties(
+        @DefaultValue("true") boolean enabled,
+        @Nullable String datasource,
+        @DefaultValue("") String tablePrefix,
+        @DefaultValue Map<String, Declared> semaphores,
+        @DefaultValue Map<String, Declared> patterns,
+        @DefaultValue("1000") int maxPatternSemaphores,
+        @DefaultValue("5m") Duration defaultTtl,
+        @DefaultValue("30d") Duration maxTtl,
+        @DefaultValue("24h") Duration maxHold,
+        @DefaultValue("1h") Duration keepAliveInterval,
+        @DefaultValue("20s") Duration instanceTimeout,
+        @DefaultValue("20s") Duration shutdownTimeout,
+        @Nullable String owner,
+        @DefaultValue("5s") Duration lockWaitTimeout,
+        @DefaultValue("10s") Duration sessionIdleLimit,
+        @DefaultValue("3") int maxAttempts,
+        @DefaultValue("100") int maxNamesPerRequest,
+        @DefaultValue("true") boolean gathering,
+        @DefaultValue("4") int maxConnections,
+        @DefaultValue Aop aop,
+        @DefaultValue Maintenance maintenance,
+        @DefaultValue Liquibase liquibase) {
+
+    private static final Pattern NEEDS_NO_BRACKETS = Pattern.compile("[A-Za-z0-9-]+");
+
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException when one of them cannot work, naming the property
+     */
+    public SemaphoreProperties {
+        datasource = StringUtils.hasText(datasource) ? datasource : null;
+        owner = StringUtils.hasText(owner) ? owner : null;
+        if (owner != null) {
+            requireValidKey("semaphore.owner", owner);
+        }
+        semaphores = Collections.unmodifiableMap(new LinkedHashMap<>(semaphores));
+        semaphores.forEach(SemaphoreProperties::requireValid);
+        patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
+        toPatterns(patterns, maxPatternSemaphores);
+        // The settings check themselves and each other, in the words of these properties
+        new SemaphoreSettings(
+                owner == null ? "default" : owner,
+                tablePrefix,
+                defaultTtl,
+                maxTtl,
+                maxHold,
+                keepAliveInterval,
+                instanceTimeout,
+                shutdownTimeout,
+                lockWaitTimeout,
+                sessionIdleLimit,
+                maxAttempts,
+                maxNamesPerRequest,
+                gathering,
+                maxConnections);
+    }
+
+    /** Which semaphores may be made on first use. */
+    SemaphorePatterns toPatterns() {
+        return toPatterns(patterns, maxPatternSemaphores);
+    }
+
+    private static SemaphorePatterns toPatterns(Map<String, Declared> patterns, int maxPatternSemaphores) {
+        Map<String, Integer> capacities = new LinkedHashMap<>();
+        patterns.forEach((pattern, declared) -> capacities.put(pattern, declared.capacity()));
+        return new SemaphorePatterns(capacities, maxPatternSemaphores);
+    }
+
+    /** What the engine is made with. */
+    SemaphoreSettings toSettings(String defaultOwner) {
+        return new SemaphoreSettings(
+                owner == null ? defaultOwner : owner,
+                tablePrefix,
+                defaultTtl,
+                maxTtl,
+                maxHold,
+                keepAliveInterval,
+                instanceTimeout,
+                shutdownTimeout,
+                lockWaitTimeout,
+                sessionIdleLimit,
+                maxAttempts,
+                maxNamesPerRequest,
+                gathering,
+                maxConnections);
+    }
+
+    /** What the capacity of a semaphore is configured below. */
+    static String property(String name) {
+        return property("semaphore.semaphores", name);
+    }
+
+    static String property(String root, String name) {
+        return root + "." + (NEEDS_NO_BRACKETS.matcher(name).matches() ? name : "[" + name + "]");
+    }
+
+    private static void requireValid(String name, Declared declared) {
+        String property = property(name);
+        requireValidKey(property, name);
+        if (declared.capacity() < 0) {
+            throw new IllegalArgumentException(
+                    "%s.capacity must be at least 0: %d".formatted(property, declared.capacity()));
+        }
+    }
+
+    private static void requireValidKey(String property, String key) {
+        try {
+            SemaphoreName.requireValid(key);
+        } catch (IllegalArgumentException invalid) {
+            // Without its cause: Spring Boot shows the last one, which knows nothing of the property
+            throw new IllegalArgumentException("%s is not valid. %s".formatted(property, invalid.getMessage()));
+        }
+    }
+
+    /**
+     * A semaphore to create.
+     *
+     * @param capacity How many permits may be held at once, at least 0, which pauses it. Required.
+     */
+    public record Declared(int capacity) {}
+
+    /**
+     * How annotated methods are guarded.
+     *
+     * @param order Order of the advice among others, a lower one is further out. Below that of transactions, so that
+     *     permits are acquired before a transaction begins and released after it has committed.
+     */
+    public record Aop(@DefaultValue("1000") int order) {}
+
+    /**
+     * Whether the library makes its tables itself.
+     *
+     * @param enabled Whether the library runs its Liquibase changelog itself at start-up, after what the application
+     *     initializes its database with. Not needed where the application's own changelog includes it.
+     */
+    public record Liquibase(@DefaultValue("false") boolean enabled) {}
+
+    /**
+     * What is done by schedule, by one instance at a time.
+     *
+     * @param enabled Whether this instance takes part.
+     * @param orphanReleaseInterval From one release of orphaned permits to the next.
+     * @param staleAfter After how long permits without a time to live count as orphaned. Zero is never.
+     * @param ownerGrace How long an owner must be found dead by an OwnerLiveness bean before its permits are released.
+     * @param requestCleanupInterval From one clean-up of released requests to the next.
+     * @param requestRetention How long a released request, and with it its external id, is remembered, at least 1h.
+     * @param historyCleanupInterval From one clean-up of the capacity history to the next.
+     * @param historyRetention How long the capacity history is kept, at least 1h.
+     * @param patternIdleAfter After how long a semaphore that a pattern made, and that nobody acquires, is removed, at least
+     *     1h.
+     * @param batchSize How many rows one transaction of the maintenance touches at most.
+     */
+    public record Maintenance(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("5m") Duration orphanReleaseInterval,
+            @DefaultValue("24h") Duration staleAfter,
+            @DefaultValue("30s") Duration ownerGrace,
+            @DefaultValue("4h") Duration requestCleanupInterval,
+            @DefaultValue("7d") Duration requestRetention,
+            @DefaultValue("24h") Duration historyCleanupInterval,
+            @DefaultValue("30d") Duration historyRetention,
+            @DefaultValue("7d") Duration patternIdleAfter,
+            @DefaultValue("800") int batchSize) {
+
+        /** Checks the values. */
+        public Maintenance {
+            new MaintenanceSettings(
+                    enabled,
+                    orphanReleaseInterval,
+                    staleAfter,
+                    ownerGrace,
+                    requestCleanupInterval,
+                    requestRetention,
+                    historyCleanupInterval,
+                    historyRetention,
+                    patternIdleAfter,
+                    batchSize);
+        }
+
+        MaintenanceSettings toSettings() {
+            return new MaintenanceSettings(
+                    enabled,
+                    orphanReleaseInterval,
+                    staleAfter,
+                    ownerGrace,
+                    requestCleanupInterval,
+                    requestRetention,
+                    historyCleanupInterval,
+                    historyRetention,
+                    patternIdleAfter,
+                    batchSize);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.engine.SemaphoreTablesMissingException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Explains how the tables get into the database. */
+final class SemaphoreTablesMissingFailureAnalyzer extends AbstractFailureAnalyzer<SemaphoreTablesMissingException> {
+
+    private static final String DESCRIPTION = """
+            The tables of the semaphores are not all in the database: %1$ssemaphore, %1$spermit_request, \
+            %1$spermit, %1$ssemaphore_instance and %1$scapacity_change.""";
+
+    private static final String ACTION = """
+            Do one of these:
+
+                - Include the changelog of the library in the Liquibase changelog of the application, in XML
+
+                      <include file="%1$s"/>
+
+                  or in YAML
+
+                      - include:
+                          file: %1$s
+            %2$s
+                - Let the library run it itself: semaphore.liquibase.enabled=true
+
+                - Do without semaphores: semaphore.enabled=false""";
+
+    private static final String PREFIX_PARAMETER = """
+
+                  with the prefix of the tables as a parameter
+
+                      spring.liquibase.parameters.[dbsemaphore.tablePrefix]=%s
+            """;
+
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, SemaphoreTablesMissingException cause) {
+        String prefix = cause.tablePrefix();
+        return new FailureAnalysis(
+                DESCRIPTION.formatted(prefix),
+                ACTION.formatted(
+                        SemaphoreTablesMissingException.CHANGELOG,
+                        prefix.isEmpty() ? "" : PREFIX_PARAMETER.formatted(prefix)),
+                cause);
+    }
+}

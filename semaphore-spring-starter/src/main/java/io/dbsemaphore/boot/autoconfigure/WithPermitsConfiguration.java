@@ -1,0 +1,34 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.aop.WithPermitsAdvisor;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/**
+ * The advice behind {@link io.dbsemaphore.annotation.WithPermits}. It is made before all ordinary beans, so it must not
+ * depend on any: the operations are looked up by the first call, and the order is bound by hand.
+ */
+@Configuration(proxyBeanMethods = false)
+@Import(AutoProxyCreatorRegistrar.class)
+final class WithPermitsConfiguration {
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    @ConditionalOnMissingBean
+    static WithPermitsAdvisor withPermitsAdvisor(
+            ObjectProvider<SemaphoreOperations> operations, BeanFactory beanFactory, Environment environment) {
+        int order = Binder.get(environment)
+                .bindOrCreate("semaphore.aop", SemaphoreProperties.Aop.class)
+                .order();
+        return new WithPermitsAdvisor(operations::getObject, beanFactory, order);
+    }
+}

@@ -1,0 +1,239 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.engine.SemaphoreEngine;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+
+class DataSourceChoiceTests {
+
+    private final ApplicationContextRunner host = Hosts.jdbc();
+
+    @Test
+    void takesThePrimaryOne() {
+        host.withUserConfiguration(OnePrimary.class).run(context -> assertHasTables(context, "orders", "billing"));
+    }
+
+    @Test
+    void takesTheOneThatIsNamed() {
+        host.withUserConfiguration(OnePrimary.class)
+                .withPropertyValues("semaphore.datasource=billing")
+                .run(context -> assertHasTables(context, "billing", "orders"));
+    }
+
+    @Test
+    void takesTheOneThatIsNamedOfSeveralEquals() {
+        host.withUserConfiguration(NonePrimary.class)
+                .withPropertyValues("semaphore.datasource=billing")
+                .run(context -> assertHasTables(context, "billing", "orders"));
+    }
+
+    @Test
+    void takesTheOnlyCandidate() {
+        host.withUserConfiguration(OneCandidate.class).run(context -> assertHasTables(context, "orders", "billing"));
+    }
+
+    @Test
+    void takesOneThatIsNamedAndNoCandidateForAnythingElse() {
+        Hosts.bare()
+                .withUserConfiguration(NoCandidate.class)
+                .withPropertyValues("semaphore.datasource=hidden", "semaphore.liquibase.enabled=true")
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(SemaphoreEngine.class));
+    }
+
+    @Test
+    void refusesToGuessAmongSeveral() {
+        host.withUserConfiguration(NonePrimary.class)
+                .run(context -> assertThatFailure(context)
+                        .hasMessageContaining("semaphore.datasource")
+                        .hasMessageContaining("billing, orders")
+                        .hasNoCause());
+    }
+
+    @Test
+    void refusesANameThatIsNotThere() {
+        host.withUserConfiguration(OnePrimary.class)
+                .withPropertyValues("semaphore.datasource=biling")
+                .run(context -> assertThatFailure(context)
+                        .hasMessageContaining("semaphore.datasource names the bean 'biling', which is not there")
+                        .hasMessageContaining("billing, orders"));
+    }
+
+    @Test
+    void refusesANameWithoutAnyDataSource() {
+        Hosts.bare()
+                .withPropertyValues("semaphore.datasource=billing")
+                .run(context -> assertThatFailure(context)
+                        .hasMessageContaining("semaphore.datasource names the bean 'billing', which is not there"));
+    }
+
+    @Test
+    void refusesABeanThatIsNoDataSource() {
+        host.withPropertyValues("semaphore.datasource=jdbcTemplate")
+                .run(context -> assertThatFailure(context)
+                        .hasMessageContaining(
+                                "semaphore.datasource names the bean 'jdbcTemplate', which is no DataSource"));
+    }
+
+    @Test
+    void refusesOneThatRoutes() {
+        host.withUserConfiguration(Routing.class)
+                .run(context -> assertThatFailure(context)
+                        .hasMessageContaining(Routing.ByTenant.class.getName())
+                        .hasMessageContaining("Set semaphore.datasource")
+                        .hasMessageContaining("orders"));
+    }
+
+    @Test
+    void refusesOneThatRoutesWhenItIsNamed() {
+        host.withUserConfiguration(Routing.class)
+                .withPropertyValues("semaphore.datasource=routing")
+                .run(context -> assertThatFailure(context)
+                        .hasMessageContaining("'routing'")
+                        .hasMessageContaining("Set semaphore.datasource"));
+    }
+
+    @Test
+    void seesThroughTheProxyOfOneThatRoutes() {
+        host.withUserConfiguration(LazyRouting.class)
+                .run(context -> assertThatFailure(context).hasMessageContaining(Routing.ByTenant.class.getName()));
+    }
+
+    @Test
+    void takesATargetOfOneThatRoutes() {
+        host.withUserConfiguration(Routing.class)
+                .withPropertyValues("semaphore.datasource=orders")
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(SemaphoreEngine.class));
+    }
+
+    private static AbstractThrowableAssert<?, ? extends Throwable> assertThatFailure(
+            AssertableApplicationContext context) {
+        assertThat(context.getStartupFailure()).hasRootCauseInstanceOf(SemaphoreConfigurationException.class);
+        assertThat(context.getStartupFailure().getCause()).isNotInstanceOf(NoUniqueBeanDefinitionException.class);
+        return assertThat(context).getFailure().rootCause();
+    }
+
+    private static void assertHasTables(AssertableApplicationContext context, String with, String without) {
+        assertThat(tables(context, with)).isEqualTo(1);
+        assertThat(tables(context, without)).isZero();
+    }
+
+    private static Integer tables(AssertableApplicationContext context, String dataSource) {
+        return new JdbcTemplate(context.getBean(dataSource, DataSource.class))
+                .queryForObject(
+                        "select count(*) from information_schema.tables where lower(table_name) = 'permit_request'",
+                        Integer.class);
+    }
+
+    private static DataSource database() {
+        return new EmbeddedDatabaseBuilder()
+                .setType(EmbeddedDatabaseType.H2)
+                .generateUniqueName(true)
+                .build();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OnePrimary {
+
+        @Bean
+        @Primary
+        DataSource orders() {
+            return database();
+        }
+
+        @Bean
+        DataSource billing() {
+            return database();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NonePrimary {
+
+        @Bean
+        DataSource orders() {
+            return database();
+        }
+
+        @Bean
+        DataSource billing() {
+            return database();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OneCandidate {
+
+        @Bean
+        DataSource orders() {
+            return database();
+        }
+
+        @Bean(defaultCandidate = false)
+        DataSource billing() {
+            return database();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NoCandidate {
+
+        @Bean(defaultCandidate = false)
+        DataSource hidden() {
+            return database();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Routing {
+
+        @Bean
+        DataSource orders() {
+            return database();
+        }
+
+        @Bean
+        @Primary
+        DataSource routing(DataSource orders) {
+            return new ByTenant(orders);
+        }
+
+        static final class ByTenant extends AbstractRoutingDataSource {
+
+            ByTenant(DataSource orders) {
+                setTargetDataSources(Map.of("a", orders));
+                setDefaultTargetDataSource(orders);
+            }
+
+            @Override
+            protected Object determineCurrentLookupKey() {
+                return "a";
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazyRouting {
+
+        @Bean
+        DataSource lazy() {
+            Routing.ByTenant routing = new Routing.ByTenant(database());
+            routing.afterPropertiesSet();
+            return new LazyConnectionDataSourceProxy(routing);
+        }
+    }
+}

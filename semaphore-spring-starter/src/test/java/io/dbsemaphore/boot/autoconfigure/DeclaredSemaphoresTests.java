@@ -1,0 +1,101 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreOperations;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.util.TestPropertyValues;
+
+@ExtendWith(OutputCaptureExtension.class)
+class DeclaredSemaphoresTests {
+
+    /** A database that outlives the application. */
+    private final ApplicationContextRunner host = Hosts.jdbc()
+            .withPropertyValues("spring.datasource.url=jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1".formatted(UUID.randomUUID()));
+
+    @Test
+    void areCreatedAtStart() {
+        host.withInitializer(context -> TestPropertyValues.of(Map.of(
+                                "semaphore.semaphores.backup.capacity", "3",
+                                "semaphore.semaphores.[tenant:a].capacity", "0"))
+                        .applyTo(context))
+                .run(context -> {
+                    SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
+                    assertThat(capacity(admin, "backup")).isEqualTo(3);
+                    assertThat(capacity(admin, "tenant:a")).isZero();
+                });
+    }
+
+    @Test
+    void areThereForBeansThatUseThemWhileTheApplicationStarts() {
+        host.withUserConfiguration(EarlyBird.class)
+                .withPropertyValues("semaphore.semaphores.backup.capacity=1")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void keepACapacityThatWasChangedAtRunTime(CapturedOutput output) {
+        host.withPropertyValues("semaphore.semaphores.backup.capacity=3")
+                .run(context -> context.getBean(SemaphoreAdmin.class).setCapacity("backup", 5, "ops", "a second disk"));
+
+        host.withPropertyValues("semaphore.semaphores.backup.capacity=3")
+                .run(context -> assertThat(capacity(context.getBean(SemaphoreAdmin.class), "backup"))
+                        .isEqualTo(5));
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("keeps its capacity")))
+                .singleElement()
+                .asString()
+                .contains("INFO", "'backup'", "capacity 5", "the 3 that is configured");
+    }
+
+    @Test
+    void areNotSpokenOfWhereNothingDiffers(CapturedOutput output) {
+        host.withPropertyValues("semaphore.semaphores.backup.capacity=3").run(context -> {});
+        host.withPropertyValues("semaphore.semaphores.backup.capacity=3").run(context -> {});
+
+        assertThat(output).doesNotContain("keeps its capacity").containsOnlyOnce("Created semaphore 'backup'");
+    }
+
+    @Test
+    void stayWhenTheyAreDeclaredNoMore() {
+        host.withPropertyValues("semaphore.semaphores.backup.capacity=3").run(context -> {});
+
+        host.run(context ->
+                assertThat(context.getBean(SemaphoreAdmin.class).find("backup")).isPresent());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "semaphore.semaphores.backup.capcity=3, semaphore.semaphores.backup.capacity",
+        "semaphore.semaphores.eu.west.capacity=3, semaphore.semaphores.eu.capacity"
+    })
+    void areRefusedWithoutACapacity(String property, String missing) {
+        host.withPropertyValues(property)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(SemaphoreConfigurationException.class)
+                        .hasMessageStartingWith(missing + " is missing"));
+    }
+
+    private static int capacity(SemaphoreAdmin admin, String name) {
+        return admin.find(name).orElseThrow().capacity();
+    }
+
+    static class EarlyBird {
+
+        EarlyBird(SemaphoreOperations semaphores) {
+            semaphores.executeWithoutResult(AcquireRequest.of("backup"), grant -> {});
+        }
+    }
+}

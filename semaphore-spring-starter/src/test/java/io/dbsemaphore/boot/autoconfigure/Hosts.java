@@ -1,0 +1,69 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import com.example.orders.OrdersApplication;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The applications that the starter is tried in. */
+final class Hosts {
+
+    private Hosts() {}
+
+    /** The starter alone: no {@code DataSource}, no tables. */
+    static ApplicationContextRunner bare() {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(SemaphoreAutoConfiguration.class));
+    }
+
+    /** An application with a {@code JdbcTemplate} on an H2 of its own, without the tables of the library. */
+    static ApplicationContextRunner jdbcWithoutTables() {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        AopAutoConfiguration.class,
+                        DataSourceAutoConfiguration.class,
+                        DataSourceTransactionManagerAutoConfiguration.class,
+                        JdbcTemplateAutoConfiguration.class,
+                        SemaphoreAutoConfiguration.class,
+                        TransactionAutoConfiguration.class,
+                        TransactionManagerCustomizationAutoConfiguration.class));
+    }
+
+    /** An application with a {@code JdbcTemplate} on an H2 of its own, and the tables. */
+    static ApplicationContextRunner jdbc() {
+        return jdbcWithoutTables().withPropertyValues("semaphore.liquibase.enabled=true");
+    }
+
+    /**
+     * An application with JPA and Liquibase, all of Spring Boot's auto-configurations, started as {@code main} does; on
+     * an H2 of its own unless the properties say otherwise.
+     */
+    static ConfigurableApplicationContext orders(Object... sourcesAndProperties) {
+        List<Class<?>> sources = new ArrayList<>(List.of(OrdersApplication.class));
+        List<String> properties = new ArrayList<>(List.of(
+                "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml",
+                "spring.main.banner-mode=off"));
+        Arrays.stream(sourcesAndProperties).forEach(each -> {
+            if (each instanceof Class<?> source) {
+                sources.add(source);
+            } else {
+                properties.add((String) each);
+            }
+        });
+        return new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
+                .web(WebApplicationType.NONE)
+                .properties(properties.toArray(String[]::new))
+                .run();
+    }
+}

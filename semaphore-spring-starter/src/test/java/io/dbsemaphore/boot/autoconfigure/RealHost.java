@@ -1,0 +1,85 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import com.example.orders.CustomerOrder;
+import com.example.orders.CustomerOrderRepository;
+import com.example.orders.OrderService;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.testing.TestDatabase;
+import java.util.List;
+import java.util.stream.Stream;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** The JPA application on the real database of these tests, with a semaphore {@code orders} of capacity 1. */
+final class RealHost implements AutoCloseable {
+
+    final TestDatabase.Schema database = TestDatabase.create();
+    final ConfigurableApplicationContext context;
+
+    RealHost(Class<?>... beans) {
+        List<Object> sourcesAndProperties = Stream.concat(
+                        Stream.<Object>of(beans),
+                        Stream.of(
+                                "spring.datasource.url=" + database.jdbcUrl(),
+                                "spring.datasource.username=" + database.username(),
+                                "spring.datasource.password=" + database.password(),
+                                "spring.jpa.hibernate.ddl-auto=validate",
+                                "semaphore.semaphores.orders.capacity=1"))
+                .toList();
+        context = Hosts.orders(sourcesAndProperties.toArray());
+    }
+
+    SemaphoreTemplate semaphores() {
+        return context.getBean(SemaphoreTemplate.class);
+    }
+
+    SemaphoreAdmin admin() {
+        return context.getBean(SemaphoreAdmin.class);
+    }
+
+    OrderService orders() {
+        return context.getBean(OrderService.class);
+    }
+
+    TransactionTemplate transaction() {
+        return context.getBean(TransactionTemplate.class);
+    }
+
+    /** Something of the application's to commit. */
+    void save(long id) {
+        context.getBean(CustomerOrderRepository.class).saveAndFlush(new CustomerOrder(id, "Ada"));
+    }
+
+    /** How many orders another connection sees. */
+    int committedOrders() {
+        return count("select count(*) from customer_order");
+    }
+
+    /** How many permits another connection sees held. */
+    int heldPermits() {
+        return count("select count(*) from permit where state = 'ACQUIRED'");
+    }
+
+    /** How many sessions of the server wait for a row that another one has locked. */
+    int lockWaits() {
+        return count(
+                switch (database.kind()) {
+                    case MYSQL -> "select count(*) from performance_schema.data_lock_waits";
+                    case MARIADB -> "select count(*) from information_schema.innodb_lock_waits";
+                    case POSTGRESQL -> "select count(*) from pg_locks where not granted";
+                    case H2 -> "select count(*) from information_schema.sessions where blocker_id is not null";
+                });
+    }
+
+    private int count(String query) {
+        Integer count = database.jdbc().queryForObject(query, Integer.class);
+        return count == null ? 0 : count;
+    }
+
+    @Override
+    public void close() {
+        context.close();
+        database.close();
+    }
+}

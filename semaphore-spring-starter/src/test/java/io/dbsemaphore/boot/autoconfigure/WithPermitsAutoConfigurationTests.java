@@ -1,0 +1,185 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.Permits;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.annotation.WithPermits;
+import io.dbsemaphore.aop.WithPermitsAdvisor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@ExtendWith(OutputCaptureExtension.class)
+class WithPermitsAutoConfigurationTests {
+
+    private final ApplicationContextRunner host = Hosts.jdbc()
+            .withPropertyValues("semaphore.semaphores.backup.capacity=1")
+            .withUserConfiguration(BackupConfiguration.class);
+
+    @Test
+    void guardsAnnotatedMethods() {
+        host.run(context ->
+                assertThat(context.getBean(Backup.class).isUnderPermit()).isTrue());
+    }
+
+    @Test
+    void guardsWhereAspectsAreOff() {
+        host.withPropertyValues("spring.aop.auto=false")
+                .run(context -> assertThat(context.getBean(Backup.class).isUnderPermit())
+                        .isTrue());
+    }
+
+    @Test
+    void guardsWithoutAspectJ() {
+        host.withClassLoader(new FilteredClassLoader("org.aspectj"))
+                .run(context -> assertThat(context.getBean(Backup.class).isUnderPermit())
+                        .isTrue());
+    }
+
+    /** Nothing but the starter: no transactions and no aspects that would bring somebody who makes proxies. */
+    @Test
+    void guardsWithoutAnyOtherAdvice() {
+        Hosts.bare()
+                .withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+                .withPropertyValues("semaphore.liquibase.enabled=true", "semaphore.semaphores.backup.capacity=1")
+                .withUserConfiguration(BackupConfiguration.class)
+                .run(context -> assertThat(context.getBean(Backup.class).isUnderPermit())
+                        .isTrue());
+    }
+
+    @Test
+    void makesProxiesOfClasses() {
+        host.withPropertyValues("spring.aop.auto=false")
+                .run(context -> assertThat(context.getBean(Store.class))
+                        .matches(AopUtils::isCglibProxy, "is a proxy of its class")
+                        .isInstanceOf(DiskStore.class));
+    }
+
+    @Test
+    void makesProxiesOfInterfacesWhereTheApplicationWantsThem() {
+        host.withPropertyValues("spring.aop.proxy-target-class=false").run(context -> {
+            assertThat(context.getBean(Store.class))
+                    .matches(AopUtils::isJdkDynamicProxy, "is a proxy of its interface");
+            assertThat(context.getBean(Store.class).isUnderPermit()).isTrue();
+        });
+    }
+
+    @Test
+    void doesNotGuardWhenDisabled() {
+        host.withPropertyValues("semaphore.enabled=false").run(context -> {
+            assertThat(context.getBean(Backup.class)).matches(bean -> !AopUtils.isAopProxy(bean), "is no proxy");
+            assertThat(context.getBean(Backup.class).isUnderPermit()).isFalse();
+        });
+    }
+
+    @Test
+    void ordersTheAdviceAsConfigured() {
+        host.run(context ->
+                assertThat(context.getBean(WithPermitsAdvisor.class).getOrder()).isEqualTo(1000));
+        host.withPropertyValues("semaphore.aop.order=5")
+                .run(context -> assertThat(
+                                context.getBean(WithPermitsAdvisor.class).getOrder())
+                        .isEqualTo(5));
+    }
+
+    @Test
+    void backsOffBeforeAnAdvisorOfTheApplication() {
+        host.withUserConfiguration(OwnAdvisor.class).run(context -> {
+            assertThat(context).getBeanNames(WithPermitsAdvisor.class).containsExactly("ownAdvisor");
+            assertThat(context.getBean(Backup.class).isUnderPermit()).isTrue();
+        });
+    }
+
+    @Test
+    void sharesTheProxyCreatorWithTransactions() {
+        host.run(context -> assertThat(context.getBeanFactory().getBeanNamesForType(BeanPostProcessor.class))
+                .filteredOn(name ->
+                        name.equals(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME) || name.contains("roxyCreator"))
+                .containsExactly(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME));
+    }
+
+    /** Whatever a post-processor needs is made before all post-processors are there; ours must not be drawn in. */
+    @Test
+    void makesNothingBeforeItsTime(CapturedOutput output) {
+        host.withUserConfiguration(EarlyBeans.class)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output.getOut()
+                        .lines()
+                        .filter(line -> line.contains("is not eligible for getting processed by all")))
+                .isNotEmpty()
+                .allMatch(line -> line.contains("'needed'") || line.contains("EarlyBeans"));
+    }
+
+    public interface Store {
+
+        boolean isUnderPermit();
+    }
+
+    public static class DiskStore implements Store {
+
+        @Override
+        @WithPermits("backup")
+        public boolean isUnderPermit() {
+            return Permits.find().isPresent();
+        }
+    }
+
+    public static class Backup {
+
+        @WithPermits("backup")
+        public boolean isUnderPermit() {
+            return Permits.find().isPresent();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class BackupConfiguration {
+
+        @Bean
+        Backup backup() {
+            return new Backup();
+        }
+
+        @Bean
+        Store store() {
+            return new DiskStore();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnAdvisor {
+
+        @Bean
+        static WithPermitsAdvisor ownAdvisor(ObjectProvider<SemaphoreTemplate> operations, BeanFactory beanFactory) {
+            return new WithPermitsAdvisor(operations::getObject, beanFactory);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class EarlyBeans {
+
+        @Bean
+        static StringBuilder needed() {
+            return new StringBuilder();
+        }
+
+        @Bean
+        static BeanPostProcessor early(StringBuilder needed) {
+            return new BeanPostProcessor() {};
+        }
+    }
+}
