@@ -1,0 +1,110 @@
+package io.dbsemaphore.samples.backup.demo;
+
+import io.dbsemaphore.samples.backup.Job;
+import io.dbsemaphore.samples.backup.JobState;
+import java.io.PrintStream;
+import java.time.format.DateTimeFormatter;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+
+/** Prints each moment once, as soon as everything up to it is known. Plain ASCII: every terminal shows it. */
+final class DemoPrinter {
+
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT);
+    private static final String ROW = "%-12s  %-7s  %-14s  %-7s  %-14s  %-16s  %s";
+
+    private final PrintStream out;
+    private final Limits limits;
+    private final Set<String> printed = new HashSet<>();
+    private boolean away;
+
+    DemoPrinter(PrintStream out, Limits limits) {
+        this.out = out;
+        this.limits = limits;
+    }
+
+    void introduction(DemoProperties properties) {
+        line("This is process %d. All instances together may run %d backups at once, and %d transfers of any kind."
+                .formatted(ProcessHandle.current().pid(), limits.backups(), limits.transfers()));
+        line("It starts %d backups and %d replications at once%s."
+                .formatted(
+                        properties.backups(),
+                        properties.replications(),
+                        properties.instances() > 1 ? ", when " + properties.instances() + " instances are there" : ""));
+    }
+
+    void heading() {
+        line("");
+        line(ROW.formatted("", "", "", "", "backups on", "transfers on", "jobs of"));
+        line(ROW.formatted("time", "process", "job", "", "all instances", "all instances", "this process"));
+    }
+
+    /** Prints what is new, and certain. */
+    void news(Run run) {
+        away = false;
+        new Timeline(run)
+                .moments().stream()
+                        .filter(moment -> !moment.at().isAfter(run.knownUntil()))
+                        .forEach(this::printOnce);
+    }
+
+    void databaseIsAway() {
+        if (!away) {
+            line("The database does not answer; waiting for it");
+        }
+        away = true;
+    }
+
+    void summary(Run run) {
+        Timeline timeline = new Timeline(run);
+        timeline.moments().forEach(this::printOnce);
+        line("");
+        new Chart(run).lines().forEach(this::line);
+        line("");
+        line("Jobs     %d of %d instance(s): %d done, %d refused, %d failed, %d lost with their process, %d not ended"
+                .formatted(
+                        run.jobs().size(),
+                        run.participants().size(),
+                        run.count(JobState.DONE),
+                        run.count(JobState.REFUSED),
+                        run.count(JobState.FAILED),
+                        run.lost(),
+                        run.count(JobState.WAITING) + run.count(JobState.RUNNING)));
+        line("Peak     %d of %d backups, %d of %d transfers at the same time"
+                .formatted(timeline.peakOfBackups(), limits.backups(), timeline.peakOfTransfers(), limits.transfers()));
+    }
+
+    void verdict(Verdict verdict) {
+        line("Verdict  " + verdict.text());
+    }
+
+    /** The process id, which the id of an instance begins with. */
+    static String process(Job job) {
+        return job.instance().split("-", 2)[0];
+    }
+
+    private void printOnce(Moment moment) {
+        Job job = moment.job();
+        if (printed.add(job.id() + moment.change())) {
+            line(ROW.formatted(
+                    TIME.format(moment.at()),
+                    process(job),
+                    job.snapshot(),
+                    moment.change().name().toLowerCase(Locale.ROOT),
+                    bar(moment.backups(), limits.backups()),
+                    bar(moment.transfers(), limits.transfers()),
+                    "#".repeat(moment.sameInstance())));
+        }
+    }
+
+    private static String bar(int running, int limit) {
+        String free = ".".repeat(Math.max(0, limit - running));
+        return "[%s%s] %d of %d%s".formatted("#".repeat(running), free, running, limit, running > limit ? " !" : "");
+    }
+
+    private void line(String line) {
+        out.println(line);
+        out.flush();
+    }
+}

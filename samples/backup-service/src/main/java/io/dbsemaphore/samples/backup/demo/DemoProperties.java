@@ -1,0 +1,26 @@
+package io.dbsemaphore.samples.backup.demo;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How large the demo is.
+ *
+ * @param backups how many backups each instance starts, all at once
+ * @param replications how many replications each instance starts with them
+ * @param instances how many instances to wait for before the jobs are started
+ * @param gatherTime how long to wait for them
+ * @param goneAfter after how long without a sign of life an instance has died
+ * @param timeLimit after how long to give up
+ * @param breakLimit runs the backups without permits, to see that the demo would notice
+ */
+@ConfigurationProperties("demo")
+public record DemoProperties(
+        @DefaultValue("8") int backups,
+        @DefaultValue("3") int replications,
+        @DefaultValue("1") int instances,
+        @DefaultValue("60s") Duration gatherTime,
+        @DefaultValue("10s") Duration goneAfter,
+        @DefaultValue("5m") Duration timeLimit,
+        @DefaultValue("false") boolean breakLimit) {}

@@ -1,0 +1,10 @@
+/**
+ * The demo (profile {@code demo}): a burst of jobs on one or several instances, a timeline of what ran when, and a
+ * verdict. It reads the job log only, which the jobs write themselves; it takes no semaphore's word for anything.
+ *
+ * <p>Not an example of how to use the library; that is the package above.
+ */
+@NullMarked
+package io.dbsemaphore.samples.backup.demo;
+
+import org.jspecify.annotations.NullMarked;

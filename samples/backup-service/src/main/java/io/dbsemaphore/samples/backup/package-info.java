@@ -1,0 +1,11 @@
+/**
+ * A service that backs up snapshots, on any number of instances, and never more of them at once than the storage and
+ * the network bear. The limits are semaphores in the database that the service has anyway.
+ *
+ * <p>{@link io.dbsemaphore.samples.backup.BackupService} puts a method under two semaphores with an annotation,
+ * {@link io.dbsemaphore.samples.backup.ReplicationService} acquires one in code. All else is an ordinary application.
+ */
+@NullMarked
+package io.dbsemaphore.samples.backup;
+
+import org.jspecify.annotations.NullMarked;

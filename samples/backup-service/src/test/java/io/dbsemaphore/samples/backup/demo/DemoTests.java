@@ -1,0 +1,73 @@
+package io.dbsemaphore.samples.backup.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.samples.backup.BackupApplication;
+import java.util.UUID;
+import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+
+@ExtendWith(OutputCaptureExtension.class)
+class DemoTests {
+
+    @Test
+    void seesThatTheLimitsHold(CapturedOutput output) {
+        assertThat(with(DemoTests::runDemo)).isZero();
+        assertThat(output)
+                .contains("Jobs     11 of 1 instance(s): 11 done")
+                .contains("Peak     3 of 3 backups")
+                .contains("Verdict  the limits held");
+    }
+
+    @Test
+    void seesThatTheLimitsAreBroken(CapturedOutput output) {
+        assertThat(with(DemoTests::runDemo, "demo.break-limit=true")).isEqualTo(1);
+        assertThat(output).contains("Peak     8 of 3 backups").contains("Verdict  THE LIMITS WERE BROKEN");
+    }
+
+    @Test
+    void doesNotClaimThatTheLimitsHeldWhenNothingRan(CapturedOutput output) {
+        ToIntFunction<ApplicationContext> runWhileNetworkIsTaken = context -> {
+            AcquireRequest all = AcquireRequest.of("network").exclusive();
+            try (PermitGrant network = context.getBean(SemaphoreTemplate.class).acquire(all)) {
+                return runDemo(context);
+            }
+        };
+        assertThat(with(runWhileNetworkIsTaken, "demo.time-limit=2s", "backup.wait-time=100ms"))
+                .isEqualTo(2);
+        assertThat(output).contains("11 of 1 instance(s): 0 done");
+    }
+
+    private static int runDemo(ApplicationContext context) {
+        return context.getBean(Demo.class).run();
+    }
+
+    private static int with(ToIntFunction<ApplicationContext> action, String... properties) {
+        String[] arguments = Stream.concat(
+                        Stream.of(
+                                "spring.datasource.url=jdbc:h2:mem:demo-" + UUID.randomUUID(),
+                                "transfer.block=50ms",
+                                "transfer.min-blocks=4",
+                                "transfer.max-blocks=8"),
+                        Stream.of(properties))
+                .map("--"::concat)
+                .toArray(String[]::new);
+        SpringApplicationBuilder application = new SpringApplicationBuilder(BackupApplication.class)
+                .web(WebApplicationType.NONE)
+                .profiles("demo");
+        try (ConfigurableApplicationContext context = application.run(arguments)) {
+            return action.applyAsInt(context);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.dbsemaphore.samples.benchmark.contestant;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.samples.benchmark.database.Tables;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** ShedLock with the database's time. It does not wait, so whoever needs the lock asks again after a short pause. */
+final class ShedLockContestant implements Contestant {
+
+    private static final String TABLE = Tables.PREFIX + "shedlock";
+
+    static final List<String> DDL = List.of("""
+            create table %s (
+                name varchar(64) not null primary key,
+                lock_until timestamp(3) not null,
+                locked_at timestamp(3) not null,
+                locked_by varchar(255) not null)""".formatted(TABLE));
+
+    private static final Duration PAUSE = Duration.ofMillis(10);
+    private static final Duration AT_MOST = Duration.ofMinutes(5);
+
+    private final HikariDataSource pool;
+    private final LockProvider locks;
+
+    ShedLockContestant(HikariDataSource pool) {
+        this.pool = pool;
+        locks = new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
+                .withJdbcTemplate(new JdbcTemplate(pool))
+                .withTableName(TABLE)
+                .usingDbTime()
+                .build());
+    }
+
+    @Override
+    public void prepare(long semaphore, int capacity) {}
+
+    @Override
+    public Held acquire(List<Long> semaphores) throws InterruptedException {
+        String name = "bench-" + semaphores.get(0);
+        while (true) {
+            Optional<SimpleLock> lock = locks.lock(new LockConfiguration(Instant.now(), name, AT_MOST, Duration.ZERO));
+            if (lock.isPresent()) {
+                return lock.get()::unlock;
+            }
+            Thread.sleep(PAUSE.toMillis());
+        }
+    }
+
+    @Override
+    public int connectionsInUse() {
+        return pool.getHikariPoolMXBean().getActiveConnections();
+    }
+
+    @Override
+    public void close() {}
+}
