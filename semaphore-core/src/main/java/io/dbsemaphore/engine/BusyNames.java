@@ -1,62 +1,85 @@
 package io.dbsemaphore.engine;
 
 import java.time.Duration;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** The names that rounds are at, each by one round at a time. Guarded by the lock of the {@link GrantBoard}. */
+/**
+ * The names that rounds are at, each by one round at a time, but that a round which waits for long for the row of one name
+ * does not keep the others. Guarded by the lock of the {@link GrantBoard}.
+ */
 final class BusyNames {
 
     /** After so long a round is held up, and what it keeps others from is not kept free for them any more. */
     private static final long HELD_UP_AFTER = Duration.ofMillis(250).toNanos();
 
-    private final Map<String, Busy> names = new HashMap<>();
+    private final Map<String, Hold> holds = new HashMap<>();
 
-    private static final class Busy {
+    /** What one round is at. */
+    static final class Hold {
 
+        private final Set<String> names;
+        private final Set<String> awaited;
+        private final Map<String, Long> released = new HashMap<>();
         private final long since = System.nanoTime();
-        private long released;
+
+        private Hold(Set<String> names, Set<String> awaited) {
+            this.names = names;
+            this.awaited = awaited;
+        }
+
+        private boolean isHeldUp() {
+            return System.nanoTime() - since > HELD_UP_AFTER;
+        }
+
+        private boolean keeps(String name) {
+            return awaited.isEmpty() || awaited.contains(name) || !isHeldUp();
+        }
     }
 
-    void begin(Collection<String> begun) {
-        begun.forEach(name -> names.put(name, new Busy()));
+    /**
+     * A round begins.
+     *
+     * @param awaited those whose rows it may have to wait for
+     */
+    Hold begin(Set<String> names, Set<String> awaited) {
+        Hold hold = new Hold(names, awaited);
+        names.forEach(name -> holds.put(name, hold));
+        return hold;
     }
 
-    void end(Collection<String> ended) {
-        names.keySet().removeAll(ended);
+    void end(Hold hold) {
+        hold.names.forEach(name -> holds.remove(name, hold));
     }
 
     Set<String> all() {
-        return names.keySet();
+        return holds.keySet();
     }
 
+    /** Whether no other round may be at it now. */
     boolean contains(String name) {
-        return names.containsKey(name);
+        Hold hold = holds.get(name);
+        return hold != null && hold.keeps(name);
     }
 
     boolean isHeldUp(String name) {
-        Busy busy = names.get(name);
-        return busy != null && System.nanoTime() - busy.since > HELD_UP_AFTER;
+        Hold hold = holds.get(name);
+        return hold != null && hold.isHeldUp();
     }
 
     /** Permits were released while a round may have asked the database already. */
     void released(String name, long permits) {
-        Busy busy = names.get(name);
-        if (busy != null) {
-            busy.released += permits;
+        Hold hold = holds.get(name);
+        if (hold != null) {
+            hold.released.merge(name, permits, Long::sum);
         }
     }
 
     /** What was released since the round began; told once, since the first who hears it passes it on. */
     long takeReleased(String name) {
-        Busy busy = names.get(name);
-        if (busy == null) {
-            return 0;
-        }
-        long released = busy.released;
-        busy.released = 0;
-        return released;
+        Hold hold = holds.get(name);
+        Long released = hold == null ? null : hold.released.remove(name);
+        return released == null ? 0 : released;
     }
 }

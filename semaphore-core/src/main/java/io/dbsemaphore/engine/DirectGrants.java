@@ -5,7 +5,6 @@ import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.GrantOutcome;
 import io.dbsemaphore.persistence.GrantResult;
 import io.dbsemaphore.persistence.GrantRound;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 
@@ -42,7 +41,7 @@ final class DirectGrants implements Grants {
     private Answer attempt(GrantOrder order, long lapses) {
         try {
             long asOf = System.nanoTime(); // a time to live begins later than this
-            GrantRound round = new GrantRound(List.of(order), true);
+            GrantRound round = GrantRound.of(order);
             GrantResult result = attempt.run(() -> round);
             GrantOutcome outcome = result.outcomes().get(0);
             order.setFateUnknown(false);

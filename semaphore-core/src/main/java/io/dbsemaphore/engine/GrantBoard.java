@@ -32,7 +32,12 @@ final class GrantBoard {
     private int waitingRounds;
 
     /** Orders that one transaction is to decide. */
-    record Round(List<PendingGrant> members, Set<String> names, GrantRound grants, long begunAt) {}
+    record Round(List<PendingGrant> members, Set<String> names, GrantRound grants, BusyNames.Hold hold, long begunAt) {
+
+        private boolean isWaiting() {
+            return !grants.awaited().isEmpty();
+        }
+    }
 
     /**
      * Makes a board.
@@ -86,11 +91,12 @@ final class GrantBoard {
                 pending.moveTo(Place.ROUND);
                 pending.order().setAskedBefore(lines.askedBefore(pending));
             });
-            busy.begin(names);
-            waitingRounds += selection.isWaiting() ? 1 : 0;
             GrantRound grants =
-                    new GrantRound(members.stream().map(PendingGrant::order).toList(), selection.isWaiting());
-            return new Round(members, names, grants, System.nanoTime());
+                    new GrantRound(members.stream().map(PendingGrant::order).toList(), selection.awaited());
+            BusyNames.Hold hold = busy.begin(names, grants.awaited());
+            Round round = new Round(members, names, grants, hold, System.nanoTime());
+            waitingRounds += round.isWaiting() ? 1 : 0;
+            return round;
         });
     }
 
@@ -102,8 +108,8 @@ final class GrantBoard {
     void finish(Round round, Runnable moves) {
         run(() -> {
             moves.run();
-            waitingRounds -= round.grants().waiting() ? 1 : 0;
-            busy.end(round.names());
+            waitingRounds -= round.isWaiting() ? 1 : 0;
+            busy.end(round.hold());
             call(round.names());
         });
     }

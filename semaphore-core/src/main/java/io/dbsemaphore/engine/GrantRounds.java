@@ -107,8 +107,8 @@ final class GrantRounds implements Lanes.Desk {
     private void settle(PendingGrant pending, Grants.Answer answer) {
         GrantOutcome outcome = answer.outcome();
         GrantOrder order = pending.order();
-        if (outcome instanceof GrantOutcome.Postponed) {
-            postpone(pending);
+        if (outcome instanceof GrantOutcome.Postponed postponed) {
+            postpone(pending, postponed.name());
             return;
         }
         order.setFateUnknown(false);
@@ -122,7 +122,7 @@ final class GrantRounds implements Lanes.Desk {
         order.unclaim();
         if (outcome instanceof GrantOutcome.Refused refused) {
             pending.refused(refused.shortages());
-            pending.setMustWait(false);
+            pending.setBlockedBy(null);
             pending.setPostponedUntil(null);
             if (order.isPatient() && !pending.isAbandoned()) {
                 park(pending);
@@ -141,9 +141,9 @@ final class GrantRounds implements Lanes.Desk {
     }
 
     /** Somebody else has locked a row. It may be waited for in another round, or looked at again, but not for ever. */
-    private void postpone(PendingGrant pending) {
+    private void postpone(PendingGrant pending, String name) {
         pending.order().unclaim();
-        pending.setMustWait(true);
+        pending.setBlockedBy(name);
         Deadline until = pending.postponedUntil();
         if (until == null) {
             pending.setPostponedUntil(Deadline.in(lockWait));

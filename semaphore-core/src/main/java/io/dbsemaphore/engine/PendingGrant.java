@@ -35,7 +35,7 @@ final class PendingGrant {
     private Place place = Place.NOWHERE;
     private int attempts;
     private boolean alone;
-    private boolean mustWait;
+    private @Nullable String blockedBy;
     private boolean abandoned;
     private boolean givenUp;
     private Deadline notBefore = Deadline.in(Duration.ZERO);
@@ -107,13 +107,13 @@ final class PendingGrant {
         alone = true;
     }
 
-    /** Whether it was passed over for rows that somebody else has locked. */
-    boolean mustWait() {
-        return mustWait;
+    /** The name for whose row, which somebody else had locked, it was passed over. */
+    @Nullable String blockedBy() {
+        return blockedBy;
     }
 
-    void setMustWait(boolean mustWait) {
-        this.mustWait = mustWait;
+    void setBlockedBy(@Nullable String name) {
+        blockedBy = name;
     }
 
     Deadline notBefore() {

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts a round together from a queue: all whose names no other round is at, but so that nobody is overtaken at a name. Who
@@ -22,7 +23,7 @@ final class RoundSelection {
     private final Set<String> names = new HashSet<>();
     private final Set<String> externalIds = new HashSet<>();
     private final Set<String> kept = new HashSet<>();
-    private boolean waiting;
+    private @Nullable String awaited;
     private boolean closed;
 
     private RoundSelection(BusyNames busy, boolean mayWait) {
@@ -60,9 +61,15 @@ final class RoundSelection {
         return names;
     }
 
-    /** Whether the round is to wait for rows: where it must, and where it is about one row. */
-    boolean isWaiting() {
-        return mayWait && (waiting || names.size() == 1);
+    /**
+     * For whose rows the round is to wait: one at most, since who waits for a second holds the first, and keeps it from
+     * everybody. It is that which the first in turn was passed over for, or the only one.
+     */
+    Set<String> awaited() {
+        if (awaited != null) {
+            return Set.of(awaited);
+        }
+        return mayWait && names.size() == 1 ? Set.copyOf(names) : Set.of();
     }
 
     private boolean isFull() {
@@ -77,7 +84,7 @@ final class RoundSelection {
         if (pending.names().stream().anyMatch(name -> kept.contains(name) || busy.contains(name))) {
             pass(pending);
         } else if (members.isEmpty()) {
-            waiting = pending.mustWait() && mayWait;
+            awaited = mayWait ? pending.blockedBy() : null;
             closed = pending.isAlone();
             add(pending);
         } else if (fits(pending)) {
@@ -88,11 +95,12 @@ final class RoundSelection {
     }
 
     private boolean fits(PendingGrant pending) {
-        boolean needsAnother = pending.mustWait() && mayWait && !waiting;
-        boolean wouldWaitForMore = waiting && !names.containsAll(pending.names());
+        boolean needsAnother = mayWait && awaited == null && pending.blockedBy() != null;
+        boolean wouldWaitToo =
+                awaited == null || pending.names().contains(awaited) && names.containsAll(pending.names());
         return !pending.isAlone()
                 && !needsAnother
-                && !wouldWaitForMore
+                && wouldWaitToo
                 && !externalIds.contains(pending.order().externalId());
     }
 

@@ -17,8 +17,12 @@ public sealed interface GrantOutcome {
     /** There was no room; waiting may help. */
     record Refused(List<PermitShortage> shortages) implements GrantOutcome {}
 
-    /** Not tried, since rows are locked by somebody else or gone; another transaction may wait for them. */
-    record Postponed() implements GrantOutcome {}
+    /**
+     * Not tried, since a row is locked by somebody else or gone; another transaction may wait for it.
+     *
+     * @param name of the semaphore whose row it is
+     */
+    record Postponed(String name) implements GrantOutcome {}
 
     /** Not tried, since whoever wanted it does not any more. */
     record Withdrawn() implements GrantOutcome {}

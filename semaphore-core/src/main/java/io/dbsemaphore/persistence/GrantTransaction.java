@@ -21,8 +21,8 @@ import java.util.function.Supplier;
  *
  * <ol>
  *   <li>Orders whose external id is known already are answered with what is there.
- *   <li>The rows of the semaphores are locked: one id per statement, in ascending order, where a lock may be waited for;
- *       all in one statement that skips what is locked, where orders may be left for later.
+ *   <li>The rows of the semaphores are locked: one id per statement, in ascending order, where a lock is waited for; then
+ *       the others, all in one statement that skips what is locked, so that what names it is left for later.
  *   <li>In a statement of its own, the held permits are summed.
  *   <li>Each order is decided, in turn; where there is no room, what has expired is taken back first.
  *   <li>The fences are raised, requests and permits inserted, and all is committed at once.
@@ -75,7 +75,7 @@ public final class GrantTransaction {
     private GrantResult grant(GrantRound round) {
         GrantBatch batch = new GrantBatch(round.orders());
         repeatedOrders.settle(batch);
-        Map<String, Semaphore> locked = round.waiting() ? lockEach(batch) : lockFree(batch);
+        Map<String, Semaphore> locked = lock(batch, round.awaited());
         repeatedOrders.settle(batch); // who waited for the lock may have been overtaken by his own repetition
         batch.settleAll(order -> order.claim() ? null : new GrantOutcome.Withdrawn());
         Decision decision = Decision.of(batch.open(), measure(locked));
@@ -89,27 +89,28 @@ public final class GrantTransaction {
         return new GrantResult(batch.outcomes(), takenBack);
     }
 
-    /** Locks what the orders name, and waits for it. */
-    private Map<String, Semaphore> lockEach(GrantBatch batch) {
+    /** Locks what the orders name; orders that name what somebody else has locked are left for another transaction. */
+    private Map<String, Semaphore> lock(GrantBatch batch, Set<String> awaited) {
         Map<String, Long> known = settleUnknown(batch);
-        Map<Long, String> ascending = new TreeMap<>();
-        batch.openNames().forEach(name -> ascending.put(idOf(known, name), name));
+        Map<Long, String> waiting = new TreeMap<>();
+        Set<Long> free = new TreeSet<>();
+        batch.openNames().forEach(name -> {
+            if (awaited.contains(name)) {
+                waiting.put(idOf(known, name), name);
+            } else {
+                free.add(idOf(known, name));
+            }
+        });
         Map<String, Semaphore> locked = new HashMap<>();
-        ascending.forEach((id, name) -> locked.put(name, lock(id, name)));
-        return locked;
-    }
-
-    /** Locks what nobody else has locked, and leaves orders that name something else for another transaction. */
-    private Map<String, Semaphore> lockFree(GrantBatch batch) {
-        Map<String, Long> known = settleUnknown(batch);
-        Set<Long> ids = new TreeSet<>();
-        batch.openNames().forEach(name -> ids.add(idOf(known, name)));
-        Map<String, Semaphore> locked = new HashMap<>();
-        if (!ids.isEmpty()) {
-            statements.lockFree(ids).forEach(semaphore -> locked.put(semaphore.name(), semaphore));
+        waiting.forEach((id, name) -> locked.put(name, lock(id, name)));
+        if (!free.isEmpty()) {
+            statements.lockFree(free).forEach(semaphore -> locked.put(semaphore.name(), semaphore));
         }
-        batch.settleAll(
-                order -> locked.keySet().containsAll(order.permits().keySet()) ? null : new GrantOutcome.Postponed());
+        batch.settleAll(order -> order.permits().keySet().stream()
+                .filter(name -> !locked.containsKey(name))
+                .findFirst()
+                .map(GrantOutcome.Postponed::new)
+                .orElse(null));
         return locked;
     }
 

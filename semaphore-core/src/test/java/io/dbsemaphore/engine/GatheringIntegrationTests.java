@@ -148,6 +148,27 @@ class GatheringIntegrationTests {
     }
 
     @Test
+    void waitsForOneRowWithoutKeepingTheOthersFromAnybody() throws Exception {
+        String free =
+                cluster.semaphore(10); // the lower id: who locked in the order of ids would hold it while he waits
+        String locked = cluster.semaphore(10);
+        FutureTask<PermitGrant> stalled;
+        try (Cluster.RowLock lock = cluster.lock(locked)) {
+            stalled = start(AcquireRequest.of(locked, free));
+            Cluster.assertWaits(stalled);
+
+            for (int i = 0; i < 5; i++) {
+                long begun = System.nanoTime();
+                node.semaphores().acquire(AcquireRequest.of(free)).release();
+                cluster.node(1).semaphores().acquire(AcquireRequest.of(free)).release();
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(2));
+            }
+            assertThat(stalled).isNotDone();
+        }
+        Cluster.get(stalled).release();
+    }
+
+    @Test
     void servesWhoCameFirst() throws Exception {
         String name = cluster.semaphore(1);
         PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
