@@ -6,6 +6,7 @@ import io.dbsemaphore.persistence.GrantOutcome;
 import io.dbsemaphore.persistence.GrantResult;
 import io.dbsemaphore.persistence.GrantRound;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 
 /** Each caller grants his own order, on his own thread; some at a time, so that connections are left for what is urgent. */
@@ -51,6 +52,16 @@ final class DirectGrants implements Grants {
             order.setFateUnknown(true);
             throw unknown;
         }
+    }
+
+    @Override
+    public boolean takesAlong(Set<String> names) {
+        return false;
+    }
+
+    @Override
+    public void releasing(Map<String, Integer> permits) {
+        throw new UnsupportedOperationException("Who grants directly takes nothing along");
     }
 
     @Override

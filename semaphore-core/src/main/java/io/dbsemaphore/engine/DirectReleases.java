@@ -23,6 +23,11 @@ final class DirectReleases implements Releases {
         return run(() -> releases.release(grant.requestId()));
     }
 
+    @Override
+    public ReleaseOutcome releaseAlong(StoredGrant grant, Runnable handedIn) {
+        throw new UnsupportedOperationException("Who grants directly takes nothing along");
+    }
+
     /** Runs any transaction that releases. */
     ReleaseOutcome run(Supplier<ReleaseOutcome> transaction) {
         AtomicBoolean commitSent = new AtomicBoolean();

@@ -8,6 +8,7 @@ import io.dbsemaphore.persistence.GrantOutcome;
 import io.dbsemaphore.persistence.LevelTransactions;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +38,7 @@ final class GatheredGrants implements Grants {
     GatheredGrants(
             GrantAttempt attempt,
             LevelTransactions levels,
+            GatheredReleases releases,
             BackgroundReleases background,
             int atOnce,
             int maxAttempts,
@@ -47,7 +49,7 @@ final class GatheredGrants implements Grants {
         board = new GrantBoard(Math.max(1, atOnce - 1));
         watch = new LineWatch(board, levels, this::signal);
         lanes = new Lanes(
-                "semaphore-grants", atOnce, new GrantRounds(board, attempt, background, watch, maxAttempts, lockWait));
+                "semaphore-grants", atOnce, new GrantRounds(board, attempt, releases, background, watch, maxAttempts, lockWait));
     }
 
     @Override
@@ -140,6 +142,17 @@ final class GatheredGrants implements Grants {
                 ? CallerFailures.of(last)
                 : new QueryTimeoutException("The database did not decide in time about permits of " + pending.names()
                         + ": no connection could be had, or it does not answer. Nothing is held");
+    }
+
+    @Override
+    public boolean takesAlong(Set<String> names) {
+        return lanes.areSeveral() && board.takesReleases(names);
+    }
+
+    @Override
+    public void releasing(Map<String, Integer> permits) {
+        boolean unused = board.released(permits);
+        signal();
     }
 
     @Override

@@ -46,6 +46,53 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
     }
 
     @Override
+    public ReleaseOutcome releaseAlong(StoredGrant grant, Runnable handedIn) {
+        return gathering.submitToRide(new Wanted(grant), handedIn);
+    }
+
+    /** Whether a transaction that grants can take some along. */
+    boolean hasRiders() {
+        return gathering.hasRiders();
+    }
+
+    /** Takes them along. */
+    Ride takeRiders() {
+        return new Ride(gathering.takeRiders());
+    }
+
+    /** What a transaction that grants releases, too. */
+    static final class Ride {
+
+        private final Gathering<Wanted, ReleaseOutcome>.Ride ride;
+        private final List<Wanted> wanted;
+
+        private Ride(Gathering<Wanted, ReleaseOutcome>.Ride ride) {
+            this.ride = ride;
+            this.wanted = ride.wanted();
+        }
+
+        boolean isEmpty() {
+            return wanted.isEmpty();
+        }
+
+        /** The keys of the permits of each request, by its key. */
+        SortedMap<Long, List<Long>> permitIds() {
+            return permitIdsOf(wanted);
+        }
+
+        void done(Set<Long> released) {
+            ride.done(outcomes(wanted, released));
+        }
+
+        void failed(Throwable failure) {
+            if (failure instanceof CommitOutcomeUnknownException) {
+                wanted.forEach(each -> each.commitSent = true);
+            }
+            ride.failed(failure);
+        }
+    }
+
+    @Override
     public List<@Nullable ReleaseOutcome> run(List<Wanted> wanted, boolean mayWait) {
         try {
             return mayWait ? List.of(releaseOne(wanted.get(0))) : releaseFree(wanted);
@@ -64,19 +111,30 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
 
     /** Where one is not released, it is found out alone why. */
     private List<@Nullable ReleaseOutcome> releaseFree(List<Wanted> wanted) {
+        try {
+            return outcomes(wanted, releases.releaseFree(permitIdsOf(wanted)));
+        } catch (PartialReleaseException oneIsReleasedAlready) {
+            log.debug("Each release of {} by itself", wanted.size(), oneIsReleasedAlready);
+            return outcomes(wanted, Set.of());
+        }
+    }
+
+    private static SortedMap<Long, List<Long>> permitIdsOf(List<Wanted> wanted) {
         SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
         wanted.forEach(each -> permitIds.put(
                 each.grant.requestId(),
                 each.grant.permits().stream().map(StoredPermit::id).toList()));
-        Set<Long> released = new HashSet<>();
-        try {
-            released.addAll(releases.releaseFree(permitIds));
-        } catch (PartialReleaseException oneIsReleasedAlready) {
-            log.debug("Each release of {} by itself", wanted.size(), oneIsReleasedAlready);
-        }
+        return permitIds;
+    }
+
+    private static List<@Nullable ReleaseOutcome> outcomes(List<Wanted> wanted, Set<Long> released) {
+        Set<Long> told = new HashSet<>();
         List<@Nullable ReleaseOutcome> outcomes = new ArrayList<>();
-        // who wants the same a second time in one batch comes too late
-        wanted.forEach(each -> outcomes.add(released.remove(each.grant.requestId()) ? ReleaseOutcome.RELEASED : null));
+        for (Wanted each : wanted) {
+            long id = each.grant.requestId();
+            boolean first = released.contains(id) && told.add(id); // who wants the same a second time comes too late
+            outcomes.add(first ? ReleaseOutcome.RELEASED : null);
+        }
         return outcomes;
     }
 

@@ -41,6 +41,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
     private final Lanes lanes;
     private final ReentrantLock lock = new ReentrantLock();
     private final Set<Item<I, O>> items = new LinkedHashSet<>();
+    private final Set<Item<I, O>> riders = new LinkedHashSet<>();
     private int waiting;
 
     private static final class Item<I, O> {
@@ -78,10 +79,92 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
         if (!lanes.help()) {
             lanes.signal();
         }
+        return await(item);
+    }
+
+    private O await(Item<I, O> item) {
         try {
             return item.answer.join();
         } catch (CompletionException failure) {
             throw CallerFailures.of(failure.getCause());
+        }
+    }
+
+    /**
+     * Hands it in for somebody else to {@linkplain #takeRiders take along}, and waits for it. Where he does not succeed, it
+     * is done as if it had been submitted.
+     *
+     * @param handedIn runs as soon as it can be taken
+     */
+    O submitToRide(I wanted, Runnable handedIn) {
+        Item<I, O> item = new Item<>(wanted);
+        lock.lock();
+        try {
+            riders.add(item);
+        } finally {
+            lock.unlock();
+        }
+        handedIn.run();
+        return await(item);
+    }
+
+    /** Whether something waits to be taken along. */
+    boolean hasRiders() {
+        lock.lock();
+        try {
+            return !riders.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes along what is waiting for that. */
+    Ride takeRiders() {
+        lock.lock();
+        try {
+            List<Item<I, O>> taken = riders.stream().limit(MAX_ITEMS).toList();
+            taken.forEach(riders::remove);
+            return new Ride(taken);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What a transaction of somebody else does along with its own. */
+    final class Ride {
+
+        private final List<Item<I, O>> items;
+
+        private Ride(List<Item<I, O>> items) {
+            this.items = items;
+        }
+
+        List<I> wanted() {
+            return wantedOf(items);
+        }
+
+        /** What each gets, in their order; null for what is to be done by itself. */
+        void done(List<@Nullable O> done) {
+            answer(items, done);
+            signalIfAny();
+        }
+
+        /** Nothing was done, or nobody knows whether it was. */
+        void failed(Throwable failure) {
+            items.forEach(item -> {
+                if (isInnocent(failure)) {
+                    Gathering.this.failed(item, items.size(), failure);
+                } else { // whoever it was, what rode along had better go its own way
+                    again(item, Duration.ZERO);
+                }
+            });
+            signalIfAny();
+        }
+
+        private void signalIfAny() {
+            if (nanosToWork() < Long.MAX_VALUE) {
+                lanes.signal();
+            }
         }
     }
 
@@ -105,18 +188,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
             return;
         }
         try {
-            List<@Nullable O> done =
-                    work.run(batch.items.stream().map(item -> item.wanted).toList(), batch.mayWait);
-            for (int i = 0; i < done.size(); i++) {
-                Item<I, O> item = batch.items.get(i);
-                O result = done.get(i);
-                if (result == null) {
-                    item.alone = true;
-                    again(item, Duration.ofMillis(batch.items.size() == 1 ? 5 : 0));
-                } else {
-                    item.answer.complete(result);
-                }
-            }
+            answer(batch.items, work.run(wantedOf(batch.items), batch.mayWait));
         } catch (RuntimeException | Error failure) {
             batch.items.forEach(item -> failed(item, batch.items.size(), failure));
         } finally {
@@ -124,10 +196,29 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
         }
     }
 
+    private static <I, O> List<I> wantedOf(List<Item<I, O>> items) {
+        return items.stream().map(item -> item.wanted).toList();
+    }
+
+    private void answer(List<Item<I, O>> done, List<@Nullable O> results) {
+        for (int i = 0; i < results.size(); i++) {
+            Item<I, O> item = done.get(i);
+            O result = results.get(i);
+            if (result == null) {
+                again(item, Duration.ofMillis(item.alone ? 5 : 0));
+                item.alone = true;
+            } else {
+                item.answer.complete(result);
+            }
+        }
+    }
+
+    private static boolean isInnocent(Throwable failure) {
+        return failure instanceof CommitOutcomeUnknownException || SemaphorePersistence.isUnreachable(failure);
+    }
+
     private void failed(Item<I, O> item, int together, Throwable failure) {
-        boolean innocent =
-                failure instanceof CommitOutcomeUnknownException || SemaphorePersistence.isUnreachable(failure);
-        if (together > 1 && !innocent) {
+        if (together > 1 && !isInnocent(failure)) {
             item.alone = true;
             again(item, Duration.ZERO);
         } else if (SemaphorePersistence.isWorthRepeating(failure) && ++item.attempts < maxAttempts) {

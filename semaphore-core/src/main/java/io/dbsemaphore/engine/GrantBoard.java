@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -30,14 +31,25 @@ final class GrantBoard {
     private boolean closed;
     private long tickets;
     private int waitingRounds;
+    private int underWay;
 
     /** Orders that one transaction is to decide. */
-    record Round(List<PendingGrant> members, Set<String> names, GrantRound grants, BusyNames.Hold hold, long begunAt) {
+    record Round(List<PendingGrant> members, Set<String> names, Set<String> awaited, BusyNames.Hold hold, long begunAt) {
 
-        private boolean isWaiting() {
-            return !grants.awaited().isEmpty();
+        /** Whether it may have to wait for a row. */
+        boolean isWaiting() {
+            return !awaited.isEmpty();
+        }
+
+        /** What the database is asked for it. */
+        GrantRound grants(SortedMap<Long, List<Long>> releases) {
+            return new GrantRound(members.stream().map(PendingGrant::order).toList(), awaited, releases);
         }
     }
+
+    /** With so many orders under way there is going to be a next round soon enough. */
+    private static final int MANY = 4;
+
 
     /**
      * Makes a board.
@@ -65,7 +77,7 @@ final class GrantBoard {
 
     /** How long until a round can begin; {@link Long#MAX_VALUE} when nothing waits for one. */
     long nanosToWork() {
-        return get(() -> select(true, true).members().isEmpty()
+        return get(() -> select(true, true, false).members().isEmpty()
                 ? queue.values().stream()
                         .mapToLong(pending -> pending.notBefore().remainingNanos())
                         .filter(nanos -> nanos > 0)
@@ -81,9 +93,9 @@ final class GrantBoard {
     }
 
     /** Takes the orders of the next round out of the queue, see {@link RoundSelection}. */
-    Round take(boolean keptToo, boolean mayWait) {
+    Round take(boolean keptToo, boolean mayWait, boolean takesReleases) {
         return get(() -> {
-            RoundSelection selection = select(keptToo, mayWait);
+            RoundSelection selection = select(keptToo, mayWait, takesReleases);
             List<PendingGrant> members = List.copyOf(selection.members());
             Set<String> names = Set.copyOf(selection.names());
             members.forEach(pending -> {
@@ -91,17 +103,27 @@ final class GrantBoard {
                 pending.moveTo(Place.ROUND);
                 pending.order().setAskedBefore(lines.askedBefore(pending));
             });
-            GrantRound grants =
-                    new GrantRound(members.stream().map(PendingGrant::order).toList(), selection.awaited());
-            BusyNames.Hold hold = busy.begin(names, grants.awaited());
-            Round round = new Round(members, names, grants, hold, System.nanoTime());
+            Set<String> awaited = selection.awaited();
+            Round round = new Round(members, names, awaited, busy.begin(names, awaited), System.nanoTime());
             waitingRounds += round.isWaiting() ? 1 : 0;
+            underWay += members.size();
             return round;
         });
     }
 
-    private RoundSelection select(boolean keptToo, boolean mayWait) {
-        return RoundSelection.from(queue.values(), busy, keptToo, mayWait && waitingRounds < maxWaitingRounds);
+    private RoundSelection select(boolean keptToo, boolean mayWait, boolean takesReleases) {
+        return RoundSelection.from(
+                queue.values(), busy, keptToo, mayWait && waitingRounds < maxWaitingRounds, takesReleases);
+    }
+
+    /**
+     * Whether releases of these semaphores are better left to the next round: when there is one soon, or when somebody
+     * waits for their room.
+     */
+    boolean takesReleases(Set<String> names) {
+        return is(() -> !closed
+                && waitingRounds == 0
+                && (queue.size() + underWay >= MANY || lines.isAwaited(names)));
     }
 
     /** A round is over. Moves its members to where they belong, and those whose turn it is now back into the queue. */
@@ -109,6 +131,7 @@ final class GrantBoard {
         run(() -> {
             moves.run();
             waitingRounds -= round.isWaiting() ? 1 : 0;
+            underWay -= round.members().size();
             busy.end(round.hold());
             call(round.names());
         });

@@ -6,8 +6,11 @@ import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.GrantOutcome;
 import io.dbsemaphore.persistence.GrantResult;
+import io.dbsemaphore.persistence.GrantRound;
+import io.dbsemaphore.persistence.PartialReleaseException;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +24,7 @@ final class GrantRounds implements Lanes.Desk {
 
     private final GrantBoard board;
     private final GrantAttempt attempt;
+    private final GatheredReleases releases;
     private final BackgroundReleases background;
     private final LineWatch watch;
     private final int maxAttempts;
@@ -29,12 +33,14 @@ final class GrantRounds implements Lanes.Desk {
     GrantRounds(
             GrantBoard board,
             GrantAttempt attempt,
+            GatheredReleases releases,
             BackgroundReleases background,
             LineWatch watch,
             int maxAttempts,
             Duration lockWait) {
         this.board = board;
         this.attempt = attempt;
+        this.releases = releases;
         this.background = background;
         this.watch = watch;
         this.maxAttempts = maxAttempts;
@@ -43,19 +49,15 @@ final class GrantRounds implements Lanes.Desk {
 
     @Override
     public long nanosToWork() {
-        return board.nanosToWork();
+        return releases.hasRiders() ? 0 : board.nanosToWork();
     }
 
     /** What a round took once it had a connection. */
     private static final class Taken {
 
         private @Nullable Round round;
+        private GatheredReleases.@Nullable Ride ride;
         private long lapses;
-
-        Round take(Round taken) {
-            round = taken;
-            return taken;
-        }
     }
 
     @Override
@@ -66,20 +68,52 @@ final class GrantRounds implements Lanes.Desk {
             boolean keptToo = board.hasKept();
             taken.lapses = keptToo ? attempt.prepareKept() : 0;
             // the connection comes first: meanwhile more gathers, and who gives up has had nothing done for him
-            result = attempt.run(() -> taken.take(board.take(keptToo, mayWait)).grants());
+            result = attempt.run(() -> take(taken, keptToo, mayWait));
         } catch (RuntimeException | Error failure) {
-            boolean reached = taken.round != null;
-            Round round = taken.round != null ? taken.round : board.take(true, mayWait);
-            finish(round, () -> fail(round, failure, reached));
+            failed(taken, failure);
         }
-        Round decided = taken.round;
-        if (result != null && decided != null) {
-            List<GrantOutcome> outcomes = result.outcomes();
-            finish(decided, () -> settle(decided, outcomes, taken.lapses));
-            attempt.tell(result);
+        if (result != null && taken.round != null) {
+            done(taken.round, taken, result);
         }
         if (!board.awaited().isEmpty()) {
             watch.begin();
+        }
+    }
+
+    private GrantRound take(Taken taken, boolean keptToo, boolean mayWait) {
+        Round round = board.take(keptToo, mayWait, releases.hasRiders());
+        taken.round = round;
+        if (round.isWaiting()) { // releases must not
+            return round.grants(Collections.emptySortedMap());
+        }
+        GatheredReleases.Ride ride = releases.takeRiders();
+        taken.ride = ride;
+        return round.grants(ride.permitIds());
+    }
+
+    private void done(Round round, Taken taken, GrantResult result) {
+        List<GrantOutcome> outcomes = result.outcomes();
+        finish(round, () -> settle(round, outcomes, taken.lapses));
+        if (taken.ride != null) {
+            taken.ride.done(result.released());
+        }
+        attempt.tell(result);
+    }
+
+    private void failed(Taken taken, Throwable failure) {
+        boolean reached = taken.round != null;
+        Round round = taken.round != null ? taken.round : board.take(true, true, false);
+        if (failure instanceof PartialReleaseException) {
+            finish(round, () -> round.members().stream()
+                    .filter(pending -> pending.place() == PendingGrant.Place.ROUND)
+                    .forEach(this::again));
+        } else {
+            finish(round, () -> fail(round, failure, reached));
+        }
+        if (taken.ride != null) {
+            taken.ride.failed(failure);
+        } else if (!reached) {
+            releases.takeRiders().failed(failure);
         }
     }
 
@@ -143,6 +177,7 @@ final class GrantRounds implements Lanes.Desk {
     /** Somebody else has locked a row. It may be waited for in another round, or looked at again, but not for ever. */
     private void postpone(PendingGrant pending, String name) {
         pending.order().unclaim();
+        boolean again = pending.blockedBy() != null;
         pending.setBlockedBy(name);
         Deadline until = pending.postponedUntil();
         if (until == null) {
@@ -157,7 +192,10 @@ final class GrantRounds implements Lanes.Desk {
                 return;
             }
         }
-        pauseAndTryAgain(pending, Duration.ofMillis(ThreadLocalRandom.current().nextLong(2, 20)));
+        // who was not passed over before, may wait for the row at once
+        pauseAndTryAgain(
+                pending,
+                again ? Duration.ofMillis(ThreadLocalRandom.current().nextLong(2, 20)) : Duration.ZERO);
     }
 
     private void fail(Round round, Throwable failure, boolean reached) {

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.GrantOutcome;
 import java.util.Map;
+import java.util.Set;
 
 /** How orders come to their outcome: with those of other callers, or each by itself. */
 interface Grants extends AutoCloseable {
@@ -26,6 +27,15 @@ interface Grants extends AutoCloseable {
      *     {@linkplain GrantOrder#isFateUnknown() fate is unknown}
      */
     Answer grant(GrantOrder order, Wait wait);
+
+    /**
+     * Whether a transaction that grants is about to take releases of these semaphores along, which costs nobody anything:
+     * then they are better handed in for that than done by themselves.
+     */
+    boolean takesAlong(Set<String> names);
+
+    /** Permits of these semaphores are handed in to be released along with the next grants. */
+    void releasing(Map<String, Integer> permits);
 
     /** Permits of these semaphores were released by this JVM. */
     void released(Map<String, Integer> permits);

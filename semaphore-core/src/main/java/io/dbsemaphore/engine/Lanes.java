@@ -52,6 +52,11 @@ final class Lanes implements AutoCloseable {
         this.desk = desk;
     }
 
+    /** Whether one that is held up can be helped. */
+    boolean areSeveral() {
+        return max > 1;
+    }
+
     /** There is work. */
     void signal() {
         lock.lock();

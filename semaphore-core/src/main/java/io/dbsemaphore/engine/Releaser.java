@@ -102,11 +102,15 @@ final class Releaser {
     }
 
     private ReleaseOutcome release(StoredGrant grant) {
-        ReleaseOutcome outcome = releases.release(grant);
+        Map<String, Integer> counts = new HashMap<>();
+        grant.permits().forEach(permit -> counts.put(permit.name(), permit.count()));
+        boolean along = grants.takesAlong(counts.keySet());
+        ReleaseOutcome outcome =
+                along ? releases.releaseAlong(grant, () -> grants.releasing(counts)) : releases.release(grant);
         if (outcome == ReleaseOutcome.RELEASED) {
-            Map<String, Integer> counts = new HashMap<>();
-            grant.permits().forEach(permit -> counts.put(permit.name(), permit.count()));
-            grants.released(counts);
+            if (!along) {
+                grants.released(counts);
+            }
             listeners.tell(listener -> listener.released(grant.externalId()));
         }
         return outcome;

@@ -13,6 +13,14 @@ interface Releases extends AutoCloseable {
      */
     ReleaseOutcome release(StoredGrant grant);
 
+    /**
+     * Releases it along with the next grants, where they {@linkplain Grants#takesAlong take it}.
+     *
+     * @param handedIn runs as soon as they can
+     * @throws RuntimeException when it failed
+     */
+    ReleaseOutcome releaseAlong(StoredGrant grant, Runnable handedIn);
+
     /** Lets what is under way come to its end. */
     @Override
     void close();

@@ -87,10 +87,23 @@ public final class SemaphoreEngine implements AutoCloseable {
                 new KeepAlive(persistence.renewals(), lease, held, listeners, settings.keepAliveInterval());
         GrantAttempt attempt = new GrantAttempt(persistence.grants(), keepAlive, listeners);
         DirectReleases direct = new DirectReleases(persistence.releases(), retry);
-        grants = grants(attempt, retry);
-        releases = settings.gathering()
-                ? new GatheredReleases(persistence.releases(), lanes(), settings.maxAttempts())
-                : direct;
+        if (settings.gathering()) {
+            GatheredReleases gathered =
+                    new GatheredReleases(persistence.releases(), lanes(), settings.maxAttempts());
+            releases = gathered;
+            grants = new GatheredGrants(
+                    attempt,
+                    persistence.levels(),
+                    gathered,
+                    background,
+                    lanes(),
+                    settings.maxAttempts(),
+                    settings.lockWaitTimeout());
+        } else {
+            releases = direct;
+            grants = new DirectGrants(
+                    attempt, retry, new PermitWaiter(), Math.max(1, settings.maxConnections() - 2));
+        }
         renewals = settings.gathering()
                 ? new GatheredRenewals(persistence.renewals(), lanes(), settings.maxAttempts())
                 : new DirectRenewals(persistence.renewals(), retry);
@@ -123,18 +136,6 @@ public final class SemaphoreEngine implements AutoCloseable {
                 grants);
         shutdown = new Shutdown(intake, grants, held, keepAlive, persistence.releases(), retry, listeners);
         requireTables();
-    }
-
-    private Grants grants(GrantAttempt attempt, TransientRetry retry) {
-        return settings.gathering()
-                ? new GatheredGrants(
-                        attempt,
-                        persistence.levels(),
-                        background,
-                        lanes(),
-                        settings.maxAttempts(),
-                        settings.lockWaitTimeout())
-                : new DirectGrants(attempt, retry, new PermitWaiter(), Math.max(1, settings.maxConnections() - 2));
     }
 
     /** How many transactions of one kind may be under way: the others are left connections, too. */

@@ -31,6 +31,11 @@ final class WaitingLines {
         return Set.copyOf(lines.keySet());
     }
 
+    /** Whether somebody waits for one of these. */
+    boolean isAwaited(Collection<String> names) {
+        return names.stream().anyMatch(lines::containsKey);
+    }
+
     /** Lets it wait where it was refused. */
     void park(PendingGrant pending, List<PermitShortage> shortages) {
         for (PermitShortage shortage : shortages) {

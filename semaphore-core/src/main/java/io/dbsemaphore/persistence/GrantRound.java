@@ -1,7 +1,10 @@
 package io.dbsemaphore.persistence;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * What one transaction is to grant.
@@ -10,17 +13,21 @@ import java.util.Set;
  * @param awaited the names whose rows are waited for when others have locked them, one after the other in the order of
  *     their ids, before any other row is locked; orders that name another such row are {@linkplain GrantOutcome.Postponed
  *     postponed}
+ * @param releases what is released first, so that its room can be granted: the keys of the permits of each request, by
+ *     its key. What somebody else has locked stays held, see {@link GrantResult#released}
  */
-public record GrantRound(List<GrantOrder> orders, Set<String> awaited) {
+public record GrantRound(
+        List<GrantOrder> orders, Set<String> awaited, SortedMap<Long, List<Long>> releases) {
 
-    /** Copies both. */
+    /** Copies them. */
     public GrantRound {
         orders = List.copyOf(orders);
         awaited = Set.copyOf(awaited);
+        releases = Collections.unmodifiableSortedMap(new TreeMap<>(releases));
     }
 
     /** One order, whose rows are waited for. */
     public static GrantRound of(GrantOrder order) {
-        return new GrantRound(List.of(order), order.permits().keySet());
+        return new GrantRound(List.of(order), order.permits().keySet(), Collections.emptySortedMap());
     }
 }

@@ -20,6 +20,7 @@ import java.util.function.Supplier;
  * The heart: one transaction that grants any number of orders.
  *
  * <ol>
+ *   <li>What its callers have done with is released, so that there is room for others.
  *   <li>Orders whose external id is known already are answered with what is there.
  *   <li>The rows of the semaphores are locked: one id per statement, in ascending order, where a lock is waited for; then
  *       the others, all in one statement that skips what is locked, so that what names it is left for later.
@@ -34,6 +35,7 @@ import java.util.function.Supplier;
 public final class GrantTransaction {
 
     private final ShortTransaction transaction;
+    private final ReleaseTransaction releases;
     private final SemaphoreRepository semaphores;
     private final SemaphoreDirectory directory;
     private final RepeatedOrders repeatedOrders;
@@ -44,6 +46,7 @@ public final class GrantTransaction {
 
     GrantTransaction(
             ShortTransaction transaction,
+            ReleaseTransaction releases,
             SemaphoreRepository semaphores,
             SemaphoreDirectory directory,
             RepeatedOrders repeatedOrders,
@@ -52,6 +55,7 @@ public final class GrantTransaction {
             GrantStatements statements,
             TimeOrderedIds ids) {
         this.transaction = transaction;
+        this.releases = releases;
         this.semaphores = semaphores;
         this.directory = directory;
         this.repeatedOrders = repeatedOrders;
@@ -65,7 +69,8 @@ public final class GrantTransaction {
      * Grants or refuses the orders, each with an outcome of its own, in their order.
      *
      * @param round what to grant, asked for once there is a connection
-     * @throws RuntimeException when the transaction failed as a whole: nothing was granted, unless it is a
+     * @throws PartialReleaseException when one of the releases is the reason; nothing was done
+     * @throws RuntimeException when the transaction failed as a whole: nothing was done, unless it is a
      *     {@link CommitOutcomeUnknownException}
      */
     public GrantResult grant(Supplier<GrantRound> round) {
@@ -73,6 +78,7 @@ public final class GrantTransaction {
     }
 
     private GrantResult grant(GrantRound round) {
+        Set<Long> released = releases.releaseFreeWithin(round.releases());
         GrantBatch batch = new GrantBatch(round.orders());
         repeatedOrders.settle(batch);
         Map<String, Semaphore> locked = lock(batch, round.awaited());
@@ -86,7 +92,7 @@ public final class GrantTransaction {
         write(decision).forEach(batch::settle);
         decision.rejections().forEach(batch::settle);
         refuse(decision).forEach(batch::settle);
-        return new GrantResult(batch.outcomes(), takenBack);
+        return new GrantResult(batch.outcomes(), takenBack, released);
     }
 
     /** Locks what the orders name; orders that name what somebody else has locked are left for another transaction. */

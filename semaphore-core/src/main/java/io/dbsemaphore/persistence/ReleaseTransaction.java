@@ -51,15 +51,21 @@ public final class ReleaseTransaction {
      * @throws PartialReleaseException when a request was released by somebody else meanwhile; nothing is released
      */
     public Set<Long> releaseFree(SortedMap<Long, List<Long>> permitIds) {
-        return transaction.execute(() -> {
-            Set<Long> lockedPermits = statements.lockFreePermits(permitsOf(permitIds.keySet(), permitIds));
-            Set<Long> free = new TreeSet<>(permitIds.keySet());
-            free.removeIf(id -> !lockedPermits.containsAll(permitIds.getOrDefault(id, List.of())));
-            if (!free.isEmpty() && !statements.release(free, permitsOf(free, permitIds))) {
-                throw new PartialReleaseException();
-            }
-            return free;
-        });
+        return transaction.execute(() -> releaseFreeWithin(permitIds));
+    }
+
+    /** Releases within a transaction that is open already, see {@link #releaseFree}. */
+    Set<Long> releaseFreeWithin(SortedMap<Long, List<Long>> permitIds) {
+        if (permitIds.isEmpty()) {
+            return Set.of();
+        }
+        Set<Long> lockedPermits = statements.lockFreePermits(permitsOf(permitIds.keySet(), permitIds));
+        Set<Long> free = new TreeSet<>(permitIds.keySet());
+        free.removeIf(id -> !lockedPermits.containsAll(permitIds.getOrDefault(id, List.of())));
+        if (!free.isEmpty() && !statements.release(free, permitsOf(free, permitIds))) {
+            throw new PartialReleaseException();
+        }
+        return free;
     }
 
     private static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {

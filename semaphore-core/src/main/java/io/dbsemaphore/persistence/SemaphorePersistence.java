@@ -72,8 +72,11 @@ public final class SemaphorePersistence implements AutoCloseable {
         SilentInstances silent = new SilentInstances(silenceGrace);
         OrphanRelease orphans = new OrphanRelease(requests, permits);
 
+        ReleaseStatements together = new ReleaseStatements(sql, database, tablePrefix);
+        releases = new ReleaseTransaction(transaction, requests, permits, together);
         grants = new GrantTransaction(
                 transaction,
+                releases,
                 semaphores,
                 directory,
                 new RepeatedOrders(requests, lookup),
@@ -82,8 +85,6 @@ public final class SemaphorePersistence implements AutoCloseable {
                 statements,
                 ids);
         levels = new LevelTransactions(transaction, semaphores, directory, requests, instanceRows, silent);
-        ReleaseStatements together = new ReleaseStatements(sql, database, tablePrefix);
-        releases = new ReleaseTransaction(transaction, requests, permits, together);
         renewals = new RenewTransaction(transaction, requests, lookup, together);
         undoing = new UndoTransaction(transaction, requests, releases, statements, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);

@@ -51,7 +51,8 @@ class BadInputIntegrationTests {
     void isRefusedBeforeTheDatabaseIsTouched(BadCall bad) {
         assertRefused(bad);
 
-        assertThat(cluster.node(0).gate().statements()).isEmpty();
+        assertThat(cluster.node(0).gate().statements())
+                .allMatch(statement -> statement.startsWith("set session")); // an earlier session is given back
     }
 
     static Stream<BadCall> isRefusedBeforeTheDatabaseIsTouched() {
@@ -150,7 +151,8 @@ class BadInputIntegrationTests {
                         use("external id", key, node -> node.semaphores().find(key.text())))
                 .forEach(BadInputIntegrationTests::assertRefused);
 
-        assertThat(cluster.node(0).gate().statements()).isEmpty();
+        assertThat(cluster.node(0).gate().statements())
+                .allMatch(statement -> statement.startsWith("set session")); // an earlier session is given back
     }
 
     static Stream<BadKey> isRefusedAsAKeyBeforeTheDatabaseIsTouched() {

@@ -328,7 +328,10 @@ class OrphanReleaseIntegrationTests {
                 Duration.ofSeconds(90),
                 index -> (index == 0 ? sweeper : holder).maintenance().releaseOrphans());
 
-        assertThat(released.get(0) + released.get(1)).isEqualTo(semaphores * each);
+        // one may pass over what the other has locked, just when that passes over it, too; the next time finds it
+        int left = sweeper.maintenance().releaseOrphans();
+        assertThat(left).isLessThan(each);
+        assertThat(released.get(0) + released.get(1) + left).isEqualTo(semaphores * each);
         assertThat(Stream.concat(
                         sweeper.events().of(Backlog.PREFIX).stream(), holder.events().of(Backlog.PREFIX).stream()))
                 .hasSize(semaphores * each)
