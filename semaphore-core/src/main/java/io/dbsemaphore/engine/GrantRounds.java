@@ -71,6 +71,9 @@ final class GrantRounds implements Lanes.Desk {
             boolean reached = taken.round != null;
             Round round = taken.round != null ? taken.round : board.take(true, mayWait);
             finish(round, () -> fail(round, failure, reached));
+            if (round.members().stream().anyMatch(pending -> !pending.answer().isDone())) {
+                attempt.tellRetried(failure);
+            }
         }
         Round decided = taken.round;
         if (result != null && decided != null) {

@@ -77,8 +77,8 @@ public final class SemaphoreEngine implements AutoCloseable {
         persistence = new SemaphorePersistence(
                 connections, database, settings.tablePrefix(), InstanceLease.grace(settings.instanceTimeout()));
         background = new BackgroundReleases(persistence.undoing());
-        TransientRetry retry = new TransientRetry(settings.maxAttempts());
         Listeners listeners = new Listeners(semaphoreListeners);
+        TransientRetry retry = new TransientRetry(settings.maxAttempts(), listeners);
         Intake intake = new Intake();
         HeldGrants held = new HeldGrants();
         CheckedGrants checked = new CheckedGrants();
@@ -89,10 +89,10 @@ public final class SemaphoreEngine implements AutoCloseable {
         DirectReleases direct = new DirectReleases(persistence.releases(), retry);
         grants = grants(attempt, retry);
         releases = settings.gathering()
-                ? new GatheredReleases(persistence.releases(), lanes(), settings.maxAttempts())
+                ? new GatheredReleases(persistence.releases(), lanes(), settings.maxAttempts(), listeners)
                 : direct;
         renewals = settings.gathering()
-                ? new GatheredRenewals(persistence.renewals(), lanes(), settings.maxAttempts())
+                ? new GatheredRenewals(persistence.renewals(), lanes(), settings.maxAttempts(), listeners)
                 : new DirectRenewals(persistence.renewals(), retry);
         Releaser releaser = new Releaser(
                 releases, persistence.releases(), direct, held, checked, background, grants, keepAlive, listeners);
@@ -196,9 +196,23 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     private void requireTables() {
         try {
-            persistence.admin().touchTables();
+            check();
         } catch (RuntimeException failure) {
             giveUp();
+            throw failure;
+        }
+    }
+
+    /**
+     * Reads from each table, in a transaction of its own.
+     *
+     * @throws SemaphoreTablesMissingException when the changelog has not run
+     * @throws org.springframework.dao.DataAccessException when the database cannot be reached, or denies it
+     */
+    public void check() {
+        try {
+            persistence.admin().touchTables();
+        } catch (RuntimeException failure) {
             if (SemaphorePersistence.isMissingTable(failure)) {
                 throw new SemaphoreTablesMissingException(settings.tablePrefix(), failure);
             }

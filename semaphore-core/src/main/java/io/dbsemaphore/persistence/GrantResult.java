@@ -6,6 +6,6 @@ import java.util.List;
  * What one transaction did.
  *
  * @param outcomes of the orders, in their order
- * @param takenBack the external ids of requests that were taken back to make room
+ * @param takenBack the requests that were taken back to make room
  */
-public record GrantResult(List<GrantOutcome> outcomes, List<String> takenBack) {}
+public record GrantResult(List<GrantOutcome> outcomes, List<TakenBack> takenBack) {}
