@@ -87,14 +87,14 @@ class SemaphoreMetricsIntegrationTests {
         grant.release();
 
         PermitGrant waited = waiting.get(30, TimeUnit.SECONDS);
-        host.semaphores().tryAcquire(AcquireRequest.of("orders").withWaitTime(Duration.ofMillis(200)));
+        host.semaphores().tryAcquire(AcquireRequest.of("orders").withWaitTime(Duration.ofSeconds(2)));
         waited.release();
         Timer granted = timer("semaphore.wait", "orders", "granted");
         assertThat(granted.count()).isEqualTo(1);
         assertThat(granted.totalTime(TimeUnit.MILLISECONDS)).isGreaterThan(500);
         Timer refused = timer("semaphore.wait", "orders", "refused");
         assertThat(refused.count()).isEqualTo(1);
-        assertThat(refused.totalTime(TimeUnit.MILLISECONDS)).isGreaterThan(190);
+        assertThat(refused.totalTime(TimeUnit.MILLISECONDS)).isGreaterThan(1900);
         assertThat(gauge("semaphore.waiting", "orders")).isZero();
     }
 
@@ -184,7 +184,7 @@ class SemaphoreMetricsIntegrationTests {
         host.admin().create("made by hand", 1);
         for (int tenant = 0; tenant < 5; tenant++) {
             try (PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("tenant:" + tenant, "made by hand"))) {
-                host.semaphores().tryAcquire(AcquireRequest.of("made by hand").withWaitTime(Duration.ofMillis(10)));
+                host.semaphores().tryAcquire(AcquireRequest.of("made by hand"));
             }
         }
         host.bean(SemaphoreMaintenance.class).releaseOrphans();
