@@ -97,9 +97,8 @@ class DemoTests {
                         Stream.of(properties))
                 .map("--"::concat)
                 .toArray(String[]::new);
-        SpringApplicationBuilder application = new SpringApplicationBuilder(BackupApplication.class)
-                .web(type)
-                .profiles("demo");
+        SpringApplicationBuilder application =
+                new SpringApplicationBuilder(BackupApplication.class).web(type).profiles("demo");
         try (ConfigurableApplicationContext context = application.run(arguments)) {
             return action.applyAsInt(context);
         }
