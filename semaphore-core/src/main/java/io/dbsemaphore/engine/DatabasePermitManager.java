@@ -138,6 +138,9 @@ final class DatabasePermitManager implements PermitManager {
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = hold(request, granted, answer, kept, forWork);
             listeners.tell(listener -> listener.acquired(handle, waited));
+            if (order.refusals() > 0) {
+                listeners.tell(listener -> listener.waited(handle, waited));
+            }
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {

@@ -2,12 +2,14 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.MaintenanceTask;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.persistence.MaintenanceTransactions;
 import io.dbsemaphore.persistence.OrphanReason;
+import io.dbsemaphore.persistence.TakenBack;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.IntSupplier;
@@ -58,7 +60,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
 
     @Override
     public int releaseOrphans() {
-        return alone(() -> {
+        return alone(MaintenanceTask.ORPHAN_RELEASE, () -> {
             int batch = settings.batchSize();
             int released = releaseAll(after -> transactions.findExpired(after, batch), new OrphanReason.Expired());
             released += releaseAll(
@@ -80,7 +82,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
 
     @Override
     public int deleteReleasedRequests() {
-        return alone(() -> {
+        return alone(MaintenanceTask.REQUEST_CLEANUP, () -> {
             int deleted = all(() -> transactions.deleteReleased(settings.requestRetention(), settings.batchSize()));
             deleteIdleOfPatterns();
             retry.call(() -> transactions.deleteLongSilentInstances(FORGET_INSTANCES_AFTER));
@@ -90,7 +92,9 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
 
     @Override
     public int deleteCapacityHistory() {
-        return alone(() -> all(() -> transactions.deleteHistory(settings.historyRetention(), settings.batchSize())));
+        return alone(
+                MaintenanceTask.HISTORY_CLEANUP,
+                () -> all(() -> transactions.deleteHistory(settings.historyRetention(), settings.batchSize())));
     }
 
     private void mend() {
@@ -130,8 +134,8 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
         List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
         while (!candidates.isEmpty()) {
             List<Long> batch = candidates;
-            List<String> taken = retry.call(() -> transactions.release(batch, reason));
-            taken.forEach(externalId -> listeners.tell(listener -> listener.expired(externalId)));
+            List<TakenBack> taken = retry.call(() -> transactions.release(batch, reason));
+            taken.forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
             released += taken.size();
             candidates = batch.size() < settings.batchSize()
                     ? List.of()
@@ -157,6 +161,12 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
 
     private static long last(List<Long> ascending) {
         return ascending.get(ascending.size() - 1);
+    }
+
+    private int alone(MaintenanceTask task, IntSupplier work) {
+        int done = alone(work);
+        listeners.tell(listener -> listener.maintained(task, done));
+        return done;
     }
 
     private int alone(IntSupplier work) {

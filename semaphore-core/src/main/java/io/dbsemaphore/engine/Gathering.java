@@ -39,6 +39,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
     private final int maxAttempts;
     private final int atOnce;
     private final Lanes lanes;
+    private final Listeners listeners;
     private final ReentrantLock lock = new ReentrantLock();
     private final Set<Item<I, O>> items = new LinkedHashSet<>();
     private final Set<Item<I, O>> riders = new LinkedHashSet<>();
@@ -60,10 +61,11 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
     /** What is done together. */
     private record Batch<I, O>(List<Item<I, O>> items, boolean mayWait) {}
 
-    Gathering(String name, int atOnce, int maxAttempts, Work<I, O> work) {
+    Gathering(String name, int atOnce, int maxAttempts, Listeners listeners, Work<I, O> work) {
         this.work = work;
         this.maxAttempts = maxAttempts;
         this.atOnce = atOnce;
+        this.listeners = listeners;
         this.lanes = new Lanes(name, atOnce, this);
     }
 
@@ -191,6 +193,9 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
             answer(batch.items, work.run(wantedOf(batch.items), batch.mayWait));
         } catch (RuntimeException | Error failure) {
             batch.items.forEach(item -> failed(item, batch.items.size(), failure));
+            if (batch.items.stream().anyMatch(item -> !item.answer.isDone())) {
+                listeners.tell(listener -> listener.retried(failure));
+            }
         } finally {
             finish(batch);
         }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.persistence.GrantOutcome;
 import io.dbsemaphore.persistence.GrantResult;
 import io.dbsemaphore.persistence.GrantRound;
 import io.dbsemaphore.persistence.GrantTransaction;
@@ -31,8 +32,21 @@ final class GrantAttempt {
         return grants.grant(round);
     }
 
-    /** Tells what was taken back; to be called when nobody waits for the caller any more. */
+    /** Tells what was taken back and decided; to be called when nobody waits for the caller any more. */
     void tell(GrantResult result) {
-        result.takenBack().forEach(externalId -> listeners.tell(listener -> listener.expired(externalId)));
+        result.takenBack()
+                .forEach(taken -> listeners.tell(listener -> listener.expired(taken.externalId(), taken.permits())));
+        int decided = (int) result.outcomes().stream()
+                .filter(outcome ->
+                        !(outcome instanceof GrantOutcome.Postponed) && !(outcome instanceof GrantOutcome.Withdrawn))
+                .count();
+        if (decided > 0) {
+            listeners.tell(listener -> listener.decided(decided));
+        }
+    }
+
+    /** Tells that what failed is tried again. Never under a lock: listeners are the host's code. */
+    void tellRetried(Throwable failure) {
+        listeners.tell(listener -> listener.retried(failure));
     }
 }

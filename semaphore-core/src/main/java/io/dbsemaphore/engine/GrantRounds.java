@@ -115,6 +115,9 @@ final class GrantRounds implements Lanes.Desk {
         } else if (!reached) {
             releases.takeRiders().failed(failure);
         }
+        if (round.members().stream().anyMatch(pending -> !pending.answer().isDone())) {
+            attempt.tellRetried(failure);
+        }
     }
 
     private void finish(Round round, Runnable moves) {

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.persistence.StoredGrant;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrantState {
 
+    private final long since;
     private volatile Term term;
     private volatile boolean forWork;
     private final AtomicBoolean ended = new AtomicBoolean();
@@ -28,6 +30,7 @@ final class GrantState {
     }
 
     GrantState(StoredGrant grant, long asOfNanos) {
+        this.since = asOfNanos;
         this.term = term(grant, asOfNanos);
     }
 
@@ -81,6 +84,11 @@ final class GrantState {
 
     StoredGrant grant() {
         return term.grant();
+    }
+
+    /** How long this JVM has known of the grant. */
+    Duration heldFor() {
+        return Duration.ofNanos(System.nanoTime() - since);
     }
 
     Deadline deadline() {

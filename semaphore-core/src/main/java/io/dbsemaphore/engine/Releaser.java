@@ -1,11 +1,12 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.persistence.ReleaseTransaction;
 import io.dbsemaphore.persistence.StoredGrant;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -52,16 +53,20 @@ final class Releaser {
 
     private ReleaseOutcome releaseNow(GrantState state) {
         StoredGrant grant = state.grant();
+        boolean acquiredHere = held.holds(state);
         state.end();
         keepAlive.stop(grant.requestId()); // before the release is tried, so that nothing renews what is given back
         held.end(grant.requestId());
-        Runnable release = () -> release(grant);
+        Consumer<SemaphoreListener> event = acquiredHere
+                ? listener -> listener.released(grant.externalId(), grant.counts(), state.heldFor())
+                : listener -> listener.released(grant.externalId());
+        Runnable release = () -> release(grant, event);
         Runnable later = () -> background.release(grant.externalId(), release, state.deadline());
         if (checked.defer(grant.requestId(), later)) {
             return ReleaseOutcome.DEFERRED;
         }
         try {
-            ReleaseOutcome outcome = release(grant);
+            ReleaseOutcome outcome = release(grant, event);
             state.released();
             return outcome;
         } catch (RuntimeException failure) {
@@ -101,9 +106,8 @@ final class Releaser {
                 : run(externalId, transaction);
     }
 
-    private ReleaseOutcome release(StoredGrant grant) {
-        Map<String, Integer> counts = new HashMap<>();
-        grant.permits().forEach(permit -> counts.put(permit.name(), permit.count()));
+    private ReleaseOutcome release(StoredGrant grant, Consumer<SemaphoreListener> event) {
+        Map<String, Integer> counts = grant.counts();
         boolean along = grants.takesAlong(counts.keySet());
         ReleaseOutcome outcome =
                 along ? releases.releaseAlong(grant, () -> grants.releasing(counts)) : releases.release(grant);
@@ -111,7 +115,7 @@ final class Releaser {
             if (!along) {
                 grants.released(counts);
             }
-            listeners.tell(listener -> listener.released(grant.externalId()));
+            listeners.tell(event);
         }
         return outcome;
     }

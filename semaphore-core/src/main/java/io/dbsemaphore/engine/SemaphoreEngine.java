@@ -77,8 +77,8 @@ public final class SemaphoreEngine implements AutoCloseable {
         persistence = new SemaphorePersistence(
                 connections, database, settings.tablePrefix(), InstanceLease.grace(settings.instanceTimeout()));
         background = new BackgroundReleases(persistence.undoing());
-        TransientRetry retry = new TransientRetry(settings.maxAttempts());
         Listeners listeners = new Listeners(semaphoreListeners);
+        TransientRetry retry = new TransientRetry(settings.maxAttempts(), listeners);
         Intake intake = new Intake();
         HeldGrants held = new HeldGrants();
         CheckedGrants checked = new CheckedGrants();
@@ -89,7 +89,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         DirectReleases direct = new DirectReleases(persistence.releases(), retry);
         if (settings.gathering()) {
             GatheredReleases gathered =
-                    new GatheredReleases(persistence.releases(), lanes(), settings.maxAttempts());
+                    new GatheredReleases(persistence.releases(), lanes(), settings.maxAttempts(), listeners);
             releases = gathered;
             grants = new GatheredGrants(
                     attempt,
@@ -105,7 +105,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                     attempt, retry, new PermitWaiter(), Math.max(1, settings.maxConnections() - 2));
         }
         renewals = settings.gathering()
-                ? new GatheredRenewals(persistence.renewals(), lanes(), settings.maxAttempts())
+                ? new GatheredRenewals(persistence.renewals(), lanes(), settings.maxAttempts(), listeners)
                 : new DirectRenewals(persistence.renewals(), retry);
         Releaser releaser = new Releaser(
                 releases, persistence.releases(), direct, held, checked, background, grants, keepAlive, listeners);
@@ -197,9 +197,23 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     private void requireTables() {
         try {
-            persistence.admin().touchTables();
+            check();
         } catch (RuntimeException failure) {
             giveUp();
+            throw failure;
+        }
+    }
+
+    /**
+     * Reads from each table, in a transaction of its own.
+     *
+     * @throws SemaphoreTablesMissingException when the changelog has not run
+     * @throws org.springframework.dao.DataAccessException when the database cannot be reached, or denies it
+     */
+    public void check() {
+        try {
+            persistence.admin().touchTables();
+        } catch (RuntimeException failure) {
             if (SemaphorePersistence.isMissingTable(failure)) {
                 throw new SemaphoreTablesMissingException(settings.tablePrefix(), failure);
             }

@@ -44,6 +44,11 @@ public final class SemaphorePatterns {
         return maxSemaphores;
     }
 
+    /** The glob by which a semaphore of this name would be made. */
+    public Optional<String> patternOf(String name) {
+        return match(name).map(Match::pattern);
+    }
+
     Optional<Match> match(String name) {
         return capacities.entrySet().stream()
                 .filter(pattern -> PatternMatchUtils.simpleMatch(pattern.getKey(), name))

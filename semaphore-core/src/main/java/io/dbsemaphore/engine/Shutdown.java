@@ -130,7 +130,8 @@ final class Shutdown {
         if (outcome != ReleaseOutcome.RELEASED) {
             return 0;
         }
-        listeners.tell(listener -> listener.released(state.grant().externalId()));
+        listeners.tell(listener ->
+                listener.released(state.grant().externalId(), state.grant().counts(), state.heldFor()));
         return 1;
     }
 }

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.retry.RetryPolicy;
@@ -15,8 +16,10 @@ import org.springframework.core.retry.RetryTemplate;
 final class TransientRetry {
 
     private final RetryTemplate template;
+    private final Listeners listeners;
 
-    TransientRetry(int maxAttempts) {
+    TransientRetry(int maxAttempts, Listeners listeners) {
+        this.listeners = listeners;
         template = new RetryTemplate(RetryPolicy.builder()
                 .maxRetries(maxAttempts - 1L)
                 .delay(Duration.ofMillis(20))
@@ -33,10 +36,11 @@ final class TransientRetry {
      */
     <T extends @Nullable Object> T call(Supplier<T> transaction) {
         boolean interrupted = Thread.interrupted();
+        Supplier<T> attempts = tellingRetries(transaction);
         try {
             while (true) {
                 try {
-                    return template.invoke(transaction);
+                    return template.invoke(attempts);
                 } catch (RuntimeException failure) {
                     if (!Thread.interrupted() || !SemaphorePersistence.isWorthRepeating(failure)) {
                         throw failure instanceof CommitOutcomeUnknownException unknown
@@ -51,5 +55,21 @@ final class TransientRetry {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    private <T extends @Nullable Object> Supplier<T> tellingRetries(Supplier<T> transaction) {
+        AtomicReference<@Nullable RuntimeException> last = new AtomicReference<>();
+        return () -> {
+            RuntimeException failure = last.get();
+            if (failure != null) {
+                listeners.tell(listener -> listener.retried(failure));
+            }
+            try {
+                return transaction.get();
+            } catch (RuntimeException failed) {
+                last.set(failed);
+                throw failed;
+            }
+        };
     }
 }

@@ -120,10 +120,10 @@ final class Decision {
      * free at the same time by chance.
      */
     private void keepTurn(GrantOrder order, List<Shortage> shortages) {
+        order.refused();
         if (!order.isPatient()) {
             return;
         }
-        order.refused();
         if (order.refusals() > REFUSALS_UNTIL_ALL_IS_KEPT) {
             order.permits().keySet().forEach(name -> room(name).keep());
         } else {

@@ -146,7 +146,8 @@ public final class GrantOrder {
         refusals.incrementAndGet();
     }
 
-    int refusals() {
+    /** How often there was no room for it. */
+    public int refusals() {
         return refusals.get();
     }
 

@@ -7,7 +7,7 @@ import java.util.Set;
  * What one transaction did.
  *
  * @param outcomes of the orders, in their order
- * @param takenBack the external ids of requests that were taken back to make room
+ * @param takenBack the requests that were taken back to make room
  * @param released the keys of the requests that were released as wished; the others are released already, or locked
  */
-public record GrantResult(List<GrantOutcome> outcomes, List<String> takenBack, Set<Long> released) {}
+public record GrantResult(List<GrantOutcome> outcomes, List<TakenBack> takenBack, Set<Long> released) {}

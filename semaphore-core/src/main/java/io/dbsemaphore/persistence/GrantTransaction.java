@@ -85,7 +85,8 @@ public final class GrantTransaction {
         repeatedOrders.settle(batch); // who waited for the lock may have been overtaken by his own repetition
         batch.settleAll(order -> order.claim() ? null : new GrantOutcome.Withdrawn());
         Decision decision = Decision.of(batch.open(), measure(locked));
-        List<String> takenBack = decision.hasRefusals() ? orphans.releaseOf(decision.refusedSemaphores()) : List.of();
+        List<TakenBack> takenBack =
+                decision.hasRefusals() ? orphans.releaseOf(decision.refusedSemaphores()) : List.of();
         if (!takenBack.isEmpty()) {
             decision = Decision.of(batch.open(), measure(locked));
         }

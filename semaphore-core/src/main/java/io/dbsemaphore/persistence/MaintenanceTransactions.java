@@ -75,8 +75,8 @@ public final class MaintenanceTransactions {
                 () -> requests.findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
     }
 
-    /** Releases those candidates that still are what the reason says, and returns their external ids. */
-    public List<String> release(List<Long> candidates, OrphanReason reason) {
+    /** Releases those candidates that still are what the reason says, and returns them. */
+    public List<TakenBack> release(List<Long> candidates, OrphanReason reason) {
         return transaction.execute(() -> release.release(candidates, reason));
     }
 

@@ -1,8 +1,10 @@
 package io.dbsemaphore.persistence;
 
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -22,8 +24,8 @@ final class OrphanRelease {
         this.permits = permits;
     }
 
-    /** Releases those candidates that are free to be taken and still are what the reason says; returns their ids. */
-    List<String> release(Collection<Long> candidates, OrphanReason reason) {
+    /** Releases those candidates that are free to be taken and still are what the reason says; returns what they held. */
+    List<TakenBack> release(Collection<Long> candidates, OrphanReason reason) {
         SortedMap<Long, String> free = new TreeMap<>();
         if (!candidates.isEmpty()) {
             requests.lockHeld(candidates).forEach(request -> free.put(request.id(), request.externalId()));
@@ -39,16 +41,23 @@ final class OrphanRelease {
         return free.isEmpty() ? List.of() : releaseLocked(free, reason);
     }
 
-    private List<String> releaseLocked(SortedMap<Long, String> locked, OrphanReason reason) {
+    private List<TakenBack> releaseLocked(SortedMap<Long, String> locked, OrphanReason reason) {
         Set<Long> ids = locked.keySet();
         int released = compareAndSet(ids, reason);
         if (released == 0) {
             return List.of();
         }
         // under our locks nobody else can have released them
-        List<Long> taken = released == ids.size() ? List.copyOf(ids) : requests.findReleased(ids);
+        Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
         permits.releaseByRequests(taken);
-        return taken.stream().map(locked::get).toList();
+        Map<Long, Map<String, Integer>> held = new HashMap<>();
+        permits.findByRequests(taken)
+                .forEach(permit -> held.computeIfAbsent(permit.requestId(), id -> new HashMap<>())
+                        .put(permit.name(), permit.count()));
+        return locked.entrySet().stream()
+                .filter(request -> taken.contains(request.getKey()))
+                .map(request -> new TakenBack(request.getValue(), held.getOrDefault(request.getKey(), Map.of())))
+                .toList();
     }
 
     private int compareAndSet(Collection<Long> ids, OrphanReason reason) {

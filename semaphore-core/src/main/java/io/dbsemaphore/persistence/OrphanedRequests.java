@@ -28,9 +28,9 @@ final class OrphanedRequests {
         this.release = release;
     }
 
-    /** Releases the orphaned requests that hold permits of these semaphores, and returns their external ids. */
-    List<String> releaseOf(Collection<Long> semaphoreIds) {
-        List<String> released = new ArrayList<>(releaseAll(
+    /** Releases the orphaned requests that hold permits of these semaphores, and returns them. */
+    List<TakenBack> releaseOf(Collection<Long> semaphoreIds) {
+        List<TakenBack> released = new ArrayList<>(releaseAll(
                 after -> requests.findExpired(semaphoreIds, after, Limit.of(BATCH)), new OrphanReason.Expired()));
         Set<Long> dead = silentInstances.dead(instances.findSilentHolders(semaphoreIds));
         if (!dead.isEmpty()) {
@@ -42,8 +42,8 @@ final class OrphanedRequests {
     }
 
     /** Batch after batch, in the order of keys: what is locked by others is passed over. */
-    private List<String> releaseAll(LongFunction<List<Long>> candidatesAfter, OrphanReason reason) {
-        List<String> released = new ArrayList<>();
+    private List<TakenBack> releaseAll(LongFunction<List<Long>> candidatesAfter, OrphanReason reason) {
+        List<TakenBack> released = new ArrayList<>();
         List<Long> candidates = candidatesAfter.apply(0);
         while (!candidates.isEmpty()) {
             released.addAll(release.release(candidates, reason));

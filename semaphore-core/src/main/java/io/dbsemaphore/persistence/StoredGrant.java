@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +48,13 @@ public record StoredGrant(
                 instant(request.createdAt()),
                 request.expiresAt() == null ? null : instant(request.expiresAt()),
                 instant(readAt));
+    }
+
+    /** How many permits of each semaphore. */
+    public Map<String, Integer> counts() {
+        Map<String, Integer> counts = new HashMap<>();
+        permits.forEach(permit -> counts.put(permit.name(), permit.count()));
+        return counts;
     }
 
     /** How long it lasted still when it was read; negative when it had expired, empty when held until released. */

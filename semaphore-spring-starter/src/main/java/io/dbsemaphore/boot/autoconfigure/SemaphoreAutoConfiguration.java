@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.OwnerLiveness;
+import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance;
@@ -80,8 +81,12 @@ public final class SemaphoreAutoConfiguration {
     @Bean
     @DependsOn(DECLARED_SEMAPHORES)
     @ConditionalOnMissingBean(SemaphoreOperations.class)
-    SemaphoreTemplate semaphoreTemplate(SemaphoreEngine engine) {
-        return new SemaphoreTemplate(engine.permitManager());
+    SemaphoreTemplate semaphoreTemplate(SemaphoreEngine engine, ObjectProvider<PermitManagerDecorator> decorators) {
+        PermitManager manager = engine.permitManager();
+        for (PermitManagerDecorator decorator : decorators.orderedStream().toList()) {
+            manager = decorator.decorate(manager);
+        }
+        return new SemaphoreTemplate(manager);
     }
 
     @Bean

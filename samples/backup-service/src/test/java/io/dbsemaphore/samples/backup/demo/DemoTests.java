@@ -1,11 +1,13 @@
 package io.dbsemaphore.samples.backup.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.samples.backup.BackupApplication;
+import java.time.Duration;
 import java.util.UUID;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
@@ -17,6 +19,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.web.client.RestClient;
 
 @ExtendWith(OutputCaptureExtension.class)
 class DemoTests {
@@ -49,11 +52,42 @@ class DemoTests {
         assertThat(output).contains("11 of 1 instance(s): 0 done");
     }
 
+    @Test
+    void showsItsMetricsToPrometheus() {
+        ToIntFunction<ApplicationContext> runAndScrape = context -> {
+            assertThat(runDemo(context)).isZero();
+            await().atMost(Duration.ofSeconds(30))
+                    .untilAsserted(() -> assertThat(scrape(context))
+                            .contains("semaphore_acquire_seconds_count{outcome=\"granted\",semaphore=\"backup\"} 8")
+                            .contains("semaphore_acquire_seconds_count{outcome=\"granted\",semaphore=\"network\"} 11")
+                            .contains("semaphore_hold_seconds_count{semaphore=\"backup\"} 8")
+                            .contains("semaphore_wait_seconds_count{outcome=\"granted\",semaphore=\"backup\"}")
+                            .contains("semaphore_permits_capacity{semaphore=\"network\"} 5.0")
+                            .contains("semaphore_permits_held{semaphore=\"backup\"} 0.0")
+                            .contains("semaphore_batch_size_count"));
+            return 0;
+        };
+        assertThat(with(WebApplicationType.SERVLET, runAndScrape)).isZero();
+    }
+
+    private static String scrape(ApplicationContext context) {
+        String port = context.getEnvironment().getRequiredProperty("local.server.port");
+        return String.valueOf(RestClient.create()
+                .get()
+                .uri("http://localhost:" + port + "/actuator/prometheus")
+                .retrieve()
+                .body(String.class));
+    }
+
     private static int runDemo(ApplicationContext context) {
         return context.getBean(Demo.class).run();
     }
 
     private static int with(ToIntFunction<ApplicationContext> action, String... properties) {
+        return with(WebApplicationType.NONE, action, properties);
+    }
+
+    private static int with(WebApplicationType type, ToIntFunction<ApplicationContext> action, String... properties) {
         String[] arguments = Stream.concat(
                         Stream.of(
                                 "spring.datasource.url=jdbc:h2:mem:demo-" + UUID.randomUUID(),
@@ -63,9 +97,8 @@ class DemoTests {
                         Stream.of(properties))
                 .map("--"::concat)
                 .toArray(String[]::new);
-        SpringApplicationBuilder application = new SpringApplicationBuilder(BackupApplication.class)
-                .web(WebApplicationType.NONE)
-                .profiles("demo");
+        SpringApplicationBuilder application =
+                new SpringApplicationBuilder(BackupApplication.class).web(type).profiles("demo");
         try (ConfigurableApplicationContext context = application.run(arguments)) {
             return action.applyAsInt(context);
         }

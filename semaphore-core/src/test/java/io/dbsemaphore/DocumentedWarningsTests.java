@@ -1,0 +1,67 @@
+package io.dbsemaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** An operator who sees a warning finds it in docs/operations.md, and nothing there that no code says. */
+class DocumentedWarningsTests {
+
+    private static final Path ROOT =
+            Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
+
+    private static final Pattern CALL =
+            Pattern.compile("\\.(?:warn|error)\\(\\s*((?:\"(?:[^\"\\\\]|\\\\.)*\"[\\s+]*)+)");
+    private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
+    private static final Pattern ROW = Pattern.compile("^\\| `([^`]+)` \\|", Pattern.MULTILINE);
+
+    @Test
+    void eachWarningIsDocumentedAsItIsLogged() throws IOException {
+        Set<String> logged = new TreeSet<>();
+        for (String module : new String[] {"semaphore-core", "semaphore-spring-starter"}) {
+            try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
+                files.filter(file -> file.toString().endsWith(".java")).forEach(file -> addWarnings(file, logged));
+            }
+        }
+
+        assertThat(logged).hasSizeGreaterThan(10);
+        assertThat(documented()).isEqualTo(logged);
+    }
+
+    private static void addWarnings(Path file, Set<String> warnings) {
+        try {
+            Matcher calls = CALL.matcher(Files.readString(file));
+            while (calls.find()) {
+                StringBuilder message = new StringBuilder();
+                Matcher literals = LITERAL.matcher(calls.group(1));
+                while (literals.find()) {
+                    message.append(literals.group(1));
+                }
+                warnings.add(message.toString().replace("{}", "…"));
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private static Set<String> documented() throws IOException {
+        String operations = Files.readString(ROOT.resolve("docs/operations.md"));
+        int begin = operations.indexOf("\n## What each warning means\n");
+        assertThat(begin).isPositive();
+        Matcher rows = ROW.matcher(operations.substring(begin, operations.indexOf("\n## ", begin + 1)));
+        Set<String> documented = new TreeSet<>();
+        while (rows.find()) {
+            documented.add(rows.group(1));
+        }
+        return documented;
+    }
+}

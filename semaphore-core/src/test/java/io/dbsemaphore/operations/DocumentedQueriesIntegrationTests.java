@@ -1,0 +1,127 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.ResultSetMetaData;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What docs/operations.md asks of the tables can be asked, and has the columns that are shown there. */
+@EnabledOnDatabase(DatabaseKind.MYSQL)
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DocumentedQueriesIntegrationTests {
+
+    private static final Pattern BLOCK =
+            Pattern.compile("```sql\\n(.*?);\\n```\\n(?:\\n\\| ([^\\n]*) \\|\\n)?", Pattern.DOTALL);
+
+    private static Schema schema;
+    private static OperationsNode node;
+
+    @BeforeAll
+    static void holdSomething() {
+        schema = TestDatabase.create().migrate();
+        node = OperationsNode.on(
+                schema, OperationsNode.settings(TestSettings.defaults().instanceTimeout()));
+        node.admin().create("backup", 3);
+        node.admin().setCapacity("backup", 4, "ada", "noon");
+        node.semaphores()
+                .acquire(AcquireRequest.of("backup")
+                        .withTtl(Duration.ofMinutes(30))
+                        .withKeepAlive(true));
+        node.semaphores().acquire(AcquireRequest.of("backup").withTtl(Duration.ofSeconds(1)));
+        node.maintenance().deleteCapacityHistory();
+    }
+
+    @AfterAll
+    static void drop() {
+        node.close();
+        schema.close();
+    }
+
+    /** @param columns as they are shown below it; null where no result is shown */
+    record Documented(String query, @Nullable String columns) {
+
+        @Override
+        public String toString() {
+            return query.replaceAll("\\s+", " ");
+        }
+    }
+
+    static Stream<Documented> queries() throws IOException {
+        return documented().stream().filter(each -> each.query().startsWith("select"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("queries")
+    void answersWithTheColumnsThatAreShown(Documented documented) {
+        List<String> columns = new ArrayList<>();
+        Integer rows = schema.jdbc().query(documented.query(), result -> {
+            ResultSetMetaData metaData = result.getMetaData();
+            for (int column = 1; column <= metaData.getColumnCount(); column++) {
+                columns.add(metaData.getColumnLabel(column));
+            }
+            int count = 0;
+            while (result.next()) {
+                count++;
+            }
+            return count;
+        });
+
+        if (documented.columns() != null) {
+            assertThat(columns).isEqualTo(Arrays.asList(documented.columns().split(" \\| ")));
+        }
+        if (!documented.query().contains("expires_at < utc_timestamp(6)")) {
+            assertThat(rows).isPositive();
+        }
+    }
+
+    @Test
+    void changesACapacityFromTheNextAcquireOn() throws IOException {
+        String update = documented().stream()
+                .map(Documented::query)
+                .filter(query -> query.startsWith("update"))
+                .reduce((one, other) -> {
+                    throw new AssertionError("more than one update");
+                })
+                .orElseThrow();
+        node.admin().setCapacity("backup", 1, "ada", "before");
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of("backup"))).isEmpty();
+
+        assertThat(schema.jdbc().update(update)).isEqualTo(1);
+
+        assertThat(node.admin().find("backup").orElseThrow().capacity()).isEqualTo(5);
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of("backup"))).isPresent();
+    }
+
+    private static List<Documented> documented() throws IOException {
+        Path file = Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolveSibling("docs/operations.md");
+        List<Documented> documented = new ArrayList<>();
+        Matcher blocks = BLOCK.matcher(Files.readString(file));
+        while (blocks.find()) {
+            documented.add(new Documented(blocks.group(1), blocks.group(2)));
+        }
+        assertThat(documented).hasSizeGreaterThan(8);
+        return documented;
+    }
+}

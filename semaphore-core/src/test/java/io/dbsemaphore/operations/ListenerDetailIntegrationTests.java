@@ -1,0 +1,294 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.MaintenanceTask;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What those need to hear who measure: of what, how much, how long, how often. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ListenerDetailIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(30);
+
+    private static Schema schema;
+
+    private final Details details = new Details();
+    private OperationsNode node;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.create().migrate();
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @BeforeEach
+    void start() {
+        node = OperationsNode.on(schema, shortLockWait(), details);
+    }
+
+    @AfterEach
+    void stop() {
+        node.close();
+    }
+
+    @Test
+    void tellsWhatWasReleasedAndHowLongItWasHeld() {
+        String one = node.semaphore(1);
+        String many = node.semaphore(5);
+        long begun = System.nanoTime();
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(one).withPermits(many, 3));
+        long acquired = System.nanoTime();
+        Awaitility.await().until(() -> System.nanoTime() - acquired > TimeUnit.MILLISECONDS.toNanos(50));
+
+        grant.release();
+
+        long released = System.nanoTime();
+        assertThat(details.released).singleElement().satisfies(event -> {
+            assertThat(event.externalId()).isEqualTo(grant.externalId());
+            assertThat(event.permits()).isEqualTo(Map.of(one, 1, many, 3));
+            assertThat(event.held()).isBetween(Duration.ofMillis(50), Duration.ofNanos(released - begun));
+        });
+    }
+
+    @Test
+    void tellsWhatWasReleasedAtShutdown() {
+        String name = node.semaphore(1);
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
+
+        node.close();
+
+        assertThat(details.released).singleElement().satisfies(event -> {
+            assertThat(event.externalId()).isEqualTo(grant.externalId());
+            assertThat(event.permits()).isEqualTo(Map.of(name, 1));
+        });
+    }
+
+    /** How long somebody else held it is not known. */
+    @Test
+    void tellsOnlyTheIdOfWhatAnotherJvmHadAcquired() {
+        try (OperationsNode other = OperationsNode.on(schema, shortLockWait())) {
+            PermitGrant grant = other.semaphores().acquire(AcquireRequest.of(other.semaphore(1)));
+
+            node.semaphores().find(grant.externalId()).orElseThrow().release();
+
+            assertThat(node.events().subjects("released")).containsExactly(grant.externalId());
+            assertThat(details.released).isEmpty();
+        }
+    }
+
+    @Test
+    void tellsWhatAnAcquireTookBack() {
+        String one = node.semaphore(1);
+        String many = node.semaphore(5);
+        PermitGrant expired = node.semaphores()
+                .acquire(AcquireRequest.of(one).withPermits(many, 2).withTtl(Duration.ofSeconds(1)));
+
+        node.semaphores().acquire(AcquireRequest.of(one).withWaitTime(SOON));
+
+        Awaitility.await("the expiry")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(details.expired)
+                        .containsExactly(new Details.Expired(expired.externalId(), Map.of(one, 1, many, 2))));
+    }
+
+    @Test
+    void tellsWhatTheMaintenanceTookBack() {
+        String one = node.semaphore(1);
+        String many = node.semaphore(5);
+        PermitGrant expired = node.semaphores()
+                .acquire(AcquireRequest.of(one).withPermits(many, 2).withTtl(Duration.ofSeconds(1)));
+
+        Awaitility.await("the expiry").atMost(SOON).until(() -> {
+            node.maintenance().releaseOrphans();
+            return !details.expired.isEmpty();
+        });
+
+        assertThat(details.expired).containsExactly(new Details.Expired(expired.externalId(), Map.of(one, 1, many, 2)));
+    }
+
+    @Test
+    void tellsWhoHadToWait() throws Exception {
+        String name = node.semaphore(1);
+        PermitGrant first = node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+        CompletableFuture<PermitGrant> second = CompletableFuture.supplyAsync(
+                () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON)));
+        // once it has been refused, that is
+        Awaitility.await("the refusal").atMost(SOON).until(() -> details.decided.size() > 1);
+
+        first.release();
+
+        PermitGrant granted = second.get(30, TimeUnit.SECONDS);
+        Awaitility.await("its being told")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(details.waited).containsExactly(granted.externalId()));
+    }
+
+    @Test
+    void tellsHowManyAcquiresOneTransactionDecided() {
+        String name = node.semaphore(100);
+        int acquires = 20;
+        List<CompletableFuture<PermitGrant>> grants = IntStream.range(0, acquires)
+                .mapToObj(i -> CompletableFuture.supplyAsync(
+                        () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON))))
+                .toList();
+
+        grants.forEach(CompletableFuture::join);
+
+        Awaitility.await("the last round")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(details.decided.stream()
+                                .mapToInt(Integer::intValue)
+                                .sum())
+                        .isEqualTo(acquires));
+        assertThat(details.decided).allSatisfy(each -> assertThat(each).isPositive());
+    }
+
+    @Test
+    void tellsThatATransactionIsTriedAgain() throws Exception {
+        String name = node.semaphore(1);
+        CompletableFuture<PermitGrant> grant;
+        try (Connection other = dataSource().getConnection();
+                PreparedStatement lock = other.prepareStatement("select id from semaphore where name = ? for update")) {
+            other.setAutoCommit(false);
+            lock.setString(1, name);
+            lock.executeQuery();
+            grant = CompletableFuture.supplyAsync(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+            Awaitility.await("another attempt").atMost(SOON).until(() -> !details.retried.isEmpty());
+            other.rollback();
+        }
+
+        assertThat(grant.get(30, TimeUnit.SECONDS).isHeld()).isTrue();
+        assertThat(details.retried).allSatisfy(failure -> assertThat(failure).isNotNull());
+    }
+
+    /** The release that waits for a row is tried again by another path than the acquire. */
+    @Test
+    void tellsThatAReleaseIsTriedAgain() throws Exception {
+        String name = node.semaphore(1);
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
+        CompletableFuture<?> release;
+        try (Connection other = dataSource().getConnection();
+                PreparedStatement lock =
+                        other.prepareStatement("select id from permit_request where external_id = ? for update")) {
+            other.setAutoCommit(false);
+            lock.setString(1, grant.externalId());
+            lock.executeQuery();
+            release = CompletableFuture.supplyAsync(grant::release);
+            Awaitility.await("another attempt").atMost(SOON).until(() -> !details.retried.isEmpty());
+            other.rollback();
+        }
+        release.get(30, TimeUnit.SECONDS);
+
+        assertThat(OperationsNode.held(schema, name)).isZero();
+    }
+
+    @Test
+    void tellsThatTheMaintenanceIsDone() {
+        node.maintenance().releaseOrphans();
+        node.maintenance().deleteReleasedRequests();
+        node.maintenance().deleteCapacityHistory();
+
+        assertThat(details.maintained)
+                .containsExactly(
+                        MaintenanceTask.ORPHAN_RELEASE,
+                        MaintenanceTask.REQUEST_CLEANUP,
+                        MaintenanceTask.HISTORY_CLEANUP);
+    }
+
+    private static DataSource dataSource() {
+        return Objects.requireNonNull(schema.jdbc().getDataSource());
+    }
+
+    private static SemaphoreSettings shortLockWait() {
+        SemaphoreSettings defaults = TestSettings.defaults();
+        return new SemaphoreSettings(
+                defaults.owner(),
+                defaults.tablePrefix(),
+                defaults.defaultTtl(),
+                defaults.maxTtl(),
+                defaults.maxHold(),
+                defaults.keepAliveInterval(),
+                defaults.instanceTimeout(),
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(1),
+                defaults.sessionIdleLimit(),
+                20,
+                defaults.maxNamesPerRequest(),
+                defaults.gathering(),
+                defaults.maxConnections());
+    }
+
+    /** Remembers the details. */
+    private static final class Details implements SemaphoreListener {
+
+        record Released(String externalId, Map<String, Integer> permits, Duration held) {}
+
+        record Expired(String externalId, Map<String, Integer> permits) {}
+
+        private final List<Released> released = new CopyOnWriteArrayList<>();
+        private final List<Expired> expired = new CopyOnWriteArrayList<>();
+        private final List<String> waited = new CopyOnWriteArrayList<>();
+        private final List<Integer> decided = new CopyOnWriteArrayList<>();
+        private final List<Throwable> retried = new CopyOnWriteArrayList<>();
+        private final List<MaintenanceTask> maintained = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void waited(PermitGrant grant, Duration waited) {
+            this.waited.add(grant.externalId());
+        }
+
+        @Override
+        public void released(String externalId, Map<String, Integer> permits, Duration held) {
+            released.add(new Released(externalId, permits, held));
+        }
+
+        @Override
+        public void expired(String externalId, Map<String, Integer> permits) {
+            expired.add(new Expired(externalId, permits));
+        }
+
+        @Override
+        public void decided(int acquires) {
+            decided.add(acquires);
+        }
+
+        @Override
+        public void maintained(MaintenanceTask task, int done) {
+            maintained.add(task);
+        }
+
+        @Override
+        public void retried(Throwable failure) {
+            retried.add(failure);
+        }
+    }
+}

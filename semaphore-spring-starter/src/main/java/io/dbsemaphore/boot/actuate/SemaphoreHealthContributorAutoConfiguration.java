@@ -1,0 +1,33 @@
+package io.dbsemaphore.boot.actuate;
+
+import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthContributor;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration for the health of semaphores, by the name {@code semaphore}. */
+@AutoConfiguration(after = SemaphoreAutoConfiguration.class)
+@ConditionalOnClass({HealthContributor.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnBean(SemaphoreEngine.class)
+@ConditionalOnEnabledHealthIndicator("semaphore")
+public final class SemaphoreHealthContributorAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(name = {"semaphoreHealthIndicator", "semaphoreHealthContributor"})
+    HealthContributor semaphoreHealthContributor(
+            SemaphoreEngine engine, MaintenanceLog log, SemaphoreProperties properties) {
+        return new SemaphoreHealthIndicator(engine, log, properties.maintenance());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    MaintenanceLog semaphoreMaintenanceLog() {
+        return new MaintenanceLog(System::nanoTime);
+    }
+}

@@ -1,0 +1,71 @@
+package io.dbsemaphore.boot.metrics;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter.MeterProvider;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** How long acquires take, and how many callers of this JVM are at one now. */
+final class AcquireMeters {
+
+    static final String FAILED = "failed";
+
+    private final MeterRegistry registry;
+    private final ConfiguredNames names;
+    private final MeterProvider<Timer> acquires;
+    private final Map<String, AtomicInteger> waiting = new ConcurrentHashMap<>();
+
+    AcquireMeters(MeterRegistry registry, ConfiguredNames names) {
+        this.registry = registry;
+        this.names = names;
+        acquires = Timer.builder("semaphore.acquire")
+                .description("From the call of an acquire to its end")
+                .withRegistry(registry);
+        names.all().forEach(this::waiting);
+    }
+
+    /** An acquire begins. */
+    Running begin(Collection<String> semaphores) {
+        Set<String> configured = names.of(semaphores);
+        configured.forEach(name -> waiting(name).incrementAndGet());
+        return new Running(configured, System.nanoTime());
+    }
+
+    private AtomicInteger waiting(String name) {
+        return waiting.computeIfAbsent(name, added -> {
+            AtomicInteger callers = new AtomicInteger();
+            Gauge.builder("semaphore.waiting", callers, AtomicInteger::get)
+                    .description("Callers of this instance that are at an acquire now")
+                    .tag(SemaphoreMetrics.SEMAPHORE, added)
+                    .register(registry);
+            return callers;
+        });
+    }
+
+    /** An acquire that has begun. */
+    final class Running {
+
+        private final Set<String> configured;
+        private final long begin;
+
+        private Running(Set<String> configured, long begin) {
+            this.configured = configured;
+            this.begin = begin;
+        }
+
+        void end(String outcome) {
+            long nanos = System.nanoTime() - begin;
+            configured.forEach(name -> {
+                waiting(name).decrementAndGet();
+                acquires.withTags(SemaphoreMetrics.SEMAPHORE, name, SemaphoreMetrics.OUTCOME, outcome)
+                        .record(nanos, TimeUnit.NANOSECONDS);
+            });
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package io.dbsemaphore.boot.metrics;
+
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.engine.SemaphorePatterns;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What semaphores are called in metrics: the name that is configured, or the pattern that matches. There are as many as
+ * the application has properties, whatever its callers name.
+ */
+final class ConfiguredNames {
+
+    /** What is neither declared nor matched by a pattern. */
+    static final String OTHER = "other";
+
+    /** The semaphore under which the library's own maintenance works. */
+    private static final String OWN = "dbsemaphore.maintenance";
+
+    private final Set<String> declared;
+    private final Set<String> all;
+    private final SemaphorePatterns patterns;
+
+    ConfiguredNames(SemaphoreProperties properties) {
+        declared = Set.copyOf(properties.semaphores().keySet());
+        all = new LinkedHashSet<>(properties.semaphores().keySet());
+        all.addAll(properties.patterns().keySet());
+        Map<String, Integer> capacities = new LinkedHashMap<>();
+        properties.patterns().forEach((pattern, semaphore) -> capacities.put(pattern, semaphore.capacity()));
+        patterns = new SemaphorePatterns(capacities, properties.maxPatternSemaphores());
+    }
+
+    /** All that can be known beforehand. */
+    Set<String> all() {
+        return all;
+    }
+
+    String of(String name) {
+        return declared.contains(name) ? name : patterns.patternOf(name).orElse(OTHER);
+    }
+
+    /** What these are called, each once; nothing for what the library itself acquires. */
+    Set<String> of(Collection<String> names) {
+        Set<String> configured = new TreeSet<>();
+        for (String name : names) {
+            if (!name.equals(OWN)) {
+                configured.add(of(name));
+            }
+        }
+        return configured;
+    }
+}

@@ -1,0 +1,93 @@
+package io.dbsemaphore.boot.metrics;
+
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreStatus;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all semaphores are at, read by one query now and then, on a thread of its own: whoever asks gets what was read
+ * last, at once, be the database slow or away. Nothing is read while nobody asks.
+ */
+final class PermitSnapshots implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(PermitSnapshots.class);
+
+    /** How many intervals a reading is good for: then it is better to say nothing. */
+    private static final int GOOD_FOR = 3;
+
+    private static final Duration IDLE_AFTER = Duration.ofMinutes(5);
+
+    private final SemaphoreAdmin admin;
+    private final ConfiguredNames names;
+    private final long intervalNanos;
+    private final ScheduledThreadPoolExecutor thread;
+    private volatile @Nullable ScheduledFuture<?> schedule;
+    private volatile long askedAt;
+    private volatile @Nullable Snapshot last;
+
+    private record Snapshot(Map<String, List<SemaphoreStatus>> byName, long readAt) {}
+
+    PermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Duration interval) {
+        this.admin = admin;
+        this.names = names;
+        this.intervalNanos = interval.toNanos();
+        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread created = new Thread(task, "semaphore-metrics");
+            created.setDaemon(true);
+            return created;
+        });
+    }
+
+    /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
+    double sum(String name, ToLongFunction<SemaphoreStatus> value) {
+        ask();
+        Snapshot snapshot = last;
+        return snapshot == null || System.nanoTime() - snapshot.readAt() > GOOD_FOR * intervalNanos
+                ? Double.NaN
+                : snapshot.byName().getOrDefault(name, List.of()).stream()
+                        .mapToLong(value)
+                        .sum();
+    }
+
+    /** Somebody wants to know. */
+    void ask() {
+        askedAt = System.nanoTime();
+        if (schedule == null) {
+            begin();
+        }
+    }
+
+    private synchronized void begin() {
+        if (schedule == null && !thread.isShutdown()) {
+            schedule = thread.scheduleWithFixedDelay(this::readIfAsked, 0, intervalNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void readIfAsked() {
+        if (System.nanoTime() - askedAt > IDLE_AFTER.toNanos()) {
+            return;
+        }
+        try {
+            long readAt = System.nanoTime();
+            last = new Snapshot(
+                    admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))), readAt);
+        } catch (RuntimeException | Error failure) { // what is thrown here would end the schedule
+            log.debug("What the semaphores are at could not be read", failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+}

@@ -1,0 +1,107 @@
+package io.dbsemaphore.boot.metrics;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.SemaphoreListener;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Meter.MeterProvider;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Measures what the library tells. */
+final class SemaphoreMetrics implements SemaphoreListener {
+
+    static final String SEMAPHORE = "semaphore";
+    static final String OUTCOME = "outcome";
+    static final String GRANTED = "granted";
+    static final String REFUSED = "refused";
+
+    private final ConfiguredNames names;
+    private final MeterProvider<Timer> wait;
+    private final MeterProvider<Timer> hold;
+    private final MeterProvider<Counter> refused;
+    private final MeterProvider<Counter> expired;
+    private final MeterProvider<Counter> lost;
+    private final MeterProvider<Counter> retries;
+    private final DistributionSummary batchSize;
+
+    SemaphoreMetrics(MeterRegistry registry, ConfiguredNames names) {
+        this.names = names;
+        wait = Timer.builder("semaphore.wait")
+                .description("How long those waited for permits who did not get them at once")
+                .withRegistry(registry);
+        hold = Timer.builder("semaphore.hold")
+                .description("From the acquire to the release of permits, by this instance")
+                .withRegistry(registry);
+        refused = Counter.builder("semaphore.refused")
+                .description("Acquires that were refused because this semaphore had too few permits")
+                .withRegistry(registry);
+        expired = Counter.builder("semaphore.expired")
+                .description("Requests that this instance took back because their holder was gone")
+                .withRegistry(registry);
+        lost = Counter.builder("semaphore.lost")
+                .description("Grants of this instance that were found to be held no longer, while their work may run")
+                .withRegistry(registry);
+        retries = Counter.builder("semaphore.retries")
+                .description("Transactions of the library that failed and were tried again")
+                .withRegistry(registry);
+        batchSize = DistributionSummary.builder("semaphore.batch.size")
+                .description("How many acquires one transaction decided")
+                .register(registry);
+    }
+
+    @Override
+    public void waited(PermitGrant grant, Duration waited) {
+        each(
+                grant.permits().keySet(),
+                name -> wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED).record(waited));
+    }
+
+    @Override
+    public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+        if (!request.waitTime().isZero()) {
+            each(
+                    request.permits().keySet(),
+                    name -> wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED).record(waited));
+        }
+        each(
+                shortages.stream().map(PermitShortage::name).toList(),
+                name -> refused.withTags(SEMAPHORE, name).increment());
+    }
+
+    @Override
+    public void released(String externalId, Map<String, Integer> permits, Duration held) {
+        each(permits.keySet(), name -> hold.withTags(SEMAPHORE, name).record(held));
+    }
+
+    @Override
+    public void expired(String externalId, Map<String, Integer> permits) {
+        each(permits.keySet(), name -> expired.withTags(SEMAPHORE, name).increment());
+    }
+
+    @Override
+    public void lost(PermitGrant grant) {
+        each(grant.permits().keySet(), name -> lost.withTags(SEMAPHORE, name).increment());
+    }
+
+    @Override
+    public void decided(int acquires) {
+        batchSize.record(acquires);
+    }
+
+    @Override
+    public void retried(Throwable failure) {
+        retries.withTags("exception", failure.getClass().getSimpleName()).increment();
+    }
+
+    private void each(Collection<String> semaphores, Consumer<String> record) {
+        names.of(semaphores).forEach(record);
+    }
+}

@@ -1,0 +1,130 @@
+package io.dbsemaphore.boot.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.TestDatabase;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Healthy is an instance that can read its tables and comes to the end of its maintenance. */
+class SemaphoreHealthIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final AtomicLong LATER = new AtomicLong();
+
+    private TestDatabase.Schema database;
+    private OrdersHost host;
+
+    @BeforeEach
+    void create() {
+        LATER.set(0);
+        database = TestDatabase.create();
+    }
+
+    @AfterEach
+    void drop() {
+        host.close();
+        database.close();
+    }
+
+    @Test
+    void isUp() {
+        host = OrdersHost.on(database, "management.health.semaphore.enabled=true");
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails()).containsEntry("maintenance", "scheduled");
+    }
+
+    @Test
+    void isDownWithoutItsTables() {
+        host = OrdersHost.on(database);
+        database.jdbc().execute("drop table capacity_change");
+
+        Health health = health();
+
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(reason(health)).contains("tables", "db/dbsemaphore/changelog.xml", "semaphore.liquibase.enabled");
+    }
+
+    @Test
+    void isDownWhereTheMaintenanceDoesNotComeToItsEnd() {
+        host = OrdersHost.on(database, LaterClock.class, "semaphore.maintenance.orphan-release-interval=10m");
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+
+        LATER.set(Duration.ofMinutes(31).toNanos());
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(reason(health()))
+                .contains("release of orphans", "semaphore.maintenance.orphan-release-interval", "PT10M");
+        host.bean(SemaphoreMaintenance.class).releaseOrphans();
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    @Test
+    void isDownWhereAnotherTaskOfTheMaintenanceDoesNotComeToItsEnd() {
+        host = OrdersHost.on(database, LaterClock.class);
+        LATER.set(Duration.ofHours(13).toNanos());
+        host.bean(SemaphoreMaintenance.class).releaseOrphans();
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(reason(health())).contains("clean-up of requests");
+    }
+
+    @Test
+    void doesNotExpectMaintenanceOfAnInstanceThatTakesNoPart() {
+        host = OrdersHost.on(database, LaterClock.class, "semaphore.maintenance.enabled=false");
+
+        LATER.set(Duration.ofDays(31).toNanos());
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails()).containsEntry("maintenance", "not by this instance");
+    }
+
+    @Test
+    void hearsOfTheScheduleItself() {
+        host = OrdersHost.on(database, LaterClock.class, "semaphore.maintenance.orphan-release-interval=1s");
+        LATER.set(Duration.ofMinutes(2).toNanos());
+
+        await().atMost(SOON).until(() -> health().getStatus().equals(Status.UP));
+    }
+
+    @Test
+    void isNotThereWhereItIsSwitchedOff() {
+        host = OrdersHost.on(database, "management.health.semaphore.enabled=false");
+
+        assertThat(host.context().containsBean("semaphoreHealthContributor")).isFalse();
+    }
+
+    private Health health() {
+        Health health = host.context()
+                .getBean("semaphoreHealthContributor", HealthIndicator.class)
+                .health();
+        assertThat(health).isNotNull();
+        return health;
+    }
+
+    private static String reason(Health health) {
+        return String.valueOf(health.getDetails().get("reason"));
+    }
+
+    /** A clock that can be put forward. */
+    @Configuration(proxyBeanMethods = false)
+    static class LaterClock {
+
+        @Bean
+        MaintenanceLog semaphoreMaintenanceLog() {
+            return new MaintenanceLog(() -> System.nanoTime() + LATER.get());
+        }
+    }
+}

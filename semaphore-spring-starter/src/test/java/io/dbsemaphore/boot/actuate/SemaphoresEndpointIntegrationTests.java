@@ -1,0 +1,261 @@
+package io.dbsemaphore.boot.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.TestDatabase;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.security.Principal;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.json.JsonContent;
+import org.springframework.test.json.JsonContentAssert;
+
+/** Over HTTP, on a web application with a real database. */
+class SemaphoresEndpointIntegrationTests {
+
+    private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+    private static TestDatabase.Schema database;
+    private static OrdersHost readOnly;
+    private static OrdersHost writable;
+
+    @BeforeAll
+    static void start() {
+        database = TestDatabase.create();
+        readOnly = OrdersHost.web(database, EXPOSED);
+        writable = OrdersHost.web(
+                database,
+                Principals.class,
+                EXPOSED,
+                "semaphore.endpoint.set-capacity-enabled=true",
+                "semaphore.endpoint.force-release-enabled=true");
+    }
+
+    @AfterAll
+    static void stop() {
+        writable.close();
+        readOnly.close();
+        database.close();
+    }
+
+    @Test
+    void listsTheSemaphores() {
+        try (PermitGrant grant = readOnly.semaphores().acquire(AcquireRequest.of("orders"))) {
+            Answer answer = get(readOnly, "");
+
+            assertThat(answer.status()).isEqualTo(200);
+            answer.json()
+                    .extractingPath("$.semaphores[?(@.name=='orders')].held")
+                    .isEqualTo(List.of(1));
+            answer.json()
+                    .extractingPath("$.semaphores[?(@.name=='orders')].capacity")
+                    .isEqualTo(List.of(1));
+        }
+    }
+
+    @Test
+    void showsOneWithItsHolders() {
+        AcquireRequest request = AcquireRequest.of("orders").withOwner("job-7").withTtl(Duration.ofMinutes(10));
+        try (PermitGrant grant = readOnly.semaphores().acquire(request)) {
+            Answer answer = get(readOnly, "/orders");
+
+            assertThat(answer.status()).isEqualTo(200);
+            answer.json().extractingPath("$.semaphore.available").isEqualTo(0);
+            answer.json().extractingPath("$.holders[0].owner").isEqualTo("job-7");
+            answer.json().extractingPath("$.holders[0].externalId").isEqualTo(grant.externalId());
+            answer.json().extractingPath("$.holders[0].expiresAt").isNotNull();
+        }
+    }
+
+    @Test
+    void doesNotKnowWhatIsNotThere() {
+        assertThat(get(readOnly, "/nothing").status()).isEqualTo(404);
+    }
+
+    @Test
+    void isNotThereUnlessTheApplicationExposesIt() {
+        try (OrdersHost unexposed = OrdersHost.web(database)) {
+            assertThat(get(unexposed, "").status()).isEqualTo(404);
+            assertThat(unexposed.context().getBeanNamesForType(SemaphoresEndpoint.class))
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void refusesToSetACapacityByDefault() {
+        Answer answer = post(readOnly, "/orders", "{\"capacity\": 9, \"reason\": \"noon\"}", null);
+
+        assertThat(answer.status()).isEqualTo(403);
+        answer.json().extractingPath("$.error").asString().contains("semaphore.endpoint.set-capacity-enabled=true");
+        assertThat(readOnly.admin().find("orders").orElseThrow().capacity()).isEqualTo(1);
+    }
+
+    @Test
+    void refusesToForceAReleaseByDefault() {
+        try (PermitGrant grant = readOnly.semaphores().acquire(AcquireRequest.of("orders"))) {
+            Answer answer = delete(readOnly, "/orders/" + grant.externalId() + "?reason=stuck", null);
+
+            assertThat(answer.status()).isEqualTo(403);
+            answer.json()
+                    .extractingPath("$.error")
+                    .asString()
+                    .contains("semaphore.endpoint.force-release-enabled=true");
+            assertThat(readOnly.admin().holders("orders")).hasSize(1);
+        }
+    }
+
+    @Test
+    void setsACapacityInTheNameOfThePrincipal() {
+        writable.admin().create("capacity", 1);
+
+        Answer answer = post(writable, "/capacity", "{\"capacity\": 9, \"reason\": \"noon\"}", "ada");
+
+        assertThat(answer.status()).isEqualTo(200);
+        answer.json().extractingPath("$.capacity").isEqualTo(9);
+        assertThat(writable.admin().find("capacity").orElseThrow().capacity()).isEqualTo(9);
+        assertThat(writable.admin().capacityHistory("capacity"))
+                .extracting(CapacityChange::to, CapacityChange::changedBy, CapacityChange::reason)
+                .containsExactly(tuple(9, "ada", "noon"));
+    }
+
+    @Test
+    void saysThatThereWasNoPrincipal() {
+        writable.admin().create("anonymous", 1);
+
+        assertThat(post(writable, "/anonymous", "{\"capacity\": 2}", null).status())
+                .isEqualTo(200);
+
+        assertThat(writable.admin().capacityHistory("anonymous"))
+                .extracting(CapacityChange::changedBy, CapacityChange::reason)
+                .containsExactly(tuple("actuator, without a principal", "no reason given"));
+    }
+
+    @Test
+    void refusesACapacityThatCannotBe() {
+        assertThat(post(writable, "/orders", "{\"capacity\": -1}", null).status())
+                .isEqualTo(400);
+        assertThat(post(writable, "/nothing", "{\"capacity\": 1}", null).status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void forcesAReleaseInTheNameOfThePrincipal() {
+        writable.admin().create("forced", 1);
+        PermitGrant grant = writable.semaphores().acquire(AcquireRequest.of("forced"));
+
+        Answer answer = delete(writable, "/forced/" + grant.externalId() + "?reason=stuck", "ada");
+
+        assertThat(answer.status()).isEqualTo(200);
+        answer.json().extractingPath("$.outcome").isEqualTo("RELEASED");
+        assertThat(writable.admin().holders("forced")).isEmpty();
+        assertThat(writable.admin().capacityHistory("forced")).singleElement().satisfies(change -> {
+            assertThat(change.changedBy()).isEqualTo("ada");
+            assertThat(change.reason()).contains("forced release", grant.externalId(), "stuck");
+        });
+    }
+
+    @Test
+    void forcesNothingOfAnotherSemaphore() {
+        writable.admin().create("mine", 1);
+        writable.admin().create("yours", 1);
+        try (PermitGrant grant = writable.semaphores().acquire(AcquireRequest.of("yours"))) {
+            assertThat(delete(writable, "/mine/" + grant.externalId(), "ada").status())
+                    .isEqualTo(404);
+
+            assertThat(writable.admin().holders("yours")).hasSize(1);
+        }
+    }
+
+    private record Answer(int status, String body) {
+
+        JsonContentAssert json() {
+            return assertThat(new JsonContent(body));
+        }
+    }
+
+    private static Answer get(OrdersHost host, String path) {
+        return send(HttpRequest.newBuilder(uri(host, path)).GET(), null);
+    }
+
+    private static Answer post(OrdersHost host, String path, String body, @Nullable String user) {
+        return send(
+                HttpRequest.newBuilder(uri(host, path))
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(body)),
+                user);
+    }
+
+    private static Answer delete(OrdersHost host, String path, @Nullable String user) {
+        return send(HttpRequest.newBuilder(uri(host, path)).DELETE(), user);
+    }
+
+    private static Answer send(HttpRequest.Builder request, @Nullable String user) {
+        if (user != null) {
+            request.header(Principals.HEADER, user);
+        }
+        try {
+            HttpResponse<String> response = HTTP.send(request.build(), BodyHandlers.ofString());
+            return new Answer(response.statusCode(), response.body());
+        } catch (IOException failure) {
+            throw new IllegalStateException(failure);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(interrupt);
+        }
+    }
+
+    private static URI uri(OrdersHost host, String path) {
+        return URI.create("http://localhost:%d/actuator/semaphores%s".formatted(host.port(), path));
+    }
+
+    /** What the host's security does: says who it is. */
+    @Configuration(proxyBeanMethods = false)
+    static class Principals {
+
+        private static final String HEADER = "X-User";
+
+        @Bean
+        Filter principals() {
+            return (request, response, chain) -> {
+                String user = ((HttpServletRequest) request).getHeader(HEADER);
+                chain.doFilter(user == null ? request : new As((HttpServletRequest) request, user), response);
+            };
+        }
+
+        private static final class As extends HttpServletRequestWrapper {
+
+            private final String user;
+
+            As(HttpServletRequest request, String user) {
+                super(request);
+                this.user = user;
+            }
+
+            @Override
+            public Principal getUserPrincipal() {
+                return () -> user;
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package io.dbsemaphore.boot.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.TestDatabase;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is published of what really happened, on a real database, by the registry that Spring Boot makes. */
+class SemaphoreMetricsIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(30);
+
+    private static TestDatabase.Schema database;
+
+    private OrdersHost host;
+    private MeterRegistry registry;
+
+    @BeforeAll
+    static void create() {
+        database = TestDatabase.create();
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    @BeforeEach
+    void start() {
+        host = OrdersHost.on(database, "semaphore.metrics.refresh-interval=1s", "semaphore.lock-wait-timeout=1s");
+        registry = host.bean(MeterRegistry.class);
+        database.jdbc().update("update permit set state = 'RELEASED'");
+        database.jdbc().update("update permit_request set state = 'RELEASED'");
+    }
+
+    @AfterEach
+    void stop() {
+        host.close();
+    }
+
+    @Test
+    void timesAcquiresByTheirOutcome() {
+        PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("orders"));
+        host.semaphores().tryAcquire(AcquireRequest.of("orders"));
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> host.semaphores().execute(AcquireRequest.of("orders"), any -> any));
+        assertThatExceptionOfType(SemaphoreNotFoundException.class)
+                .isThrownBy(() -> host.semaphores().acquire(AcquireRequest.of("orders", "unknown")));
+        grant.release();
+
+        assertThat(acquires("orders", "granted").count()).isEqualTo(1);
+        assertThat(acquires("orders", "granted").totalTime(TimeUnit.NANOSECONDS))
+                .isPositive();
+        assertThat(acquires("orders", "refused").count()).isEqualTo(2);
+        assertThat(acquires("orders", "failed").count()).isEqualTo(1);
+        assertThat(acquires("other", "failed").count()).isEqualTo(1);
+    }
+
+    @Test
+    void timesTheWaitOfThoseWhoHadToWait() throws Exception {
+        PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("orders"));
+        CompletableFuture<PermitGrant> waiting = CompletableFuture.supplyAsync(
+                () -> host.semaphores().acquire(AcquireRequest.of("orders").withWaitTime(SOON)));
+        await().atMost(SOON).until(() -> gauge("semaphore.waiting", "orders") == 1);
+        long begun = System.nanoTime();
+        await().until(() -> System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(500));
+
+        grant.release();
+
+        PermitGrant waited = waiting.get(30, TimeUnit.SECONDS);
+        host.semaphores().tryAcquire(AcquireRequest.of("orders").withWaitTime(Duration.ofSeconds(2)));
+        waited.release();
+        Timer granted = timer("semaphore.wait", "orders", "granted");
+        assertThat(granted.count()).isEqualTo(1);
+        assertThat(granted.totalTime(TimeUnit.MILLISECONDS)).isGreaterThan(500);
+        Timer refused = timer("semaphore.wait", "orders", "refused");
+        assertThat(refused.count()).isEqualTo(1);
+        assertThat(refused.totalTime(TimeUnit.MILLISECONDS)).isGreaterThan(1900);
+        assertThat(gauge("semaphore.waiting", "orders")).isZero();
+    }
+
+    @Test
+    void timesTheHold() {
+        PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("orders"));
+        long begun = System.nanoTime();
+        await().until(() -> System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(300));
+
+        grant.release();
+
+        Timer hold = registry.get("semaphore.hold").tag("semaphore", "orders").timer();
+        assertThat(hold.count()).isEqualTo(1);
+        assertThat(hold.totalTime(TimeUnit.MILLISECONDS)).isBetween(300.0, 30_000.0);
+    }
+
+    @Test
+    void countsARefusalForTheSemaphoreThatWasShort() {
+        host.admin().create("tenant:short", 0);
+
+        host.semaphores().tryAcquire(AcquireRequest.of("orders", "tenant:short"));
+
+        assertThat(counter("semaphore.refused", "tenant:*").count()).isEqualTo(1);
+        assertThat(registry.find("semaphore.refused").tag("semaphore", "orders").counter())
+                .isNull();
+    }
+
+    @Test
+    void countsWhatWasTakenBackByItsSemaphores() {
+        host.semaphores().acquire(AcquireRequest.of("orders", "tenant:a").withTtl(Duration.ofSeconds(1)));
+
+        await().atMost(SOON).until(() -> host.bean(SemaphoreMaintenance.class).releaseOrphans() > 0);
+
+        assertThat(counter("semaphore.expired", "orders").count()).isEqualTo(1);
+        assertThat(counter("semaphore.expired", "tenant:*").count()).isEqualTo(1);
+    }
+
+    @Test
+    void countsWhatWasLost() {
+        PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("orders"));
+        host.admin().forceRelease(grant.externalId(), "operator", "a drill");
+
+        assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> grant.renew(Duration.ofMinutes(1)));
+
+        // forced by this very JVM, it is no surprise to it; what another one takes is
+        assertThat(registry.find("semaphore.lost").counter()).isNull();
+        PermitGrant taken = host.semaphores().acquire(AcquireRequest.of("orders"));
+        database.jdbc()
+                .update("update permit_request set state = 'RELEASED' where external_id = ?", taken.externalId());
+        assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> taken.renew(Duration.ofMinutes(1)));
+        assertThat(counter("semaphore.lost", "orders").count()).isEqualTo(1);
+    }
+
+    @Test
+    void tellsHowManyAcquiresATransactionDecided() {
+        host.semaphores().acquire(AcquireRequest.of("orders")).release();
+
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(
+                                registry.get("semaphore.batch.size").summary().totalAmount())
+                        .isEqualTo(1));
+    }
+
+    @Test
+    void showsWhatTheDatabaseHasBySumsOfWhatIsConfigured() {
+        PermitGrant order = host.semaphores().acquire(AcquireRequest.of("orders"));
+        PermitGrant tenants = host.semaphores().acquire(AcquireRequest.of("tenant:a", "tenant:b"));
+
+        await().atMost(SOON).untilAsserted(() -> {
+            assertThat(gauge("semaphore.permits.capacity", "orders")).isEqualTo(1);
+            assertThat(gauge("semaphore.permits.held", "orders")).isEqualTo(1);
+            assertThat(gauge("semaphore.permits.available", "orders")).isZero();
+            assertThat(gauge("semaphore.permits.held", "tenant:*")).isEqualTo(2);
+            assertThat(gauge("semaphore.permits.capacity", "tenant:*")).isGreaterThanOrEqualTo(4);
+        });
+        order.release();
+        tenants.release();
+        await().atMost(SOON).untilAsserted(() -> {
+            assertThat(gauge("semaphore.permits.held", "orders")).isZero();
+            assertThat(gauge("semaphore.permits.held", "tenant:*")).isZero();
+        });
+    }
+
+    /** A tag value for each tenant would be a metric for each tenant. */
+    @Test
+    void neverNamesWhatIsNotConfigured() {
+        host.admin().create("made by hand", 1);
+        for (int tenant = 0; tenant < 5; tenant++) {
+            try (PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("tenant:" + tenant, "made by hand"))) {
+                host.semaphores().tryAcquire(AcquireRequest.of("made by hand"));
+            }
+        }
+        host.bean(SemaphoreMaintenance.class).releaseOrphans();
+
+        assertThat(registry.getMeters().stream()
+                        .map(meter -> meter.getId().getTag("semaphore"))
+                        .filter(name -> name != null))
+                .isNotEmpty()
+                .containsOnly("orders", "tenant:*", "other", "several");
+        assertThat(acquires("other", "granted").count()).isEqualTo(5);
+        assertThat(acquires("tenant:*", "granted").count()).isEqualTo(5);
+    }
+
+    @Test
+    void doesNotMeasureWhereThatIsSwitchedOff() {
+        try (OrdersHost unmeasured = OrdersHost.on(database, "semaphore.metrics.enabled=false")) {
+            unmeasured.semaphores().acquire(AcquireRequest.of("orders")).release();
+
+            assertThat(unmeasured.bean(MeterRegistry.class).getMeters())
+                    .noneMatch(meter -> meter.getId().getName().equals("semaphore.acquire")
+                            || meter.getId().getName().equals("semaphore.permits.held"));
+        }
+    }
+
+    private Timer acquires(String semaphore, String outcome) {
+        return timer("semaphore.acquire", semaphore, outcome);
+    }
+
+    private Timer timer(String name, String semaphore, String outcome) {
+        return registry.get(name)
+                .tag("semaphore", semaphore)
+                .tag("outcome", outcome)
+                .timer();
+    }
+
+    private Counter counter(String name, String semaphore) {
+        return registry.get(name).tag("semaphore", semaphore).counter();
+    }
+
+    private double gauge(String name, String semaphore) {
+        return registry.get(name).tag("semaphore", semaphore).gauge().value();
+    }
+}
