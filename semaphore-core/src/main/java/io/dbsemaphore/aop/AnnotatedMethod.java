@@ -40,7 +40,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
     }
 
     private IllegalStateException refuse(String problem, @Nullable Throwable cause) {
-        return new IllegalStateException("@WithPermits on " + this + ": " + problem, cause);
+        return new UnguardableMethodException(toString(), problem, cause);
     }
 
     /** The class, the method and its parameter types. */

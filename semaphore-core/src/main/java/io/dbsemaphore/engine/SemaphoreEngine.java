@@ -55,7 +55,8 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param semaphoreListeners asked with each event, so that they may be made after the engine
      * @param ownerLiveness asked with each release of orphans
      * @throws SemaphoreTablesMissingException when the changelog has not run
-     * @throws IllegalStateException when the database is none that is supported
+     * @throws DatabaseNotWritableException when it refuses writes
+     * @throws io.dbsemaphore.jdbc.UnsupportedDatabaseException when the database is none that is supported
      * @throws org.springframework.dao.DataAccessException when it cannot be reached
      */
     public SemaphoreEngine(
@@ -217,7 +218,9 @@ public final class SemaphoreEngine implements AutoCloseable {
             if (SemaphorePersistence.isMissingTable(failure)) {
                 throw new SemaphoreTablesMissingException(settings.tablePrefix(), failure);
             }
-            throw failure;
+            throw DatabaseNotWritableException.of(failure)
+                    .<RuntimeException>map(refused -> refused)
+                    .orElse(failure);
         }
     }
 

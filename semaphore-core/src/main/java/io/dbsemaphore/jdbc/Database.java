@@ -68,7 +68,7 @@ public enum Database {
      * Asks a data source which database it is.
      *
      * @throws SQLException when it cannot be asked
-     * @throws IllegalStateException when it is none that is supported
+     * @throws UnsupportedDatabaseException when it is none that is supported
      */
     public static Database of(DataSource dataSource) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
@@ -86,10 +86,7 @@ public enum Database {
             case "mysql" -> MYSQL;
             case "postgresql" -> POSTGRESQL;
             case "h2" -> H2;
-            default ->
-                throw new IllegalStateException("Semaphores are not supported on " + product + " " + version
-                        + ". Supported are MySQL 8.4+, MariaDB 10.11+, PostgreSQL 14+ and H2 2.x; name a DataSource on"
-                        + " one of them with semaphore.datasource");
+            default -> throw new UnsupportedDatabaseException(product, version);
         };
     }
 

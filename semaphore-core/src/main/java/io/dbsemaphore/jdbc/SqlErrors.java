@@ -41,6 +41,14 @@ public final class SqlErrors {
             4031, // wait_timeout (MySQL)
             1927); // connection killed (MariaDB)
 
+    private static final Set<Integer> READ_ONLY_CODES = Set.of(
+            1290, // read_only, super_read_only (MySQL, MariaDB)
+            1836, // read-only mode (MySQL)
+            1874, // innodb_read_only (MySQL)
+            90097); // opened read-only (H2)
+
+    private static final int STATEMENT_BINLOG = 1665;
+
     private static final int MAX_DEPTH = 50;
 
     private SqlErrors() {}
@@ -65,6 +73,22 @@ public final class SqlErrors {
         return root(failure)
                 .filter(error -> error.getErrorCode() == 1146
                         || Set.of("42S02", "42P01", "42S04").contains(state(error)))
+                .isPresent();
+    }
+
+    /** A replica, a server in read-only mode, a read-only transaction, or a connection that its driver keeps read-only. */
+    public static boolean isReadOnly(Throwable failure) {
+        return root(failure)
+                .filter(error -> READ_ONLY_CODES.contains(error.getErrorCode())
+                        || state(error).equals("25006")
+                        || (state(error).equals("S1009") && message(error).startsWith("Connection is read-only")))
+                .isPresent();
+    }
+
+    /** {@code binlog_format=STATEMENT} refuses writes at {@code READ COMMITTED} (MySQL, MariaDB). */
+    public static boolean isStatementBinlog(Throwable failure) {
+        return root(failure)
+                .filter(error -> error.getErrorCode() == STATEMENT_BINLOG)
                 .isPresent();
     }
 
@@ -107,6 +131,11 @@ public final class SqlErrors {
 
     private static Stream<Throwable> chain(Throwable failure) {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MAX_DEPTH);
+    }
+
+    private static String message(SQLException error) {
+        @Nullable String message = error.getMessage();
+        return message == null ? "" : message;
     }
 
     private static String state(SQLException error) {

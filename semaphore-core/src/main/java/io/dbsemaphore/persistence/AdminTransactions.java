@@ -176,13 +176,14 @@ public final class AdminTransactions {
                 .toList());
     }
 
-    /** Reads from each table, so that a missing one is found at once. */
+    /** Reads from each table, and writes to no row of one, so that what is missing or read-only is found at once. */
     public void touchTables() {
         transaction.execute(() -> {
             reports.findStatus("");
             reports.findHolders(0);
             reports.countInstances(0);
             audits.findByName("");
+            semaphores.updateCapacity(0, 0);
             return null;
         });
     }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -22,6 +23,7 @@ final class OwnChangelog {
      * Makes or updates the tables. Instances that start at the same time wait for each other, as with any changelog.
      *
      * @throws SemaphoreConfigurationException when Liquibase is not on the class path
+     * @throws DatabaseNotWritableException when the database refuses writes
      * @throws IllegalStateException when the changelog fails
      */
     static void run(DataSource dataSource, String tablePrefix, ResourceLoader resourceLoader) {
@@ -49,7 +51,9 @@ final class OwnChangelog {
             try {
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {
-                throw new IllegalStateException("The changelog of the semaphores failed", failure);
+                throw DatabaseNotWritableException.of(failure)
+                        .<RuntimeException>map(refused -> refused)
+                        .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));
             }
         }
     }

@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -55,10 +56,12 @@ public final class SemaphoreAutoConfiguration {
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<SemaphoreListener> listeners,
             ObjectProvider<OwnerLiveness> ownerLiveness,
+            ObjectProvider<DataSourcePoolMetadataProvider> pools,
             Environment environment,
             ResourceLoader resourceLoader) {
         UnboundSemaphores.refuse(environment, properties);
         DataSource dataSource = new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
+        PoolSize.check(dataSource, properties.maxConnections(), pools.stream());
         if (properties.liquibase().enabled()) {
             OwnChangelog.run(dataSource, properties.tablePrefix(), resourceLoader);
         }

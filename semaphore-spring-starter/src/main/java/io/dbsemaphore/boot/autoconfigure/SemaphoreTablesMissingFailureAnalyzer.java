@@ -9,7 +9,7 @@ final class SemaphoreTablesMissingFailureAnalyzer extends AbstractFailureAnalyze
 
     private static final String DESCRIPTION = """
             The tables of the semaphores are not all in the database: %1$ssemaphore, %1$spermit_request, \
-            %1$spermit, %1$ssemaphore_instance and %1$scapacity_change.""";
+            %1$spermit, %1$ssemaphore_instance and %1$scapacity_change. They are looked for in the schema of the connections.""";
 
     private static final String ACTION = """
             Do one of these:
@@ -23,7 +23,13 @@ final class SemaphoreTablesMissingFailureAnalyzer extends AbstractFailureAnalyze
                       - include:
                           file: %1$s
             %2$s
-                - Let the library run it itself: semaphore.liquibase.enabled=true
+                - Put the SQL script db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql of the library among the \
+            application's own migrations, such as those of Flyway
+
+                - If they are in another schema (spring.liquibase.default-schema), make it the one of the connections: \
+            spring.datasource.hikari.schema
+
+                - Let the library run its changelog itself: semaphore.liquibase.enabled=true
 
                 - Do without semaphores: semaphore.enabled=false""";
 

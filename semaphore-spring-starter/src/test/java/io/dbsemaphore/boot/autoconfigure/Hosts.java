@@ -50,10 +50,24 @@ final class Hosts {
      * an H2 of its own unless the properties say otherwise.
      */
     static ConfigurableApplicationContext orders(Object... sourcesAndProperties) {
-        List<Class<?>> sources = new ArrayList<>(List.of(OrdersApplication.class));
-        List<String> properties = new ArrayList<>(List.of(
-                "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml",
-                "spring.main.banner-mode=off"));
+        List<Object> all =
+                new ArrayList<>(List.of("spring.liquibase.change-log=classpath:com/example/orders/changelog.xml"));
+        all.addAll(Arrays.asList(sourcesAndProperties));
+        return start(OrdersApplication.class, all.toArray());
+    }
+
+    /** Any application, with all auto-configurations. Flyway is on the class path of the tests, so it is off by default. */
+    static ConfigurableApplicationContext start(Class<?> application, Object... sourcesAndProperties) {
+        return application(application, sourcesAndProperties)
+                .web(WebApplicationType.NONE)
+                .run();
+    }
+
+    /** Any application, to be started. */
+    static SpringApplicationBuilder application(Class<?> application, Object... sourcesAndProperties) {
+        List<Class<?>> sources = new ArrayList<>(List.of(application));
+        List<String> properties =
+                new ArrayList<>(List.of("spring.main.banner-mode=off", "spring.flyway.enabled=false"));
         Arrays.stream(sourcesAndProperties).forEach(each -> {
             if (each instanceof Class<?> source) {
                 sources.add(source);
@@ -62,8 +76,6 @@ final class Hosts {
             }
         });
         return new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
-                .web(WebApplicationType.NONE)
-                .properties(properties.toArray(String[]::new))
-                .run();
+                .properties(properties.toArray(String[]::new));
     }
 }

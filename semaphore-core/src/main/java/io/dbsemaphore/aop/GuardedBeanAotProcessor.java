@@ -1,0 +1,27 @@
+package io.dbsemaphore.aop;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.util.ClassUtils;
+
+/**
+ * In a native image: the annotated methods of a bean are found, and its fallback methods can be called. A method that cannot
+ * be guarded fails the build instead of the start.
+ */
+final class GuardedBeanAotProcessor implements BeanRegistrationAotProcessor {
+
+    @Override
+    public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
+        Class<?> type = ClassUtils.getUserClass(bean.getBeanClass());
+        if (AnnotatedMethods.of(type).isEmpty()) {
+            return null;
+        }
+        return (generation, code) -> generation
+                .getRuntimeHints()
+                .reflection()
+                .registerType(type, MemberCategory.INVOKE_DECLARED_METHODS, MemberCategory.INVOKE_PUBLIC_METHODS);
+    }
+}

@@ -1,0 +1,15 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+
+/** In a native image: connections can be handed out as proxies. */
+final class ConnectionRuntimeHints implements RuntimeHintsRegistrar {
+
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+        hints.proxies().registerJdkProxy(Connection.class);
+    }
+}

@@ -1,0 +1,135 @@
+package io.dbsemaphore.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.proxies;
+import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reflection;
+import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.resource;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.dbsemaphore.engine.SemaphoreTablesMissingException;
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.testing.DatabaseKind;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.hibernate.SessionFactory;
+import org.hibernate.cfg.Configuration;
+import org.hibernate.cfg.JdbcSettings;
+import org.junit.jupiter.api.Test;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.beans.factory.aot.AotServices;
+import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
+import org.springframework.data.repository.Repository;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.orm.jpa.SharedEntityManagerCreator;
+
+/** Whatever is found by reflection when an application runs is known when its native image is built. */
+class PersistenceRuntimeHintsTests {
+
+    private static final JavaClasses PERSISTENCE = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(SemaphorePersistence.class.getPackageName());
+
+    private final RuntimeHints hints = registered();
+
+    @Test
+    void areOfAllEntities() {
+        assertThat(classes(PERSISTENCE.stream()
+                        .filter(type -> type.isAnnotatedWith(Entity.class))
+                        .toList()))
+                .hasSameSizeAs(SemaphorePersistence.ENTITIES)
+                .allMatch(reflectionOn(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS))
+                .allMatch(reflectionOn(MemberCategory.ACCESS_DECLARED_FIELDS));
+    }
+
+    @Test
+    void areOfAllRowsThatQueriesReturn() {
+        List<JavaClass> rows = PERSISTENCE.stream()
+                .filter(type -> type.isRecord()
+                        && type.getEnclosingClass()
+                                .filter(outer -> outer.isAssignableTo(Repository.class))
+                                .isPresent())
+                .toList();
+
+        assertThat(classes(rows)).isNotEmpty().allMatch(reflectionOn(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS));
+    }
+
+    @Test
+    void areOfTheProxiesOfAllRepositoriesAsTheyAre() {
+        Set<Class<?>> repositories = classes(PERSISTENCE.stream()
+                .filter(type -> type.isInterface() && type.isAssignableTo(Repository.class))
+                .toList());
+        assertThat(repositories).isNotEmpty();
+
+        try (SessionFactory factory = factory()) {
+            EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(factory);
+            JpaRepositoryFactory made = new JpaRepositoryFactory(entityManager);
+            made.setBeanClassLoader(getClass().getClassLoader());
+
+            assertThat(proxies().forInterfaces(entityManager.getClass().getInterfaces()))
+                    .accepts(hints);
+            assertThat(repositories)
+                    .allSatisfy(repository -> assertThat(proxies()
+                                    .forInterfaces(made.getRepository(repository)
+                                            .getClass()
+                                            .getInterfaces()))
+                            .accepts(hints));
+        }
+    }
+
+    @Test
+    void areOfTheConnectionsThatAreHandedOut() throws SQLException {
+        DriverManagerDataSource host = new DriverManagerDataSource("jdbc:h2:mem:connections");
+        Duration limit = Duration.ofSeconds(5);
+        try (SemaphoreDataSource library = new SemaphoreDataSource(host, Database.H2, limit, limit, 1);
+                Connection connection = library.getConnection()) {
+            assertThat(proxies().forInterfaces(connection.getClass().getInterfaces()))
+                    .accepts(hints);
+        }
+    }
+
+    @Test
+    void areOfTheChangelogAndTheScripts() {
+        assertThat(resource().forResource(SemaphoreTablesMissingException.CHANGELOG))
+                .accepts(hints);
+        assertThat(DatabaseKind.values())
+                .allSatisfy(kind -> assertThat(resource().forResource(ChangelogScript.location(kind)))
+                        .accepts(hints));
+    }
+
+    private Predicate<Class<?>> reflectionOn(MemberCategory category) {
+        return type -> reflection().onType(type).withMemberCategory(category).test(hints);
+    }
+
+    /** As Spring finds them when it processes an application. */
+    private static RuntimeHints registered() {
+        RuntimeHints hints = new RuntimeHints();
+        AotServices.factories().load(RuntimeHintsRegistrar.class).asList().stream()
+                .filter(registrar -> registrar.getClass().getName().startsWith("io.dbsemaphore."))
+                .forEach(registrar -> registrar.registerHints(hints, null));
+        return hints;
+    }
+
+    private static Set<Class<?>> classes(List<JavaClass> types) {
+        return types.stream().map(JavaClass::reflect).collect(Collectors.toSet());
+    }
+
+    private static SessionFactory factory() {
+        Configuration unit = new Configuration().registerFunctionContributor(new DatabaseClockFunctions(Database.H2));
+        SemaphorePersistence.ENTITIES.forEach(unit::addAnnotatedClass);
+        unit.setProperty(JdbcSettings.JAKARTA_JDBC_URL, "jdbc:h2:mem:hints");
+        return unit.buildSessionFactory();
+    }
+}

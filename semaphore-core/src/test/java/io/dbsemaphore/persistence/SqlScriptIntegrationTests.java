@@ -1,0 +1,86 @@
+package io.dbsemaphore.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestSettings;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+/** On the database of this run: the SQL script makes what the changelog makes. */
+class SqlScriptIntegrationTests {
+
+    private static final List<String> TABLES =
+            List.of("semaphore", "permit_request", "permit", "semaphore_instance", "capacity_change");
+
+    @Test
+    void makesTheSchemaOfTheChangelog() {
+        try (TestDatabase.Schema byChangelog = TestDatabase.create();
+                TestDatabase.Schema byScript = TestDatabase.create()) {
+            byChangelog.migrate();
+            runScript(byScript);
+
+            assertThat(describe(byScript))
+                    .hasSizeGreaterThanOrEqualTo(TABLES.size())
+                    .isEqualTo(describe(byChangelog));
+        }
+    }
+
+    @Test
+    void makesAllThatAnEngineNeeds() {
+        try (TestDatabase.Schema schema = TestDatabase.create()) {
+            runScript(schema);
+
+            try (HikariDataSource pool = schema.newPool(4)) {
+                assertThatCode(() -> new SemaphoreEngine(pool, TestSettings.defaults()).close())
+                        .doesNotThrowAnyException();
+            }
+        }
+    }
+
+    private static void runScript(TestDatabase.Schema schema) {
+        ClassPathResource script = new ClassPathResource(ChangelogScript.location(schema.kind()));
+        ResourceDatabasePopulator populator = new ResourceDatabasePopulator(script);
+        populator.setSqlScriptEncoding(StandardCharsets.UTF_8.name());
+        try (HikariDataSource pool = schema.newPool(1)) {
+            populator.execute(pool);
+        }
+    }
+
+    /** Tables with their columns, constraints and indexes, as the database itself describes them. */
+    private static List<String> describe(TestDatabase.Schema schema) {
+        JdbcTemplate jdbc = schema.jdbc();
+        return switch (schema.kind()) {
+            case MYSQL, MARIADB ->
+                TABLES.stream()
+                        .map(table -> (String)
+                                jdbc.queryForMap("show create table " + table).get("Create Table"))
+                        .toList();
+            case POSTGRESQL ->
+                Stream.of("""
+                                select concat_ws(' ', table_name, ordinal_position, column_name, data_type, character_maximum_length,
+                                  datetime_precision, is_nullable, column_default, collation_name)
+                                from information_schema.columns where table_schema = 'public'
+                                  and table_name not like 'databasechangelog%' order by table_name, ordinal_position""", """
+                                select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid)) from pg_constraint
+                                where connamespace = 'public'::regnamespace and conrelid::regclass::text
+                                  not like 'databasechangelog%' order by 1""", """
+                                select indexdef from pg_indexes where schemaname = 'public'
+                                  and tablename not like 'databasechangelog%' order by 1""")
+                        .flatMap(query -> jdbc.queryForList(query, String.class).stream())
+                        .toList();
+            case H2 ->
+                jdbc.queryForList("script nodata nopasswords nosettings", String.class).stream()
+                        .filter(statement -> !statement.contains("DATABASECHANGELOG"))
+                        .toList();
+        };
+    }
+}

@@ -1,0 +1,46 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.engine.DatabaseNotWritableException;
+import io.dbsemaphore.jdbc.SqlErrors;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Explains what keeps the database from being written to. */
+final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<DatabaseNotWritableException> {
+
+    private static final String READ_ONLY = """
+            Semaphores need the database that is written to: a replica lags behind, and knows nothing of who holds \
+            permits now. Do one of these:
+
+                - Connect to the primary: spring.datasource.url, and no spring.datasource.hikari.read-only=true
+
+                - Set semaphore.datasource to the name of a DataSource bean that is connected to the primary
+
+                - If this is the primary, end its read-only mode (MySQL: super_read_only and read_only; MariaDB: \
+            read_only; PostgreSQL: default_transaction_read_only)""";
+
+    private static final String STATEMENT_BINLOG = """
+            Semaphores are granted at READ COMMITTED, which can only be logged by rows. Set binlog_format=ROW (or \
+            MIXED) in the configuration of the server, or on the running one:
+
+                set global binlog_format = 'ROW';
+
+            It is the format of connections that are opened afterwards.""";
+
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, DatabaseNotWritableException cause) {
+        return switch (cause.reason()) {
+            case READ_ONLY -> analysis("The database of the semaphores is read-only", READ_ONLY, cause);
+            case STATEMENT_BINLOG ->
+                analysis(
+                        "The database of the semaphores has binlog_format=STATEMENT, and refuses to write at READ COMMITTED",
+                        STATEMENT_BINLOG,
+                        cause);
+        };
+    }
+
+    private static FailureAnalysis analysis(String problem, String action, DatabaseNotWritableException cause) {
+        String answer = SqlErrors.root(cause).map(Throwable::getMessage).orElse("");
+        return new FailureAnalysis("%s. It says: %s".formatted(problem, answer), action, cause);
+    }
+}

@@ -1,0 +1,25 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.jdbc.UnsupportedDatabaseException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Explains which databases semaphores may be in. */
+final class UnsupportedDatabaseFailureAnalyzer extends AbstractFailureAnalyzer<UnsupportedDatabaseException> {
+
+    private static final String ACTION = """
+            Do one of these:
+
+                - Set semaphore.datasource to the name of a DataSource bean whose database is one of %s
+
+                - Do without semaphores: semaphore.enabled=false""";
+
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, UnsupportedDatabaseException cause) {
+        return new FailureAnalysis(
+                "Semaphores are not supported on %s, the database of the DataSource that was chosen for them."
+                        .formatted(cause.database()),
+                ACTION.formatted(cause.supported()),
+                cause);
+    }
+}

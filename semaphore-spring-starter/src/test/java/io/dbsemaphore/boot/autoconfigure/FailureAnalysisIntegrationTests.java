@@ -1,0 +1,88 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.example.orders.OrdersApplication;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestDatabase;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What somebody reads whose server does not let him write, although all tables are there. */
+@ExtendWith(OutputCaptureExtension.class)
+class FailureAnalysisIntegrationTests {
+
+    private static final String READ_ONLY = "The database of the semaphores is read-only. It says: ";
+
+    private final TestDatabase.Schema database = TestDatabase.create();
+
+    @BeforeEach
+    void migrate() {
+        database.migrate();
+    }
+
+    @AfterEach
+    void drop() {
+        database.close();
+    }
+
+    /** MariaDB's servers write no binary log unless they are told to. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void showsHowToGetAwayFromStatementsInTheBinaryLog(CapturedOutput output) {
+        fails(
+                database.jdbcUrl(),
+                "spring.datasource.hikari.connection-init-sql=set session binlog_format = 'STATEMENT'");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains(
+                        "The database of the semaphores has binlog_format=STATEMENT, and refuses to write at READ COMMITTED")
+                .contains("set global binlog_format = 'ROW';");
+    }
+
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void showsHowToGetAwayFromAReplica(CapturedOutput output) {
+        database.jdbc().execute("set global super_read_only = 1");
+        try {
+            fails(database.jdbcUrl());
+        } finally {
+            database.jdbc().execute("set global super_read_only = 0");
+            database.jdbc().execute("set global read_only = 0");
+        }
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains(READ_ONLY + "The MySQL server is running with the --super-read-only option")
+                .contains("Connect to the primary: spring.datasource.url");
+    }
+
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
+    void showsThatTheConnectionsAreReadOnly(CapturedOutput output) {
+        fails(database.jdbcUrl(), "spring.datasource.hikari.read-only=true");
+
+        assertThat(output).contains(READ_ONLY).contains("no spring.datasource.hikari.read-only=true");
+    }
+
+    private void fails(String url, String... properties) {
+        assertThatExceptionOfType(BeanCreationException.class)
+                .isThrownBy(() -> Hosts.application(
+                                OrdersApplication.class,
+                                "spring.datasource.url=" + url,
+                                "spring.datasource.username=" + database.username(),
+                                "spring.datasource.password=" + database.password(),
+                                "spring.main.web-application-type=none",
+                                "spring.liquibase.enabled=false")
+                        .properties(properties)
+                        .run());
+    }
+}

@@ -1,0 +1,360 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.example.Bookkeeping;
+import com.example.elsewhere.ElsewhereApplication;
+import com.example.invoices.data.EntityScanApplication;
+import com.example.invoices.model.JpaRepositoriesApplication;
+import com.example.ledger.LedgerApplication;
+import com.example.orders.OrdersApplication;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.SemaphoreTemplate;
+import jakarta.persistence.EntityManagerFactory;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.security.authentication.TestingAuthenticationToken;
+import org.springframework.security.authorization.AuthorizationDeniedException;
+import org.springframework.security.core.context.SecurityContextHolder;
+
+/**
+ * A row of the host matrix each: applications that are wired differently, all of them with all of Spring Boot's
+ * auto-configurations. What depends on the database more than on the wiring is in {@link HostMatrixIntegrationTests}.
+ */
+class HostMatrixTests {
+
+    private static final String ONE_PERMIT = "semaphore.semaphores.orders.capacity=1";
+    private static final String OWN_TABLES = "semaphore.liquibase.enabled=true";
+    private static final String WITHOUT_LIQUIBASE = "spring.liquibase.enabled=false";
+    private static final String TABLES_BY_HIBERNATE = "spring.jpa.hibernate.ddl-auto=create";
+    private static final String INVOICES = "spring.liquibase.change-log=classpath:com/example/invoices/changelog.xml";
+
+    private ConfigurableApplicationContext host;
+
+    @AfterEach
+    void stop() {
+        SecurityContextHolder.clearContext();
+        Wirings.Tenants.CURRENT.remove();
+        if (host != null) {
+            host.close();
+        }
+    }
+
+    @Test
+    void entityScan() {
+        host = Hosts.start(EntityScanApplication.class, INVOICES, ONE_PERMIT);
+
+        AtHome.assertIn(host);
+    }
+
+    @Test
+    void enableJpaRepositories() {
+        host = Hosts.start(JpaRepositoriesApplication.class, INVOICES, ONE_PERMIT);
+
+        AtHome.assertIn(host);
+    }
+
+    @Test
+    void entityScanAndEnableJpaRepositories() {
+        host = Hosts.start(ElsewhereApplication.class, INVOICES, ONE_PERMIT);
+
+        AtHome.assertIn(host);
+    }
+
+    @Test
+    void handWrittenEntityManagerFactory() {
+        host = Hosts.orders(Wirings.HandWritten.class, ONE_PERMIT);
+
+        AtHome.assertIn(host);
+        assertThat(host.getBeansOfType(EntityManagerFactory.class)).containsOnlyKeys("handWritten");
+    }
+
+    @Test
+    void twoDataSourcesOneOfThemPrimary() {
+        host = Hosts.orders(Wirings.TwoOnePrimary.class, ONE_PERMIT);
+
+        AtHome.assertIn(host);
+        assertThat(permitsEverRequested("orders")).isEqualTo(2);
+    }
+
+    @Test
+    void twoDataSourcesOneOfThemPrimaryAndTheOtherNamed() {
+        host = Hosts.orders(Wirings.TwoOnePrimary.class, ONE_PERMIT, OWN_TABLES, "semaphore.datasource=billing");
+
+        AtHome.assertIn(host);
+        assertThat(permitsEverRequested("billing")).isEqualTo(2);
+        assertThat(permitsEverRequested("orders")).isZero();
+    }
+
+    @Test
+    void twoDataSourcesNoneOfThemPrimary() {
+        assertThatExceptionOfType(BeanCreationException.class)
+                .isThrownBy(() -> Hosts.orders(Wirings.TwoNonePrimary.class, WITHOUT_LIQUIBASE, OWN_TABLES, ONE_PERMIT))
+                .havingRootCause()
+                .withMessageContaining("billing, orders")
+                .withMessageContaining("Set semaphore.datasource");
+    }
+
+    @Test
+    void twoDataSourcesNoneOfThemPrimaryAndOneNamed() {
+        host = Hosts.orders(
+                Wirings.TwoNonePrimary.class,
+                WITHOUT_LIQUIBASE,
+                OWN_TABLES,
+                ONE_PERMIT,
+                "semaphore.datasource=billing");
+
+        AtHome.assertIn(host);
+        assertThat(permitsEverRequested("billing")).isEqualTo(2);
+    }
+
+    @Test
+    void neitherLiquibaseNorFlywayOfItsOwn() {
+        host = Hosts.orders(WITHOUT_LIQUIBASE, TABLES_BY_HIBERNATE, OWN_TABLES, ONE_PERMIT);
+
+        AtHome.assertIn(host);
+    }
+
+    @Test
+    void tablesMadeByAScriptOfSpringBoot() {
+        host = Hosts.start(
+                LedgerApplication.class,
+                WITHOUT_LIQUIBASE,
+                "spring.sql.init.schema-locations=classpath:com/example/ledger/schema.sql,"
+                        + "classpath:db/dbsemaphore/sql/h2.sql",
+                ONE_PERMIT);
+
+        AtHome.assertIn(host);
+    }
+
+    @Test
+    void customNamingStrategyAndDefaultSchema() {
+        host = Hosts.orders(
+                WITHOUT_LIQUIBASE,
+                TABLES_BY_HIBERNATE,
+                "spring.jpa.hibernate.naming.physical-strategy=" + Wirings.Prefixed.class.getName(),
+                "spring.jpa.properties.hibernate.default_schema=shop",
+                "spring.jpa.properties.hibernate.hbm2ddl.create_namespaces=true",
+                OWN_TABLES,
+                ONE_PERMIT);
+
+        AtHome.assertIn(host);
+        assertThat(jdbc("dataSource").queryForList("select * from shop.t_customer_order"))
+                .hasSize(2);
+    }
+
+    @Test
+    void schemaOfTheConnections() {
+        host = Hosts.orders(
+                "spring.datasource.url=jdbc:h2:mem:matrix-schema;INIT=create schema if not exists shop",
+                "spring.datasource.hikari.schema=SHOP",
+                "spring.liquibase.default-schema=SHOP",
+                "spring.jpa.hibernate.ddl-auto=validate",
+                ONE_PERMIT);
+
+        AtHome.assertIn(host);
+        assertThat(jdbc("dataSource").queryForList("select * from shop.permit_request"))
+                .isNotEmpty();
+    }
+
+    @Test
+    void openInView() throws Exception {
+        host = Hosts.application(
+                        OrdersApplication.class,
+                        Wirings.OrderController.class,
+                        "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml",
+                        "spring.jpa.open-in-view=true",
+                        "server.port=0",
+                        ONE_PERMIT)
+                .web(WebApplicationType.SERVLET)
+                .run();
+
+        AtHome.assertIn(host);
+        assertThat(get("/orders/next")).isEqualTo("managed before: true, under a permit: true, managed after: true");
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "there are no virtual threads")
+    void virtualThreads() throws Exception {
+        host = Hosts.orders("spring.threads.virtual.enabled=true", ONE_PERMIT);
+        AtHome.assertIn(host);
+        AsyncTaskExecutor executor = host.getBean(AsyncTaskExecutor.class);
+        SemaphoreTemplate semaphores = host.getBean(SemaphoreTemplate.class);
+        AcquireRequest request = AcquireRequest.of("orders").withWaitTime(Duration.ofMinutes(1));
+
+        List<Future<String>> threads = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            threads.add(executor.submit(() ->
+                    semaphores.execute(request, grant -> Thread.currentThread().toString())));
+        }
+
+        for (Future<String> thread : threads) {
+            assertThat(thread.get(1, TimeUnit.MINUTES)).startsWith("VirtualThread");
+        }
+    }
+
+    @Test
+    void aspectsSwitchedOff() {
+        host = Hosts.orders("spring.aop.auto=false", ONE_PERMIT);
+
+        AtHome.assertIn(host);
+    }
+
+    @Test
+    void transactionsAroundThePermits() {
+        host = Hosts.orders(Wirings.TransactionsFirst.class, TransactionWitness.class, ONE_PERMIT);
+
+        AtHome.assertIn(host);
+        host.getBean(TransactionWitness.class).seen().clear();
+        host.getBean(Bookkeeping.class).bookUnderPermit(4);
+        assertThat(host.getBean(TransactionWitness.class).seen())
+                .containsExactly("begins: 0 held, 2 orders", "committed: 0 held, 3 orders");
+    }
+
+    @Test
+    void methodSecurity() {
+        host = Hosts.orders(Wirings.Secured.class, ONE_PERMIT);
+        AtHome.assertIn(host);
+        Wirings.Vault vault = host.getBean(Wirings.Vault.class);
+
+        SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken("Eve", "", "ROLE_GUEST"));
+        assertThatExceptionOfType(AuthorizationDeniedException.class).isThrownBy(() -> vault.open(4));
+        assertThat(permitsEverRequested("dataSource"))
+                .as("without those of the denied")
+                .isEqualTo(2);
+
+        SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken("Ada", "", "ROLE_CLERK"));
+        vault.open(4);
+        assertThat(host.getBean(Bookkeeping.class).isBooked(4)).isEqualTo(true);
+        try (PermitGrant grant = host.getBean(SemaphoreTemplate.class).acquire(AcquireRequest.of("orders"))) {
+            assertThatExceptionOfType(PermitsUnavailableException.class).isThrownBy(() -> vault.open(5));
+        }
+    }
+
+    @Test
+    void lazyInitialization() {
+        host = Hosts.orders("spring.main.lazy-initialization=true", ONE_PERMIT);
+
+        AtHome.assertIn(host);
+    }
+
+    @Test
+    void tenantRoutingWithoutANamedTarget() {
+        assertThatExceptionOfType(BeanCreationException.class)
+                .isThrownBy(() -> Hosts.orders(Wirings.Tenants.class, OWN_TABLES, ONE_PERMIT))
+                .havingRootCause()
+                .withMessageContaining("chooses a database for each connection")
+                .withMessageContaining("Set semaphore.datasource")
+                .withMessageContaining("central, north, routing, south");
+    }
+
+    @Test
+    void tenantRoutingWithANamedTarget() {
+        host = Hosts.orders(
+                Wirings.Tenants.class,
+                WITHOUT_LIQUIBASE,
+                TABLES_BY_HIBERNATE,
+                OWN_TABLES,
+                ONE_PERMIT,
+                "semaphore.datasource=central");
+        String table = "create table if not exists customer_order (id bigint primary key, customer_name varchar(255))";
+        jdbc("north").execute(table);
+        jdbc("south").execute(table);
+        Wirings.Tenants.CURRENT.set("south");
+
+        AtHome.assertIn(host);
+        assertThat(jdbc("south").queryForList("select * from customer_order")).hasSize(2);
+        assertThat(jdbc("north").queryForList("select * from customer_order")).isEmpty();
+        assertThat(permitsEverRequested("central")).isEqualTo(2);
+    }
+
+    @Test
+    void withoutActuatorOnTheClassPath() {
+        ClassPath.without("spring-boot-starter-actuator", "spring-boot-actuator", "spring-boot-health")
+                .call(
+                        OnReducedClassPath.class,
+                        "orders",
+                        "org.springframework.boot.actuate.endpoint.annotation.Endpoint");
+    }
+
+    @Test
+    void withoutMicrometerOnTheClassPath() {
+        ClassPath.without(
+                        "micrometer-core",
+                        "micrometer-jakarta9",
+                        "spring-boot-micrometer-metrics",
+                        "spring-boot-starter-micrometer-metrics")
+                .call(OnReducedClassPath.class, "orders", "io.micrometer.core.instrument.MeterRegistry");
+    }
+
+    @Test
+    void withoutLiquibaseOnTheClassPath() {
+        ClassPath.without("liquibase-core", "spring-boot-liquibase", "spring-boot-starter-liquibase")
+                .call(OnReducedClassPath.class, "ledger", "liquibase.Liquibase");
+    }
+
+    @Test
+    void jdbcTemplateOnlyAndNothingOptionalOnTheClassPath() {
+        ClassPath.without(
+                        "liquibase",
+                        "flyway",
+                        "spring-boot-starter-data-jpa",
+                        "spring-boot-data-jpa",
+                        "spring-boot-hibernate",
+                        "spring-boot-jpa",
+                        "spring-boot-actuator",
+                        "spring-boot-health",
+                        "micrometer-core",
+                        "micrometer-jakarta9",
+                        "micrometer-metrics",
+                        "micrometer-observation-test",
+                        "spring-security",
+                        "reactor-core",
+                        "reactive-streams",
+                        "aspectjweaver",
+                        "tomcat",
+                        "spring-web")
+                .call(
+                        OnReducedClassPath.class,
+                        "ledger",
+                        "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration");
+    }
+
+    private String get(String path) throws Exception {
+        URI uri = URI.create("http://localhost:" + host.getEnvironment().getProperty("local.server.port") + path);
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+
+    private JdbcTemplate jdbc(String dataSource) {
+        return new JdbcTemplate(host.getBean(dataSource, DataSource.class));
+    }
+
+    private int permitsEverRequested(String dataSource) {
+        return jdbc(dataSource)
+                .queryForList(
+                        "select p.id from permit p join semaphore s on s.id = p.semaphore_id where s.name = 'orders'")
+                .size();
+    }
+}

@@ -1,0 +1,1 @@
+create table ledger_entry (id bigint primary key);
