@@ -21,6 +21,7 @@ class DocumentedWarningsTests {
 
     private static final Pattern CALL =
             Pattern.compile("\\.(?:warn|error)\\(\\s*((?:\"(?:[^\"\\\\]|\\\\.)*\"[\\s+]*)+)");
+    private static final Pattern UNREADABLE = Pattern.compile("log\\.(?:warn|error)\\(\\s*[^\\s\"]");
     private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
     private static final Pattern ROW = Pattern.compile("^\\| `([^`]+)` \\|", Pattern.MULTILINE);
 
@@ -39,7 +40,11 @@ class DocumentedWarningsTests {
 
     private static void addWarnings(Path file, Set<String> warnings) {
         try {
-            Matcher calls = CALL.matcher(Files.readString(file));
+            String source = Files.readString(file);
+            assertThat(UNREADABLE.matcher(source).find())
+                    .as("%s logs a message that is not a literal", file)
+                    .isFalse();
+            Matcher calls = CALL.matcher(source);
             while (calls.find()) {
                 StringBuilder message = new StringBuilder();
                 Matcher literals = LITERAL.matcher(calls.group(1));

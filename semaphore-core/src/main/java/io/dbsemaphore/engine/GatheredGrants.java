@@ -49,7 +49,9 @@ final class GatheredGrants implements Grants {
         board = new GrantBoard(Math.max(1, atOnce - 1));
         watch = new LineWatch(board, levels, this::signal);
         lanes = new Lanes(
-                "semaphore-grants", atOnce, new GrantRounds(board, attempt, releases, background, watch, maxAttempts, lockWait));
+                "semaphore-grants",
+                atOnce,
+                new GrantRounds(board, attempt, releases, background, watch, maxAttempts, lockWait));
     }
 
     @Override

@@ -34,7 +34,8 @@ final class GrantBoard {
     private int underWay;
 
     /** Orders that one transaction is to decide. */
-    record Round(List<PendingGrant> members, Set<String> names, Set<String> awaited, BusyNames.Hold hold, long begunAt) {
+    record Round(
+            List<PendingGrant> members, Set<String> names, Set<String> awaited, BusyNames.Hold hold, long begunAt) {
 
         /** Whether it may have to wait for a row. */
         boolean isWaiting() {
@@ -49,7 +50,6 @@ final class GrantBoard {
 
     /** With so many orders under way there is going to be a next round soon enough. */
     private static final int MANY = 4;
-
 
     /**
      * Makes a board.
@@ -121,9 +121,7 @@ final class GrantBoard {
      * waits for their room.
      */
     boolean takesReleases(Set<String> names) {
-        return is(() -> !closed
-                && waitingRounds == 0
-                && (queue.size() + underWay >= MANY || lines.isAwaited(names)));
+        return is(() -> !closed && waitingRounds == 0 && (queue.size() + underWay >= MANY || lines.isAwaited(names)));
     }
 
     /** A round is over. Moves its members to where they belong, and those whose turn it is now back into the queue. */

@@ -104,9 +104,11 @@ final class GrantRounds implements Lanes.Desk {
         boolean reached = taken.round != null;
         Round round = taken.round != null ? taken.round : board.take(true, true, false);
         if (failure instanceof PartialReleaseException) {
-            finish(round, () -> round.members().stream()
-                    .filter(pending -> pending.place() == PendingGrant.Place.ROUND)
-                    .forEach(this::again));
+            finish(
+                    round,
+                    () -> round.members().stream()
+                            .filter(pending -> pending.place() == PendingGrant.Place.ROUND)
+                            .forEach(this::again));
         } else {
             finish(round, () -> fail(round, failure, reached));
         }
@@ -197,8 +199,7 @@ final class GrantRounds implements Lanes.Desk {
         }
         // who was not passed over before, may wait for the row at once
         pauseAndTryAgain(
-                pending,
-                again ? Duration.ofMillis(ThreadLocalRandom.current().nextLong(2, 20)) : Duration.ZERO);
+                pending, again ? Duration.ofMillis(ThreadLocalRandom.current().nextLong(2, 20)) : Duration.ZERO);
     }
 
     private void fail(Round round, Throwable failure, boolean reached) {

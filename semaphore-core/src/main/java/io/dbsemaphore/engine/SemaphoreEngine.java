@@ -102,8 +102,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                     settings.lockWaitTimeout());
         } else {
             releases = direct;
-            grants = new DirectGrants(
-                    attempt, retry, new PermitWaiter(), Math.max(1, settings.maxConnections() - 2));
+            grants = new DirectGrants(attempt, retry, new PermitWaiter(), Math.max(1, settings.maxConnections() - 2));
         }
         renewals = settings.gathering()
                 ? new GatheredRenewals(persistence.renewals(), lanes(), settings.maxAttempts(), listeners)

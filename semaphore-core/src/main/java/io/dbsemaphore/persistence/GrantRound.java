@@ -16,8 +16,7 @@ import java.util.TreeMap;
  * @param releases what is released first, so that its room can be granted: the keys of the permits of each request, by
  *     its key. What somebody else has locked stays held, see {@link GrantResult#released}
  */
-public record GrantRound(
-        List<GrantOrder> orders, Set<String> awaited, SortedMap<Long, List<Long>> releases) {
+public record GrantRound(List<GrantOrder> orders, Set<String> awaited, SortedMap<Long, List<Long>> releases) {
 
     /** Copies them. */
     public GrantRound {

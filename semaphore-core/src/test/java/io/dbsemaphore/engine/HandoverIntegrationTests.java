@@ -79,7 +79,9 @@ class HandoverIntegrationTests {
         Pause beforeInsert = gate.pauseBefore("insert into permit_request");
         CompletableFuture<ReleaseOutcome> release = async(held::release);
         beforeInsert.awaitReached(SOON);
-        cluster.node(1).semaphores().acquire(AcquireRequest.of(cluster.semaphore(1)).withExternalId(id));
+        cluster.node(1)
+                .semaphores()
+                .acquire(AcquireRequest.of(cluster.semaphore(1)).withExternalId(id));
 
         beforeInsert.open();
 
@@ -150,14 +152,12 @@ class HandoverIntegrationTests {
     /** Somebody who waits, and has been refused once. */
     private CompletableFuture<PermitGrant> inLine(AcquireRequest request) {
         gate.clear();
-        CompletableFuture<PermitGrant> waiting =
-                async(() -> node.semaphores().acquire(request.withWaitTime(SOON)));
+        CompletableFuture<PermitGrant> waiting = async(() -> node.semaphores().acquire(request.withWaitTime(SOON)));
         awaitIn("isAnswered", 1);
         Awaitility.await()
                 .atMost(SOON)
                 .until(() -> transactions().stream()
-                        .anyMatch(transaction ->
-                                transaction.stream().anyMatch(sql -> sql.contains("sum("))));
+                        .anyMatch(transaction -> transaction.stream().anyMatch(sql -> sql.contains("sum("))));
         gate.clear();
         return waiting;
     }

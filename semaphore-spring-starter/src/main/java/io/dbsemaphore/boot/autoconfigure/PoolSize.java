@@ -13,11 +13,6 @@ final class PoolSize {
 
     private static final Logger log = LoggerFactory.getLogger(PoolSize.class);
 
-    private static final String ALL_OF_IT = """
-            The pool of the semaphores' DataSource has at most {} connection(s), and semaphore.max-connections allows the \
-            library {} of them: under load the application has none left, and an acquire within a transaction may wait \
-            for itself. Raise spring.datasource.hikari.maximum-pool-size, or lower semaphore.max-connections""";
-
     private PoolSize() {}
 
     /** Warns where the library may take the whole pool. Says nothing of pools that do not tell their size. */
@@ -26,7 +21,13 @@ final class PoolSize {
                 new CompositeDataSourcePoolMetadataProvider(providers.toList()).getDataSourcePoolMetadata(dataSource);
         Integer max = pool == null ? null : pool.getMax();
         if (max != null && max >= 0 && max <= maxConnections) {
-            log.warn(ALL_OF_IT, max, maxConnections);
+            log.warn(
+                    "The pool of the semaphores' DataSource has at most {} connection(s), and semaphore.max-connections"
+                            + " allows the library {} of them: under load the application has none left, and an acquire"
+                            + " within a transaction may wait for itself. Raise"
+                            + " spring.datasource.hikari.maximum-pool-size, or lower semaphore.max-connections",
+                    max,
+                    maxConnections);
         }
     }
 }
