@@ -32,6 +32,7 @@ final class GrantBoard {
     private long tickets;
     private int waitingRounds;
     private int underWay;
+    private Deadline contestedUntil = Deadline.in(Duration.ZERO);
 
     /** Orders that one transaction is to decide. */
     record Round(
@@ -47,6 +48,9 @@ final class GrantBoard {
             return new GrantRound(members.stream().map(PendingGrant::order).toList(), awaited, releases);
         }
     }
+
+    /** So long after a row was found locked by somebody else, it is rather waited for. */
+    private static final Duration CONTESTED = Duration.ofMillis(200);
 
     /** With so many orders under way there is going to be a next round soon enough. */
     private static final int MANY = 4;
@@ -112,8 +116,11 @@ final class GrantBoard {
     }
 
     private RoundSelection select(boolean keptToo, boolean mayWait, boolean takesReleases) {
+        // what waits keeps releases from riding along, which is worth more than the wait, unless others often lock the
+        // row
+        boolean waitsAtFirst = !takesReleases && (queue.size() < MANY || !contestedUntil.isPassed());
         return RoundSelection.from(
-                queue.values(), busy, keptToo, mayWait && waitingRounds < maxWaitingRounds, takesReleases);
+                queue.values(), busy, keptToo, mayWait && waitingRounds < maxWaitingRounds, waitsAtFirst);
     }
 
     /**
@@ -139,6 +146,11 @@ final class GrantBoard {
     void again(PendingGrant pending) {
         pending.moveTo(Place.QUEUE);
         queue.put(pending.ticket(), pending);
+    }
+
+    /** Within {@link #finish}: somebody else had locked a row. */
+    void contested() {
+        contestedUntil = Deadline.in(CONTESTED);
     }
 
     /** Within {@link #finish}: it waits for permits. */

@@ -184,6 +184,7 @@ final class GrantRounds implements Lanes.Desk {
         pending.order().unclaim();
         boolean again = pending.blockedBy() != null;
         pending.setBlockedBy(name);
+        board.contested();
         Deadline until = pending.postponedUntil();
         if (until == null) {
             pending.setPostponedUntil(Deadline.in(lockWait));

@@ -19,7 +19,7 @@ final class RoundSelection {
 
     private final BusyNames busy;
     private final boolean mayWait;
-    private final boolean takesReleases;
+    private final boolean waitsAtFirst;
     private final List<PendingGrant> members = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
     private final Set<String> externalIds = new HashSet<>();
@@ -27,10 +27,10 @@ final class RoundSelection {
     private @Nullable String awaited;
     private boolean closed;
 
-    private RoundSelection(BusyNames busy, boolean mayWait, boolean takesReleases) {
+    private RoundSelection(BusyNames busy, boolean mayWait, boolean waitsAtFirst) {
         this.busy = busy;
         this.mayWait = mayWait;
-        this.takesReleases = takesReleases;
+        this.waitsAtFirst = waitsAtFirst;
     }
 
     /**
@@ -39,11 +39,11 @@ final class RoundSelection {
      * @param queue in the order in which they came
      * @param keptToo whether orders may be taken that this JVM is to keep alive
      * @param mayWait whether the round may wait for rows that others have locked
-     * @param takesReleases whether there is something to be released with it, which must not wait unless it has to
+     * @param waitsAtFirst whether it had better do so where nobody was passed over before
      */
     static RoundSelection from(
-            Collection<PendingGrant> queue, BusyNames busy, boolean keptToo, boolean mayWait, boolean takesReleases) {
-        RoundSelection selection = new RoundSelection(busy, mayWait, takesReleases);
+            Collection<PendingGrant> queue, BusyNames busy, boolean keptToo, boolean mayWait, boolean waitsAtFirst) {
+        RoundSelection selection = new RoundSelection(busy, mayWait, waitsAtFirst);
         for (PendingGrant pending : queue) {
             if (selection.isFull()) {
                 break;
@@ -73,7 +73,7 @@ final class RoundSelection {
         if (awaited != null) {
             return Set.of(awaited);
         }
-        return mayWait && !takesReleases && names.size() == 1 ? Set.copyOf(names) : Set.of();
+        return mayWait && waitsAtFirst && names.size() == 1 ? Set.copyOf(names) : Set.of();
     }
 
     private boolean isFull() {

@@ -25,7 +25,7 @@ final class SessionPool implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(SessionPool.class);
 
-    private static final Duration KEPT_IDLE = Duration.ofMillis(5);
+    private static final Duration KEPT_IDLE = Duration.ofMillis(20);
     /** Below what pools take for a leak, and often enough for what they do with connections that come back. */
     private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
 
