@@ -205,9 +205,10 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Reads from each table, in a transaction of its own.
+     * Reads from each table, and writes to no row of one, in a transaction of its own.
      *
      * @throws SemaphoreTablesMissingException when the changelog has not run
+     * @throws DatabaseNotWritableException when it refuses writes
      * @throws org.springframework.dao.DataAccessException when the database cannot be reached, or denies it
      */
     public void check() {
