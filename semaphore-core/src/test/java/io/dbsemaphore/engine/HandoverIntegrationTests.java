@@ -159,6 +159,10 @@ class HandoverIntegrationTests {
                 .until(() -> transactions().stream()
                         .anyMatch(transaction -> transaction.stream().anyMatch(sql -> sql.contains("sum("))));
         gate.clear();
+        Awaitility.await("a look at what is free, for who stands in line")
+                .atMost(SOON)
+                .until(() -> !transactions().isEmpty());
+        gate.clear();
         return waiting;
     }
 
