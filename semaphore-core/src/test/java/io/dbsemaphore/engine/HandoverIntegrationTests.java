@@ -12,7 +12,9 @@ import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
@@ -188,16 +190,18 @@ class HandoverIntegrationTests {
                 .count();
     }
 
+    /** What was committed, each transaction by itself, whatever other connections did meanwhile. */
     private List<List<String>> transactions() {
         List<List<String>> transactions = new ArrayList<>();
-        List<String> current = new ArrayList<>();
-        for (String sql : gate.statements()) {
-            current.add(sql);
-            if (sql.equals("commit")) {
+        Map<Integer, List<String>> open = new HashMap<>();
+        gate.executions().forEach(execution -> {
+            List<String> current = open.computeIfAbsent(execution.connection(), connection -> new ArrayList<>());
+            current.add(execution.sql());
+            if (execution.sql().equals("commit")) {
                 transactions.add(List.copyOf(current));
                 current.clear();
             }
-        }
+        });
         return transactions;
     }
 
