@@ -50,7 +50,7 @@ final class GrantBoard {
     }
 
     /** So long after a row was found locked by somebody else, it is rather waited for. */
-    private static final Duration CONTESTED = Duration.ofMillis(200);
+    private static final Duration CONTESTED = Duration.ofSeconds(1);
 
     /** With so many orders under way there is going to be a next round soon enough. */
     private static final int MANY = 4;
@@ -125,10 +125,13 @@ final class GrantBoard {
 
     /**
      * Whether releases of these semaphores are better left to the next round: when there is one soon, or when somebody
-     * waits for their room.
+     * waits for their room. Not while other nodes are at the same rows: then rounds wait for these, in the database's line.
      */
     boolean takesReleases(Set<String> names) {
-        return is(() -> !closed && waitingRounds == 0 && (queue.size() + underWay >= MANY || lines.isAwaited(names)));
+        return is(() -> !closed
+                && waitingRounds == 0
+                && contestedUntil.isPassed()
+                && (queue.size() + underWay >= MANY || lines.isAwaited(names)));
     }
 
     /** A round is over. Moves its members to where they belong, and those whose turn it is now back into the queue. */

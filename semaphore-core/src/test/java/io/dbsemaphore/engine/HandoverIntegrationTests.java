@@ -40,9 +40,12 @@ class HandoverIntegrationTests {
     private static final String GRANT = "insert into permit(";
 
     @RegisterExtension
-    static final Cluster cluster = new Cluster(2);
+    static final Cluster cluster = new Cluster(3);
 
     private final Node node = cluster.node(0);
+    /** One that has met others at its rows, after which it hands nothing over for a while. */
+    private final Node contended = cluster.node(2);
+
     private final StatementGate gate = node.gate();
     private final ExecutorService callers = Executors.newCachedThreadPool();
 
@@ -136,7 +139,7 @@ class HandoverIntegrationTests {
     void doesNotKeepAReleaseWaitingForARowThatAnotherNodeHolds() throws Exception {
         String locked = cluster.semaphore(CALLERS);
         String name = cluster.semaphore(1);
-        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
+        PermitGrant held = contended.semaphores().acquire(AcquireRequest.of(name));
         List<CompletableFuture<PermitGrant>> stalled;
         try (Cluster.RowLock lock = cluster.lock(locked)) {
             stalled = handIn(CALLERS, AcquireRequest.of(locked));
@@ -171,7 +174,7 @@ class HandoverIntegrationTests {
     private List<CompletableFuture<PermitGrant>> handIn(int count, AcquireRequest request) {
         int before = threadsIn("isAnswered");
         List<CompletableFuture<PermitGrant>> acquires = IntStream.range(0, count)
-                .mapToObj(i -> async(() -> node.semaphores().acquire(request)))
+                .mapToObj(i -> async(() -> contended.semaphores().acquire(request)))
                 .toList();
         awaitIn("isAnswered", before + count);
         return acquires;

@@ -39,7 +39,7 @@ final class Witness {
             for (int turn = thread; System.nanoTime() < end; turn++) {
                 int count = 1 + turn % 2;
                 AcquireRequest request =
-                        AcquireRequest.of(name).withPermits(name, count).withWaitTime(Duration.ofSeconds(1));
+                        AcquireRequest.of(name).withPermits(name, count).withWaitTime(Duration.ofSeconds(5));
                 Optional<PermitGrant> granted = semaphores.tryAcquire(request);
                 if (granted.isPresent()) {
                     grants.incrementAndGet();

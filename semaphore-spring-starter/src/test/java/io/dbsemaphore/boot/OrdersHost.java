@@ -45,6 +45,7 @@ public final class OrdersHost implements AutoCloseable {
                 "spring.datasource.url=" + url,
                 "spring.datasource.username=" + database.username(),
                 "spring.datasource.password=" + database.password(),
+                "spring.flyway.enabled=false",
                 "spring.main.banner-mode=off",
                 "server.port=0",
                 "semaphore.semaphores.orders.capacity=1",

@@ -79,6 +79,7 @@ class WithoutActuatorTests {
                     .properties(
                             "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml",
                             "spring.datasource.generate-unique-name=true",
+                            "spring.flyway.enabled=false",
                             "spring.main.banner-mode=off",
                             "management.endpoints.web.exposure.include=*",
                             "semaphore.semaphores.orders.capacity=1",

@@ -161,6 +161,12 @@ class SemaphorePropertiesTests {
     void areAllDescribedForEditors() throws IOException {
         assertThat(describedProperties())
                 .containsOnlyKeys(
+                        "management.endpoint.semaphores.access",
+                        "management.endpoint.semaphores.cache.time-to-live",
+                        "semaphore.endpoint.force-release-enabled",
+                        "semaphore.endpoint.set-capacity-enabled",
+                        "semaphore.metrics.enabled",
+                        "semaphore.metrics.refresh-interval",
                         "semaphore.instance-timeout",
                         "semaphore.keep-alive-interval",
                         "semaphore.shutdown-timeout",
