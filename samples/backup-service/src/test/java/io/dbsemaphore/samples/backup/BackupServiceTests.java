@@ -20,7 +20,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
-@SpringBootTest(properties = {"spring.datasource.url=jdbc:h2:mem:backup-service", "backup.wait-time=100ms"})
+@SpringBootTest(properties = {"spring.datasource.url=jdbc:h2:mem:backup-service", "backup.wait-time=2s"})
 class BackupServiceTests {
 
     private static final Snapshot SNAPSHOT = new Snapshot("1", "orders");
