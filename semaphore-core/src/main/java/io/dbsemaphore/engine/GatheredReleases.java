@@ -71,10 +71,6 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
             this.wanted = ride.wanted();
         }
 
-        boolean isEmpty() {
-            return wanted.isEmpty();
-        }
-
         /** The keys of the permits of each request, by its key. */
         SortedMap<Long, List<Long>> permitIds() {
             return permitIdsOf(wanted);

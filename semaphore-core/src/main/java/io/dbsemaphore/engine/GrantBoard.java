@@ -23,6 +23,12 @@ import java.util.function.Supplier;
  */
 final class GrantBoard {
 
+    /** So long after a row was found locked by somebody else, it is rather waited for. */
+    private static final Duration CONTESTED = Duration.ofSeconds(1);
+
+    /** With so many orders under way there is going to be a next round soon enough. */
+    private static final int MANY = 4;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final int maxWaitingRounds;
     private final TreeMap<Long, PendingGrant> queue = new TreeMap<>();
@@ -48,12 +54,6 @@ final class GrantBoard {
             return new GrantRound(members.stream().map(PendingGrant::order).toList(), awaited, releases);
         }
     }
-
-    /** So long after a row was found locked by somebody else, it is rather waited for. */
-    private static final Duration CONTESTED = Duration.ofSeconds(1);
-
-    /** With so many orders under way there is going to be a next round soon enough. */
-    private static final int MANY = 4;
 
     /**
      * Makes a board.
@@ -116,8 +116,7 @@ final class GrantBoard {
     }
 
     private RoundSelection select(boolean keptToo, boolean mayWait, boolean takesReleases) {
-        // what waits keeps releases from riding along, which is worth more than the wait, unless others often lock the
-        // row
+        // what waits keeps releases from riding along, which is worth more, unless others are at the same rows
         boolean waitsAtFirst = !takesReleases && (queue.size() < MANY || !contestedUntil.isPassed());
         return RoundSelection.from(
                 queue.values(), busy, keptToo, mayWait && waitingRounds < maxWaitingRounds, waitsAtFirst);
