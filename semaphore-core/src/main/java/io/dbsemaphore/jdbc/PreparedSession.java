@@ -4,6 +4,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * its waits. It remembers what it was before, and is given back as that; where that fails, the pool is made to drop it.
  * Used by one thread at a time.
  */
-final class PreparedSession {
+final class PreparedSession implements StatementQueue {
 
     private static final Logger log = LoggerFactory.getLogger(PreparedSession.class);
 
@@ -22,6 +25,8 @@ final class PreparedSession {
     private final int networkTimeoutBefore;
     private final SessionLimits limits;
     private final SessionLimits.Restoration limitsBefore;
+    private final Pipeline pipeline;
+    private final List<QueuedStatement<?>> queued = new ArrayList<>();
     private final long openedAt = System.nanoTime();
     private boolean transactionOpen;
     private boolean failed;
@@ -32,13 +37,15 @@ final class PreparedSession {
             int isolationBefore,
             int networkTimeoutBefore,
             SessionLimits limits,
-            SessionLimits.Restoration limitsBefore) {
+            SessionLimits.Restoration limitsBefore,
+            Pipeline pipeline) {
         this.target = target;
         this.autoCommitBefore = autoCommitBefore;
         this.isolationBefore = isolationBefore;
         this.networkTimeoutBefore = networkTimeoutBefore;
         this.limits = limits;
         this.limitsBefore = limitsBefore;
+        this.pipeline = pipeline;
     }
 
     /** Prepares the connection; makes the pool drop it when that fails. */
@@ -57,7 +64,13 @@ final class PreparedSession {
                 target.setAutoCommit(false);
             }
             return new PreparedSession(
-                    target, autoCommit, isolation, networkTimeout, limits, limits.applyToSession(target));
+                    target,
+                    autoCommit,
+                    isolation,
+                    networkTimeout,
+                    limits,
+                    limits.applyToSession(target),
+                    MultiStatements.of(target).orElse(Pipeline.ONE_BY_ONE));
         } catch (SQLException | RuntimeException failure) {
             evict(target);
             throw failure;
@@ -74,9 +87,36 @@ final class PreparedSession {
         limits.applyToTransaction(target);
     }
 
+    @Override
+    public <T> Result<T> query(String sql, Collection<?> values, Reader<T> reader) {
+        QueuedStatement<T> query = QueuedStatement.query(sql, values, reader);
+        queued.add(query);
+        return query;
+    }
+
+    @Override
+    public Result<Integer> update(String sql, Collection<?> values) {
+        QueuedStatement<Integer> update = QueuedStatement.update(sql, values);
+        queued.add(update);
+        return update;
+    }
+
+    @Override
+    public void flush() throws SQLException {
+        if (!queued.isEmpty()) {
+            pipeline.execute(target, takeQueued());
+        }
+    }
+
+    private List<QueuedStatement<?>> takeQueued() {
+        List<QueuedStatement<?>> taken = List.copyOf(queued);
+        queued.clear();
+        return taken;
+    }
+
     void commit() throws SQLException {
         failed = true;
-        target.commit();
+        pipeline.commit(target, takeQueued());
         failed = false;
         transactionOpen = false;
     }
@@ -84,6 +124,7 @@ final class PreparedSession {
     /** One that fails must not hide why it was wanted; what it left open is ended together with the connection. */
     void rollback() {
         failed = true; // whatever went wrong: the next transaction had better begin on another connection
+        queued.clear();
         try {
             target.rollback();
             transactionOpen = false;
@@ -108,6 +149,7 @@ final class PreparedSession {
                 target.rollback();
             }
             limitsBefore.restore(target);
+            pipeline.restore();
             if (autoCommitBefore) {
                 target.setAutoCommit(true);
             }

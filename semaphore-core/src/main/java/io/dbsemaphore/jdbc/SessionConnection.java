@@ -79,10 +79,24 @@ final class SessionConnection implements InvocationHandler {
                 session.rollback();
                 return null;
             }
+            case "unwrap" -> {
+                return isStatementQueue(args) ? session : invokeTarget(method, args);
+            }
+            case "isWrapperFor" -> {
+                return isStatementQueue(args) ? Boolean.TRUE : invokeTarget(method, args);
+            }
+            case "createStatement", "prepareStatement", "prepareCall" -> {
+                session.flush(); // what is queued comes before what comes after it
+                return invokeTarget(method, args);
+            }
             default -> {
                 return invokeTarget(method, args);
             }
         }
+    }
+
+    private static boolean isStatementQueue(@Nullable Object @Nullable [] args) {
+        return args != null && args[0] == StatementQueue.class;
     }
 
     private @Nullable Object invokeTarget(Method method, @Nullable Object @Nullable [] args) throws Throwable {

@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.Optional;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.UncategorizedDataAccessException;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.TransactionException;
@@ -26,10 +27,14 @@ final class DataAccessFailures {
         if (failure instanceof Error error) {
             throw error;
         }
-        if (failure instanceof DataAccessException || failure instanceof SemaphoreException) {
+        boolean named =
+                failure instanceof DataAccessException && !(failure instanceof UncategorizedDataAccessException);
+        if (named || failure instanceof SemaphoreException) {
             return (RuntimeException) failure;
         }
-        if (failure instanceof PersistenceException || failure instanceof TransactionException) {
+        if (failure instanceof DataAccessException // of a commit, by the name of JPA
+                || failure instanceof PersistenceException
+                || failure instanceof TransactionException) {
             Optional<SQLException> error = SqlErrors.outermost(failure); // a pool says more than the driver beneath it
             DataAccessException translated = error.map(cause -> SQL.translate("semaphore transaction", null, cause))
                     .orElse(null);

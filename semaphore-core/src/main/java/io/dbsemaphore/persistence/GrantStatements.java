@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDateTime;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,8 @@ final class GrantStatements {
 
     private final Sql sql;
     private final String tablePrefix;
+    private final String lock;
+    private final String heldOfOne;
     private final String sumOfOne;
     private final String sumOfMany;
     private final String clock;
@@ -29,51 +33,69 @@ final class GrantStatements {
     GrantStatements(Sql sql, Database database, String tablePrefix) {
         this.sql = sql;
         this.tablePrefix = tablePrefix;
+        this.lock = "select s.id, s.name, s.capacity, s.fence from " + tablePrefix + "semaphore s where s.id ";
         String held = "coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), "
                 + database.utcNow();
-        this.sumOfOne = "select " + held + " from " + tablePrefix + "permit p where " + HELD;
+        this.heldOfOne = "p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from "
+                + tablePrefix + "semaphore s where s.id = ?)";
+        this.sumOfOne = "select " + held + " from " + tablePrefix + "permit p where " + heldOfOne;
         this.sumOfMany = "select p.semaphore_id, " + held + " from " + tablePrefix + "permit p where ";
         this.clock = "select 0, 0, 0, 0, " + database.utcNow();
     }
 
     /**
-     * The held permits of a semaphore, by the covering index and from its low watermark on. What was released while
-     * somebody keeps an old snapshot open stays in the index, below the watermark.
+     * Locks one row, and waits for it, by the next round trip. One id per statement, in ascending order: a list of ids is
+     * locked in the order of whatever index the optimizer chose, and rows that nobody asked for with it.
      */
-    private static final String HELD = "p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= ?";
+    Result<List<LockedSemaphore>> lock(long id) {
+        return sql.queueQuery(lock + "= ? for update", List.of(id), GrantStatements::semaphores);
+    }
 
-    /** Locks those of the rows that nobody else has locked; never waits, so that their order does not matter. */
-    List<Semaphore> lockFree(Collection<Long> ids) {
-        return sql.entities(
-                "select s.* from " + tablePrefix + "semaphore s where s.id in " + Sql.placeholders(ids)
-                        + " order by s.id for update skip locked",
+    /** Locks those of the rows that nobody else has locked, by the next round trip; never waits, so that their order does not matter. */
+    Result<List<LockedSemaphore>> lockFree(Collection<Long> ids) {
+        return sql.queueQuery(
+                lock + "in " + Sql.placeholders(ids) + " order by s.id for update skip locked",
                 ids,
-                Semaphore.class);
+                GrantStatements::semaphores);
+    }
+
+    private static List<LockedSemaphore> semaphores(ResultSet rows) throws SQLException {
+        List<LockedSemaphore> semaphores = new ArrayList<>();
+        while (rows.next()) {
+            semaphores.add(new LockedSemaphore(rows.getLong(1), rows.getString(2), rows.getInt(3), rows.getLong(4)));
+        }
+        return semaphores;
     }
 
     /**
-     * What is held of each of these semaphores, by id, and the database's clock. A statement of its own, after the locks:
-     * a sum within the locking statement would be as old as the beginning of its wait.
+     * What is held of each of these semaphores, by id, and the database's clock; executes what is queued before. A
+     * statement of its own, after the locks: a sum within the locking statement would be as old as the beginning of its
+     * wait. By the covering index, and from the low watermark of each on: what was released while somebody keeps an old
+     * snapshot open stays in the index, below the watermark.
      */
-    Map<Long, HeldSum> sumHeld(Collection<Semaphore> semaphores) {
-        List<Semaphore> all = List.copyOf(semaphores);
+    Map<Long, HeldSum> sumHeld(Collection<Long> ids) {
+        List<Long> all = List.copyOf(ids);
+        List<Long> values = all.stream().flatMap(id -> Stream.of(id, id)).toList();
         return switch (all.size()) {
-            case 0 -> Map.of();
+            case 0 -> {
+                sql.flush();
+                yield Map.of();
+            }
             case 1 ->
-                query(sumOfOne, all, rows -> {
+                sql.query(sumOfOne, values, rows -> {
                     rows.next();
-                    return Map.of(all.get(0).id(), sum(rows, 1, all.get(0).id()));
+                    return Map.of(all.get(0), sum(rows, 1, all.get(0)));
                 });
             default ->
-                query(
-                        sumOfMany + Sql.repeat("(" + HELD + ")", " or ", all.size())
+                sql.query(
+                        sumOfMany + Sql.repeat("(" + heldOfOne + ")", " or ", all.size())
                                 + " group by p.semaphore_id union all " + clock,
-                        all,
+                        values,
                         rows -> sums(rows, all));
         };
     }
 
-    private static Map<Long, HeldSum> sums(ResultSet rows, List<Semaphore> semaphores) throws SQLException {
+    private static Map<Long, HeldSum> sums(ResultSet rows, List<Long> ids) throws SQLException {
         Map<Long, HeldSum> sums = new HashMap<>();
         LocalDateTime clock = LocalDateTime.MIN;
         while (rows.next()) {
@@ -83,7 +105,7 @@ final class GrantStatements {
             sums.put(id, sum);
         }
         LocalDateTime now = clock;
-        semaphores.forEach(semaphore -> sums.computeIfAbsent(semaphore.id(), id -> new HeldSum(id, 0, 0, 0, now)));
+        ids.forEach(each -> sums.computeIfAbsent(each, id -> new HeldSum(id, 0, 0, 0, now)));
         return sums;
     }
 
@@ -94,15 +116,6 @@ final class GrantStatements {
                 row.getInt(column + 1),
                 row.getLong(column + 2),
                 row.getObject(column + 3, LocalDateTime.class));
-    }
-
-    private <T> T query(String text, List<Semaphore> semaphores, Sql.Reader<T> reader) {
-        List<Object> values = new ArrayList<>();
-        semaphores.forEach(semaphore -> {
-            values.add(semaphore.id());
-            values.add(semaphore.liveFrom());
-        });
-        return sql.query(text, values, reader);
     }
 
     /**
@@ -120,7 +133,7 @@ final class GrantStatements {
         values.add(by);
         values.add(now);
         values.addAll(liveFrom.keySet());
-        sql.update(
+        sql.queueUpdate(
                 "update " + tablePrefix + "semaphore set fence = fence + ?, updated_at = ?, live_from = " + watermark
                         + " where id in " + Sql.placeholders(liveFrom.keySet()),
                 values);
@@ -171,6 +184,11 @@ final class GrantStatements {
                         permit.token()));
     }
 
+    /** Has what is queued executed. */
+    void flush() {
+        sql.flush();
+    }
+
     private <E> void insert(
             String table, List<String> columns, List<E> rows, Function<E, List<@Nullable Object>> values) {
         String row = Sql.placeholders(columns);
@@ -178,7 +196,7 @@ final class GrantStatements {
             List<E> part = rows.subList(from, Math.min(from + MAX_ROWS, rows.size()));
             List<@Nullable Object> bound = new ArrayList<>(part.size() * columns.size());
             part.forEach(each -> bound.addAll(values.apply(each)));
-            sql.update(
+            sql.queueUpdate(
                     "insert into " + tablePrefix + table + "(" + String.join(", ", columns) + ") values "
                             + Sql.repeat(row, ", ", part.size()),
                     bound);

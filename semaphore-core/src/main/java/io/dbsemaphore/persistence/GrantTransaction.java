@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.persistence.ReleaseTransaction.FreeRelease;
 import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -12,9 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The heart: one transaction that grants any number of orders.
@@ -24,9 +26,9 @@ import java.util.function.Supplier;
  *   <li>Orders whose external id is known already are answered with what is there.
  *   <li>The rows of the semaphores are locked: one id per statement, in ascending order, where a lock is waited for; then
  *       the others, all in one statement that skips what is locked, so that what names it is left for later.
- *   <li>In a statement of its own, the held permits are summed.
+ *   <li>In a statement of its own, by the same round trip, the held permits are summed.
  *   <li>Each order is decided, in turn; where there is no room, what has expired is taken back first.
- *   <li>The fences are raised, requests and permits inserted, and all is committed at once.
+ *   <li>The fences are raised, requests and permits inserted, and all is committed at once, by one round trip.
  * </ol>
  *
  * Whoever grants holds the lock of the row, so no two see the same room; whoever releases needs no lock, since a release
@@ -36,7 +38,6 @@ public final class GrantTransaction {
 
     private final ShortTransaction transaction;
     private final ReleaseTransaction releases;
-    private final SemaphoreRepository semaphores;
     private final SemaphoreDirectory directory;
     private final RepeatedOrders repeatedOrders;
     private final OrphanedRequests orphans;
@@ -47,7 +48,6 @@ public final class GrantTransaction {
     GrantTransaction(
             ShortTransaction transaction,
             ReleaseTransaction releases,
-            SemaphoreRepository semaphores,
             SemaphoreDirectory directory,
             RepeatedOrders repeatedOrders,
             OrphanedRequests orphans,
@@ -56,7 +56,6 @@ public final class GrantTransaction {
             TimeOrderedIds ids) {
         this.transaction = transaction;
         this.releases = releases;
-        this.semaphores = semaphores;
         this.directory = directory;
         this.repeatedOrders = repeatedOrders;
         this.orphans = orphans;
@@ -78,17 +77,20 @@ public final class GrantTransaction {
     }
 
     private GrantResult grant(GrantRound round) {
-        Set<Long> released = releases.releaseFreeWithin(round.releases());
+        FreeRelease release = releases.releaseFreeWithin(round.releases());
         GrantBatch batch = new GrantBatch(round.orders());
         repeatedOrders.settle(batch);
-        Map<String, Semaphore> locked = lock(batch, round.awaited());
+        RowLocks locks = lock(batch, round.awaited());
         repeatedOrders.settle(batch); // who waited for the lock may have been overtaken by his own repetition
+        Map<String, Room> rooms = measure(locks);
+        Set<Long> released = release.released();
+        batch.settleAll(order -> postponed(order, rooms.keySet()));
         batch.settleAll(order -> order.claim() ? null : new GrantOutcome.Withdrawn());
-        Decision decision = Decision.of(batch.open(), measure(locked));
+        Decision decision = Decision.of(batch.open(), rooms);
         List<TakenBack> takenBack =
                 decision.hasRefusals() ? orphans.releaseOf(decision.refusedSemaphores()) : List.of();
         if (!takenBack.isEmpty()) {
-            decision = Decision.of(batch.open(), measure(locked));
+            decision = Decision.of(batch.open(), measure(locks));
         }
         write(decision).forEach(batch::settle);
         decision.rejections().forEach(batch::settle);
@@ -96,29 +98,13 @@ public final class GrantTransaction {
         return new GrantResult(batch.outcomes(), takenBack, released);
     }
 
-    /** Locks what the orders name; orders that name what somebody else has locked are left for another transaction. */
-    private Map<String, Semaphore> lock(GrantBatch batch, Set<String> awaited) {
+    /** Locks what the orders name, by the next round trip. */
+    private RowLocks lock(GrantBatch batch, Set<String> awaited) {
         Map<String, Long> known = settleUnknown(batch);
-        Map<Long, String> waiting = new TreeMap<>();
-        Set<Long> free = new TreeSet<>();
-        batch.openNames().forEach(name -> {
-            if (awaited.contains(name)) {
-                waiting.put(idOf(known, name), name);
-            } else {
-                free.add(idOf(known, name));
-            }
-        });
-        Map<String, Semaphore> locked = new HashMap<>();
-        waiting.forEach((id, name) -> locked.put(name, lock(id, name)));
-        if (!free.isEmpty()) {
-            statements.lockFree(free).forEach(semaphore -> locked.put(semaphore.name(), semaphore));
-        }
-        batch.settleAll(order -> order.permits().keySet().stream()
-                .filter(name -> !locked.containsKey(name))
-                .findFirst()
-                .map(GrantOutcome.Postponed::new)
-                .orElse(null));
-        return locked;
+        SortedMap<Long, String> waiting = new TreeMap<>();
+        SortedMap<Long, String> free = new TreeMap<>();
+        batch.openNames().forEach(name -> (awaited.contains(name) ? waiting : free).put(idOf(known, name), name));
+        return RowLocks.lock(statements, waiting, free);
     }
 
     private Map<String, Long> settleUnknown(GrantBatch batch) {
@@ -132,13 +118,6 @@ public final class GrantTransaction {
         return known;
     }
 
-    private Semaphore lock(long id, String name) {
-        return semaphores.lockById(id).orElseThrow(() -> {
-            directory.forget(id);
-            return new StaleSemaphoreException(name);
-        });
-    }
-
     private static long idOf(Map<String, Long> known, String name) {
         Long id = known.get(name);
         if (id == null) {
@@ -147,20 +126,31 @@ public final class GrantTransaction {
         return id;
     }
 
-    private Map<String, Room> measure(Map<String, Semaphore> locked) {
-        if (locked.isEmpty()) {
-            return Map.of();
-        }
-        Map<Long, HeldSum> sums = statements.sumHeld(locked.values());
+    /** The rooms of what is locked, by name. */
+    private Map<String, Room> measure(RowLocks locks) {
+        Map<Long, HeldSum> sums = statements.sumHeld(locks.ids());
+        locks.firstMissing().ifPresent(missing -> {
+            directory.forget(missing.getKey());
+            throw new StaleSemaphoreException(missing.getValue());
+        });
         Map<String, Room> rooms = new HashMap<>();
-        locked.forEach((name, semaphore) -> {
+        for (LockedSemaphore semaphore : locks.locked()) {
             HeldSum sum = sums.get(semaphore.id());
             if (sum == null) {
-                throw new IllegalStateException("The locked semaphore '" + name + "' has no sum");
+                throw new IllegalStateException("The locked semaphore '" + semaphore.name() + "' has no sum");
             }
-            rooms.put(name, new Room(semaphore, sum));
-        });
+            rooms.put(locks.nameOf(semaphore), new Room(semaphore, sum));
+        }
         return rooms;
+    }
+
+    /** An order that names what somebody else has locked is left for another transaction. */
+    private static @Nullable GrantOutcome postponed(GrantOrder order, Set<String> locked) {
+        return order.permits().keySet().stream()
+                .filter(name -> !locked.contains(name))
+                .findFirst()
+                .map(GrantOutcome.Postponed::new)
+                .orElse(null);
     }
 
     private Map<GrantOrder, GrantOutcome> write(Decision decision) {

@@ -1,8 +1,10 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /** The statements that release many requests at once. What somebody else has locked is passed over, not waited for. */
@@ -44,19 +46,33 @@ final class ReleaseStatements {
                 });
     }
 
-    /** Releases these requests and their permits, which are locked; false when one of the requests is not held. */
-    boolean release(Collection<Long> requestIds, Collection<Long> permitIds) {
-        int released = sql.update(
+    /** Releases this request, if it is held, and its permits. Its result is how many requests that were: one or none. */
+    Result<Integer> release(long requestId) {
+        Result<Integer> released = sql.queueUpdate(
+                "update " + requests + " set state = 'RELEASED', updated_at = " + now
+                        + " where id = ? and state = 'ACQUIRED'",
+                List.of(requestId));
+        sql.queueUpdate(
+                "update " + permits + " set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'",
+                List.of(requestId));
+        return released;
+    }
+
+    /** Releases these requests and their permits, which are locked. Its result is how many requests were held. */
+    Result<Integer> release(Collection<Long> requestIds, Collection<Long> permitIds) {
+        Result<Integer> released = sql.queueUpdate(
                 "update " + requests + " set state = 'RELEASED', updated_at = " + now + " where id in "
                         + Sql.placeholders(requestIds) + " and state = 'ACQUIRED'",
                 requestIds);
-        if (released != requestIds.size()) {
-            return false;
-        }
-        sql.update(
+        sql.queueUpdate(
                 "update " + permits + " set state = 'RELEASED' where id in " + Sql.placeholders(permitIds)
                         + " and state = 'ACQUIRED'",
                 permitIds);
-        return true;
+        return released;
+    }
+
+    /** Has what is queued executed. */
+    void flush() {
+        sql.flush();
     }
 }

@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,7 +34,8 @@ public final class ReleaseTransaction {
 
     /** Releases a request whose key is known. */
     public ReleaseOutcome release(long requestId) {
-        return transaction.execute(() -> releaseWithin(requestId));
+        Result<Integer> released = transaction.execute(() -> statements.release(requestId));
+        return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
     }
 
     /** Releases the request with this external id. */
@@ -51,21 +53,42 @@ public final class ReleaseTransaction {
      * @throws PartialReleaseException when a request was released by somebody else meanwhile; nothing is released
      */
     public Set<Long> releaseFree(SortedMap<Long, List<Long>> permitIds) {
-        return transaction.execute(() -> releaseFreeWithin(permitIds));
+        return transaction.execute(() -> {
+            FreeRelease release = releaseFreeWithin(permitIds);
+            statements.flush();
+            return release.released();
+        });
     }
 
-    /** Releases within a transaction that is open already, see {@link #releaseFree}. */
-    Set<Long> releaseFreeWithin(SortedMap<Long, List<Long>> permitIds) {
+    /** Releases within a transaction that is open already, by its next round trip; see {@link #releaseFree}. */
+    FreeRelease releaseFreeWithin(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
-            return Set.of();
+            return FreeRelease.NONE;
         }
         Set<Long> lockedPermits = statements.lockFreePermits(permitsOf(permitIds.keySet(), permitIds));
         Set<Long> free = new TreeSet<>(permitIds.keySet());
         free.removeIf(id -> !lockedPermits.containsAll(permitIds.getOrDefault(id, List.of())));
-        if (!free.isEmpty() && !statements.release(free, permitsOf(free, permitIds))) {
-            throw new PartialReleaseException();
+        return free.isEmpty()
+                ? FreeRelease.NONE
+                : new FreeRelease(free, statements.release(free, permitsOf(free, permitIds)));
+    }
+
+    /** What is released by the next round trip of the transaction. */
+    record FreeRelease(Set<Long> requestIds, Result<Integer> changed) {
+
+        private static final FreeRelease NONE = new FreeRelease(Set.of(), () -> 0);
+
+        /**
+         * The keys of the requests that were released, when that is executed.
+         *
+         * @throws PartialReleaseException when one of them was released by somebody else meanwhile
+         */
+        Set<Long> released() {
+            if (changed.get() != requestIds.size()) {
+                throw new PartialReleaseException();
+            }
+            return requestIds;
         }
-        return free;
     }
 
     private static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {

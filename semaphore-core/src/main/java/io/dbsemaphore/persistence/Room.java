@@ -6,13 +6,13 @@ import java.util.Optional;
 /** What is free of one locked semaphore while the orders of a batch are decided one after the other. */
 final class Room {
 
-    private final Semaphore semaphore;
+    private final LockedSemaphore semaphore;
     private final HeldSum before;
     private long held;
     private boolean heldExclusively;
     private boolean kept;
 
-    Room(Semaphore semaphore, HeldSum before) {
+    Room(LockedSemaphore semaphore, HeldSum before) {
         this.semaphore = semaphore;
         this.before = before;
         this.held = before.held();

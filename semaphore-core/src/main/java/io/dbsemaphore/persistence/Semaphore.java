@@ -57,17 +57,4 @@ class Semaphore {
     int capacity() {
         return capacity;
     }
-
-    long fence() {
-        return fence;
-    }
-
-    long liveFrom() {
-        return liveFrom;
-    }
-
-    /** Whether nobody can acquire, whatever is held. */
-    boolean isPaused() {
-        return capacity == 0;
-    }
 }

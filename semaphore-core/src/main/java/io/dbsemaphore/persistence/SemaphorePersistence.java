@@ -77,7 +77,6 @@ public final class SemaphorePersistence implements AutoCloseable {
         grants = new GrantTransaction(
                 transaction,
                 releases,
-                semaphores,
                 directory,
                 new RepeatedOrders(requests, lookup),
                 new OrphanedRequests(requests, instanceRows, silent, orphans),

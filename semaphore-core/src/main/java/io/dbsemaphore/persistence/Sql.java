@@ -1,16 +1,13 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.jdbc.StatementQueue;
+import io.dbsemaphore.jdbc.StatementQueue.Reader;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
 import jakarta.persistence.EntityManager;
-import jakarta.persistence.Query;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.List;
 import org.hibernate.Session;
-import org.jspecify.annotations.Nullable;
 
 /**
  * SQL on the connection of the transaction, for statements whose text depends on how many rows they are for: one round trip
@@ -18,17 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sql {
 
-    /** Reads what a query returned. */
-    @FunctionalInterface
-    interface Reader<T> {
-
-        T read(ResultSet rows) throws SQLException;
-    }
-
     @FunctionalInterface
     private interface Work<T> {
 
-        T run(Connection connection) throws SQLException;
+        T run(StatementQueue queue) throws SQLException;
     }
 
     private final EntityManager entityManager;
@@ -37,34 +27,28 @@ final class Sql {
         this.entityManager = entityManager;
     }
 
+    /** Executes what is queued and this. */
     <T> T query(String sql, Collection<?> values, Reader<T> reader) {
-        return onConnection(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                bind(statement, values);
-                try (ResultSet rows = statement.executeQuery()) {
-                    return reader.read(rows);
-                }
-            }
-        });
+        Result<T> result = queueQuery(sql, values, reader);
+        flush();
+        return result.get();
     }
 
-    /** Entities, from a query that has all their columns. */
-    @SuppressWarnings("unchecked")
-    <E> List<E> entities(String sql, Collection<?> values, Class<E> type) {
-        Query query = entityManager.createNativeQuery(sql, type);
-        int index = 1;
-        for (@Nullable Object value : values) {
-            query.setParameter(index++, value);
-        }
-        return query.getResultList();
+    /** Executes it by the next round trip of the transaction. */
+    <T> Result<T> queueQuery(String sql, Collection<?> values, Reader<T> reader) {
+        return onQueue(queue -> queue.query(sql, values, reader));
     }
 
-    int update(String sql, Collection<?> values) {
-        return onConnection(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                bind(statement, values);
-                return statement.executeUpdate();
-            }
+    /** Executes it by the next round trip of the transaction; the commit at the latest. */
+    Result<Integer> queueUpdate(String sql, Collection<?> values) {
+        return onQueue(queue -> queue.update(sql, values));
+    }
+
+    /** Executes what is queued. */
+    void flush() {
+        onQueue(queue -> {
+            queue.flush();
+            return queue;
         });
     }
 
@@ -78,14 +62,9 @@ final class Sql {
         return "(" + repeat("?", ", ", values.size()) + ")";
     }
 
-    private static void bind(PreparedStatement statement, Collection<?> values) throws SQLException {
-        int index = 1;
-        for (@Nullable Object value : values) {
-            statement.setObject(index++, value);
-        }
-    }
-
-    private <T> T onConnection(Work<T> work) {
-        return entityManager.unwrap(Session.class).doReturningWork(work::run);
+    private <T> T onQueue(Work<T> work) {
+        return entityManager
+                .unwrap(Session.class)
+                .doReturningWork(connection -> work.run(connection.unwrap(StatementQueue.class)));
     }
 }

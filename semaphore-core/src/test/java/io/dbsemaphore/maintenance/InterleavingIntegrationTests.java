@@ -31,10 +31,12 @@ class InterleavingIntegrationTests {
     private static final String CANDIDATES_READ =
             "select pr1_0.id from permit_request pr1_0 where pr1_0.state='ACQUIRED' and pr1_0.expires_at<=";
     private static final String STALE_READ = "pr1_0.expires_at is null and pr1_0.renewed_at<=";
-    private static final String REQUEST_RELEASED = "update permit_request pr1_0 set state='RELEASED'";
+    private static final String REQUEST_TAKEN = "update permit_request pr1_0 set state='RELEASED'";
+    private static final String REQUEST_RELEASED = "update permit_request set state = 'RELEASED'";
     private static final String REQUEST_RENEWED = "update permit_request pr1_0 set ttl_millis=";
     private static final String REQUEST_INSERTED = "insert into permit_request";
-    private static final String SEMAPHORE_LOCKED = "from semaphore s1_0 where s1_0.id=?";
+    private static final String SEMAPHORE_LOCKED = "from semaphore s where s.id = ? for update";
+    private static final String SEMAPHORE_LOCKED_BY_OPERATOR = "from semaphore s1_0 where s1_0.id=?";
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
     @RegisterExtension
@@ -110,7 +112,7 @@ class InterleavingIntegrationTests {
         PermitGrant registered = holder.semaphores()
                 .acquire(AcquireRequest.of(name).withExternalId(id).withoutTtl());
         instances.renewedAgo(id, Duration.ofDays(2));
-        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_RELEASED);
+        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_TAKEN);
         Future<Integer> sweep = async(sweeper.maintenance()::releaseOrphans);
         taking.awaitReached(SOON);
         Future<PermitGrant> renewal = async(() -> registered.renew(AN_HOUR));
@@ -131,7 +133,7 @@ class InterleavingIntegrationTests {
         String name = instances.semaphore(1);
         holder.semaphores().acquire(request(name));
         instances.expire(id);
-        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_RELEASED);
+        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_TAKEN);
         Future<Integer> sweep = async(sweeper.maintenance()::releaseOrphans);
         taking.awaitReached(SOON);
         Future<PermitGrant> repetition = async(() -> holder.semaphores().acquire(request(name)));
@@ -187,7 +189,7 @@ class InterleavingIntegrationTests {
         String name = instances.semaphore(1);
         PermitGrant expired = holder.semaphores().acquire(request(name));
         instances.expire(id);
-        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_RELEASED);
+        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_TAKEN);
         Future<Integer> sweep = async(sweeper.maintenance()::releaseOrphans);
         taking.awaitReached(SOON);
         Future<ReleaseOutcome> release = async(expired::release);
@@ -335,7 +337,7 @@ class InterleavingIntegrationTests {
         Future<PermitGrant> acquire = async(() -> holder.semaphores().acquire(request(name)));
         granting.awaitReached(SOON);
         Future<Boolean> resize = async(() -> setCapacity(name, 1));
-        awaitSent(sweeper.gate(), SEMAPHORE_LOCKED);
+        awaitSent(sweeper.gate(), SEMAPHORE_LOCKED_BY_OPERATOR);
         assertThat(instances.number("select capacity from semaphore where name = ?", name))
                 .isEqualTo(2);
 

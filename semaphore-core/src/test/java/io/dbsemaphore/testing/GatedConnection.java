@@ -12,6 +12,7 @@ import java.sql.Statement;
 import java.sql.Wrapper;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -121,6 +122,8 @@ final class GatedConnection implements InvocationHandler {
         private final Statement target;
         private final @Nullable String prepared;
         private final List<String> batch = new ArrayList<>();
+        private final Map<Integer, Object> values = SplitExecution.noValues();
+        private @Nullable SplitExecution split;
 
         private GatedStatement(Statement target, @Nullable String prepared) {
             this.target = target;
@@ -132,12 +135,20 @@ final class GatedConnection implements InvocationHandler {
             String sql = arguments != null && arguments[0] instanceof String text ? text : prepared;
             String name = method.getName();
             if (name.startsWith("execute")) {
-                return execute(sql != null ? sql : String.join("; ", batch), method, arguments);
+                String text = sql != null ? sql : String.join(SplitExecution.SEPARATOR, batch);
+                return prepared != null && SplitExecution.parts(text).size() > 1
+                        ? executeTogether(text, method)
+                        : execute(text, method, arguments);
+            }
+            if (split != null) {
+                return askSplit(split, self, method, arguments);
             }
             if (name.equals("addBatch") && arguments != null) {
                 batch.add(sql);
             } else if (name.equals("clearBatch")) {
                 batch.clear();
+            } else if (name.equals("setObject") && arguments != null) {
+                values.put((Integer) arguments[0], arguments[1]);
             } else if (name.equals("getConnection")) {
                 return proxy;
             }
@@ -149,6 +160,50 @@ final class GatedConnection implements InvocationHandler {
             Object result = gate.execute(number, transaction, sql, () -> call(target, method, arguments));
             transaction.add(sql);
             return result;
+        }
+
+        /** In one piece as long as nothing is to happen between its parts. */
+        private @Nullable Object executeTogether(String text, Method method) throws Exception {
+            if (gate.isArmed()) {
+                split = SplitExecution.of(GatedConnection.this.target, text, values, this::executePart);
+                return method.getName().equals("executeUpdate")
+                        ? (Object) split.updateCount()
+                        : split.resultSet() != null;
+            }
+            gate.executing(number, SplitExecution.parts(text));
+            Object result = call(target, method, null);
+            SplitExecution.parts(text).forEach(this::executed);
+            return result;
+        }
+
+        private void executePart(String sql, SplitExecution.Call execution) throws Exception {
+            gate.execute(number, transaction, sql, () -> {
+                execution.run();
+                return null;
+            });
+            executed(sql);
+        }
+
+        private void executed(String sql) {
+            if (sql.equals("commit")) {
+                transaction.clear();
+            } else {
+                transaction.add(sql);
+            }
+        }
+
+        private @Nullable Object askSplit(
+                SplitExecution executed, Object self, Method method, Object @Nullable [] arguments) throws Exception {
+            return switch (method.getName()) {
+                case "getMoreResults" -> executed.next();
+                case "getResultSet" -> executed.resultSet();
+                case "getUpdateCount" -> executed.updateCount();
+                case "close" -> {
+                    executed.close();
+                    yield call(target, method, arguments);
+                }
+                default -> common(self, target, method, arguments);
+            };
         }
     }
 }

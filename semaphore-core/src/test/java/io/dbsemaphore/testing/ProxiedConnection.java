@@ -98,6 +98,15 @@ final class ProxiedConnection {
         if (sql == null) {
             return true;
         }
+        for (String part : sql.split("; ")) {
+            if (!executes(part)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean executes(String sql) {
         proxy.executes(sql);
         if (is("rollback", sql)) {
             transaction.clear();

@@ -152,6 +152,16 @@ public final class StatementGate extends DelegatingDataSource implements AutoClo
         return result;
     }
 
+    /** Whether something is to happen to a statement. */
+    boolean isArmed() {
+        return !rules.isEmpty();
+    }
+
+    /** These are sent in one piece. */
+    void executing(int connection, List<String> together) {
+        together.forEach(sql -> executed.add(new Executed(connection, sql)));
+    }
+
     private void apply(boolean after, List<String> transaction, String sql) throws SQLException {
         for (Rule rule : rules) {
             if (rule.fits(after, transaction, sql) && take(rule)) {

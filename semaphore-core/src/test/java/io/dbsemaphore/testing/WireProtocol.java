@@ -47,6 +47,7 @@ abstract class WireProtocol {
         private static final byte COM_QUIT = 0x01;
         private static final byte COM_QUERY = 0x03;
         private static final byte COM_STMT_CLOSE = 0x19;
+        private static final int MORE_RESULTS = 8;
 
         @Override
         byte[] read(byte first, DataInputStream in) throws IOException {
@@ -75,9 +76,25 @@ abstract class WireProtocol {
             return isCommand(message) && message[HEADER] != COM_QUIT && message[HEADER] != COM_STMT_CLOSE;
         }
 
+        /** An answer of several statements ends with the one that does not speak of more. */
         @Override
         boolean endsAnswer(byte[] message) {
-            return true;
+            return message.length <= HEADER || message[HEADER] != 0 || !speaksOfMore(message);
+        }
+
+        private static boolean speaksOfMore(byte[] ok) {
+            int status = afterNumber(ok, afterNumber(ok, HEADER + 1));
+            return (ok[status] & MORE_RESULTS) != 0;
+        }
+
+        private static int afterNumber(byte[] message, int begin) {
+            return begin
+                    + switch (Byte.toUnsignedInt(message[begin])) {
+                        case 0xfc -> 3;
+                        case 0xfd -> 4;
+                        case 0xfe -> 9;
+                        default -> 1;
+                    };
         }
 
         private static boolean isCommand(byte[] message) {

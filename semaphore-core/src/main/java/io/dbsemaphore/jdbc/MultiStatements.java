@@ -1,0 +1,120 @@
+package io.dbsemaphore.jdbc;
+
+import com.mysql.cj.NativeSession;
+import com.mysql.cj.conf.PropertyKey;
+import com.mysql.cj.conf.PropertySet;
+import com.mysql.cj.jdbc.JdbcConnection;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * MySQL Connector/J: several statements and the commit as one text, which the server executes up to the first that fails.
+ * Its driver allows that for as long as the library has the session, whatever the host's URL says.
+ */
+final class MultiStatements implements Pipeline {
+
+    private static final Logger log = LoggerFactory.getLogger(MultiStatements.class);
+
+    private static final boolean DRIVER_PRESENT =
+            ClassUtils.isPresent("com.mysql.cj.NativeSession", MultiStatements.class.getClassLoader());
+
+    private final NativeSession session;
+    private final boolean allowedBefore;
+
+    private MultiStatements(NativeSession session, boolean allowedBefore) {
+        this.session = session;
+        this.allowedBefore = allowedBefore;
+    }
+
+    /** Empty where the connection is another driver's, or has statements prepared by the server, one at a time. */
+    static Optional<Pipeline> of(Connection connection) {
+        return DRIVER_PRESENT ? Driver.open(connection) : Optional.empty();
+    }
+
+    @Override
+    public void execute(Connection connection, List<QueuedStatement<?>> statements) throws SQLException {
+        if (statements.size() == 1) {
+            statements.get(0).execute(connection);
+        } else {
+            executeTogether(connection, statements, statements.stream().map(QueuedStatement::sql));
+        }
+    }
+
+    @Override
+    public void commit(Connection connection, List<QueuedStatement<?>> statements) throws SQLException {
+        if (statements.isEmpty()) {
+            connection.commit();
+        } else {
+            executeTogether(
+                    connection,
+                    statements,
+                    Stream.concat(statements.stream().map(QueuedStatement::sql), Stream.of("commit")));
+        }
+    }
+
+    private static void executeTogether(
+            Connection connection, List<QueuedStatement<?>> statements, Stream<String> texts) throws SQLException {
+        try (PreparedStatement together = connection.prepareStatement(texts.collect(Collectors.joining("; ")))) {
+            int index = 1;
+            for (QueuedStatement<?> statement : statements) {
+                index = statement.bind(together, index);
+            }
+            if (statements.get(0).isUpdate()) {
+                together.executeUpdate(); // the driver's execute() would first ask the server whether it is read-only
+            } else {
+                together.execute();
+            }
+            for (QueuedStatement<?> statement : statements) {
+                statement.takeResult(together);
+                together.getMoreResults();
+            }
+        }
+    }
+
+    @Override
+    public void restore() {
+        if (!allowedBefore) {
+            session.disableMultiQueries();
+        }
+    }
+
+    /** Where the driver's classes are named; loaded only when they are there. */
+    private static final class Driver {
+
+        private Driver() {}
+
+        static Optional<Pipeline> open(Connection connection) {
+            try {
+                if (!connection.isWrapperFor(JdbcConnection.class)) {
+                    return Optional.empty();
+                }
+                JdbcConnection driver = connection.unwrap(JdbcConnection.class);
+                PropertySet properties = driver.getPropertySet();
+                boolean prepares = isSet(properties, PropertyKey.useServerPrepStmts);
+                if (prepares || !(driver.getSession() instanceof NativeSession session)) {
+                    return Optional.empty();
+                }
+                boolean allowed = isSet(properties, PropertyKey.allowMultiQueries);
+                if (!allowed) {
+                    session.enableMultiQueries();
+                }
+                return Optional.of(new MultiStatements(session, allowed));
+            } catch (SQLException | RuntimeException | LinkageError unable) {
+                log.debug("Statements are sent one by one", unable);
+                return Optional.empty();
+            }
+        }
+
+        private static boolean isSet(PropertySet properties, PropertyKey key) {
+            return properties.getBooleanProperty(key).getValue();
+        }
+    }
+}

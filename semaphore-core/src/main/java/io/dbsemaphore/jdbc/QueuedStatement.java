@@ -1,0 +1,87 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
+import org.jspecify.annotations.Nullable;
+
+/** A statement that waits for the next round trip. */
+final class QueuedStatement<T> implements StatementQueue.Result<T> {
+
+    private final String sql;
+    private final Collection<?> values;
+    private final boolean update;
+    private final Outcome<T> outcome;
+    private @Nullable T result;
+
+    /** Takes what a statement has returned from where it is executed. */
+    @FunctionalInterface
+    private interface Outcome<T> {
+
+        T of(PreparedStatement executed) throws SQLException;
+    }
+
+    private QueuedStatement(String sql, Collection<?> values, boolean update, Outcome<T> outcome) {
+        this.sql = sql;
+        this.values = values;
+        this.update = update;
+        this.outcome = outcome;
+    }
+
+    static QueuedStatement<Integer> update(String sql, Collection<?> values) {
+        return new QueuedStatement<>(sql, values, true, PreparedStatement::getUpdateCount);
+    }
+
+    static <T> QueuedStatement<T> query(String sql, Collection<?> values, StatementQueue.Reader<T> reader) {
+        return new QueuedStatement<>(sql, values, false, executed -> {
+            try (ResultSet rows = executed.getResultSet()) {
+                return reader.read(rows);
+            }
+        });
+    }
+
+    String sql() {
+        return sql;
+    }
+
+    boolean isUpdate() {
+        return update;
+    }
+
+    /** Executes it by itself. */
+    void execute(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            bind(statement, 1);
+            if (update) {
+                statement.executeUpdate();
+            } else {
+                statement.execute();
+            }
+            takeResult(statement);
+        }
+    }
+
+    /** Sets its parameters, the first of them at this index, and returns the index after the last. */
+    int bind(PreparedStatement statement, int first) throws SQLException {
+        int index = first;
+        for (@Nullable Object value : values) {
+            statement.setObject(index++, value);
+        }
+        return index;
+    }
+
+    /** Takes its result, which is the current one of the statement that was executed. */
+    void takeResult(PreparedStatement executed) throws SQLException {
+        result = outcome.of(executed);
+    }
+
+    @Override
+    public T get() {
+        if (result == null) {
+            throw new IllegalStateException("Not executed yet: " + sql);
+        }
+        return result;
+    }
+}
