@@ -62,7 +62,8 @@ final class GatheredGrants implements Grants {
         order.setPatient(wait.patient());
         PendingGrant pending = new PendingGrant(order, wait.deadline());
         board.add(pending);
-        if (wait.patient() || !lanes.help()) { // a round of his own he could not leave at his deadline
+        // a round of his own he could not leave at his deadline
+        if (wait.patient() || board.hasCompany() || !lanes.help()) {
             signal();
         }
         try {

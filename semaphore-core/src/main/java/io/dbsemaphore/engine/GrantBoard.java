@@ -26,8 +26,11 @@ final class GrantBoard {
     /** So long after a row was found locked by somebody else, it is rather waited for. */
     private static final Duration CONTESTED = Duration.ofSeconds(1);
 
-    /** With so many orders under way there is going to be a next round soon enough. */
+    /** With so many callers at once, what one of them wants is better done together with what the others want. */
     private static final int MANY = 4;
+
+    /** So long after they were seen, there are probably many again. */
+    private static final Duration COMPANY = Duration.ofMillis(10);
 
     private final ReentrantLock lock = new ReentrantLock();
     private final int maxWaitingRounds;
@@ -39,6 +42,7 @@ final class GrantBoard {
     private int waitingRounds;
     private int underWay;
     private Deadline contestedUntil = Deadline.in(Duration.ZERO);
+    private Deadline companyUntil = Deadline.in(Duration.ZERO);
 
     /** Orders that one transaction is to decide. */
     record Round(
@@ -111,6 +115,9 @@ final class GrantBoard {
             Round round = new Round(members, names, awaited, busy.begin(names, awaited), System.nanoTime());
             waitingRounds += round.isWaiting() ? 1 : 0;
             underWay += members.size();
+            if (underWay >= MANY) {
+                companyUntil = Deadline.in(COMPANY);
+            }
             return round;
         });
     }
@@ -130,7 +137,16 @@ final class GrantBoard {
         return is(() -> !closed
                 && waitingRounds == 0
                 && contestedUntil.isPassed()
-                && (queue.size() + underWay >= MANY || lines.isAwaited(names)));
+                && (isCompany() || lines.isAwaited(names)));
+    }
+
+    /** Whether so many callers are at it that nobody should do alone what he wants. */
+    boolean hasCompany() {
+        return is(this::isCompany);
+    }
+
+    private boolean isCompany() {
+        return queue.size() + underWay >= MANY || !companyUntil.isPassed();
     }
 
     /** A round is over. Moves its members to where they belong, and those whose turn it is now back into the queue. */
@@ -138,6 +154,9 @@ final class GrantBoard {
         run(() -> {
             moves.run();
             waitingRounds -= round.isWaiting() ? 1 : 0;
+            if (underWay >= MANY) {
+                companyUntil = Deadline.in(COMPANY);
+            }
             underWay -= round.members().size();
             busy.end(round.hold());
             call(round.names());
