@@ -5,42 +5,112 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** MySQL and MariaDB: two session variables, read, set, and set back. */
-record SystemVariableLimits(String idleVariable, Duration lockWait, Duration idle) implements SessionLimits {
+/** MySQL and MariaDB: session variables, read, set, and set back. */
+final class SystemVariableLimits implements SessionLimits {
 
     private static final String LOCK_WAIT_VARIABLE = "innodb_lock_wait_timeout";
 
-    static SystemVariableLimits mysql(Duration lockWait, Duration idle) {
-        return new SystemVariableLimits("wait_timeout", lockWait, idle);
+    private final Duration lockWait;
+    private final Duration idle;
+    private final Map<String, Long> variables;
+    private final @Nullable String offWhereKnown;
+    /** What is set, by the version of the server: those of a cluster may differ while it is upgraded. */
+    private final Map<String, Map<String, Long>> variablesByVersion = new ConcurrentHashMap<>();
+
+    private SystemVariableLimits(
+            Duration lockWait, Duration idle, String idleVariable, @Nullable String offWhereKnown) {
+        this.lockWait = lockWait;
+        this.idle = idle;
+        this.variables = new LinkedHashMap<>();
+        variables.put(LOCK_WAIT_VARIABLE, SessionLimits.seconds(lockWait));
+        variables.put(idleVariable, SessionLimits.seconds(idle));
+        this.offWhereKnown = offWhereKnown;
     }
 
+    static SystemVariableLimits mysql(Duration lockWait, Duration idle) {
+        return new SystemVariableLimits(lockWait, idle, "wait_timeout", null);
+    }
+
+    /**
+     * Without the snapshot isolation that is the default since 11.6: an {@code UPDATE … IN} would wait for rows that it is
+     * not to change, or fail with 1020.
+     */
     static SystemVariableLimits mariadb(Duration lockWait, Duration idle) {
-        return new SystemVariableLimits("idle_transaction_timeout", lockWait, idle);
+        return new SystemVariableLimits(lockWait, idle, "idle_transaction_timeout", "innodb_snapshot_isolation");
+    }
+
+    @Override
+    public Duration lockWait() {
+        return lockWait;
+    }
+
+    @Override
+    public Duration idle() {
+        return idle;
     }
 
     @Override
     public Restoration applyToSession(Connection connection) throws SQLException {
+        Map<String, Long> ours = variables(connection);
         try (Statement statement = connection.createStatement()) {
-            long lockWaitBefore;
-            long idleBefore;
-            try (ResultSet variables =
-                    statement.executeQuery("select @@session." + LOCK_WAIT_VARIABLE + ", @@session." + idleVariable)) {
-                variables.next();
-                lockWaitBefore = variables.getLong(1);
-                idleBefore = variables.getLong(2);
-            }
-            statement.execute(set(SessionLimits.seconds(lockWait), SessionLimits.seconds(idle)));
+            Map<String, Long> before = read(statement, ours.keySet());
+            statement.execute(set(ours));
             return restored -> {
                 try (Statement restore = restored.createStatement()) {
-                    restore.execute(set(lockWaitBefore, idleBefore));
+                    restore.execute(set(before));
                 }
             };
         }
     }
 
-    private String set(long lockWaitSeconds, long idleSeconds) {
-        return "set session %s = %d, session %s = %d"
-                .formatted(LOCK_WAIT_VARIABLE, lockWaitSeconds, idleVariable, idleSeconds);
+    private Map<String, Long> variables(Connection connection) throws SQLException {
+        if (offWhereKnown == null) {
+            return variables;
+        }
+        String version = connection.getMetaData().getDatabaseProductVersion();
+        Map<String, Long> known = variablesByVersion.get(version);
+        if (known == null) {
+            known = new LinkedHashMap<>(variables);
+            if (isKnown(connection, offWhereKnown)) {
+                known.put(offWhereKnown, 0L);
+            }
+            variablesByVersion.put(version, known);
+        }
+        return known;
+    }
+
+    private static boolean isKnown(Connection connection, String variable) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("show session variables like '" + variable + "'")) {
+            return rows.next();
+        }
+    }
+
+    private static Map<String, Long> read(Statement statement, Set<String> variables) throws SQLException {
+        String select = variables.stream()
+                .map(variable -> "@@session." + variable)
+                .collect(Collectors.joining(", ", "select ", ""));
+        try (ResultSet row = statement.executeQuery(select)) {
+            row.next();
+            Map<String, Long> values = new LinkedHashMap<>();
+            int column = 1;
+            for (String variable : variables) {
+                values.put(variable, row.getLong(column++));
+            }
+            return values;
+        }
+    }
+
+    private static String set(Map<String, Long> values) {
+        return values.entrySet().stream()
+                .map(value -> "session %s = %d".formatted(value.getKey(), value.getValue()))
+                .collect(Collectors.joining(", ", "set ", ""));
     }
 }

@@ -10,6 +10,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
@@ -35,6 +36,7 @@ import org.springframework.transaction.TransactionException;
 
 /** Many more callers than connections. Everybody comes to an end, and in time. */
 @DisabledIfSystemProperty(named = TestSettings.GATHERING, matches = "false", disabledReason = "about gathering")
+@Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CrowdIntegrationTests {
 

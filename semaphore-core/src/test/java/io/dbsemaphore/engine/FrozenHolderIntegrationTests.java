@@ -7,6 +7,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.nio.file.Files;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A process that is stopped (SIGSTOP) while its transaction is open: between its lock and its commit. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FrozenHolderIntegrationTests {
 
@@ -40,7 +42,6 @@ class FrozenHolderIntegrationTests {
     @BeforeAll
     static void start() {
         assumeTrue(Files.isDirectory(Path.of("/proc/self/task")), "only on Linux");
-        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
         schema = TestDatabase.createForProcesses().migrate();
         rows = new SemaphoreRows(schema);
         node = FaultyNode.on(schema, FaultyNode.settings(LOCK_WAIT, IDLE_LIMIT, 3));

@@ -10,6 +10,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.sql.SQLException;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.DataAccessException;
 
 /** A commit whose sender has given it up is still under way: not to find the request proves nothing then. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LateCommitIntegrationTests {
 
@@ -43,7 +45,6 @@ class LateCommitIntegrationTests {
 
     @BeforeAll
     static void start() {
-        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
         other = FaultyNode.on(schema);

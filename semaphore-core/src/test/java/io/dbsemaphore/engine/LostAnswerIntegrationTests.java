@@ -7,6 +7,8 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -23,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.DataAccessException;
 
 /** The network loses a commit of an acquire or its answer, and works again at once. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LostAnswerIntegrationTests {
 
@@ -37,7 +40,6 @@ class LostAnswerIntegrationTests {
 
     @BeforeAll
     static void start() {
-        TestDatabase.assumeServer();
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
         proxy = schema.newProxy();

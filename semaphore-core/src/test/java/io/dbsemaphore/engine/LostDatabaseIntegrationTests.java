@@ -8,6 +8,8 @@ import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
@@ -28,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.DataAccessException;
 
 /** The database goes away with the commit of an acquire, and stays away for longer than the caller. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LostDatabaseIntegrationTests {
 
@@ -43,7 +46,6 @@ class LostDatabaseIntegrationTests {
 
     @BeforeAll
     static void start() {
-        TestDatabase.assumeServer();
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
         other = FaultyNode.on(schema);

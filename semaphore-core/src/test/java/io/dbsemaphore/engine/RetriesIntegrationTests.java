@@ -9,6 +9,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -33,13 +34,16 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 /** Other transactions are in the way, and sessions are killed: this is tried again, and never half done. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RetriesIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final Duration LOCK_WAIT = Duration.ofSeconds(1);
     private static final int ATTEMPTS = 3;
-    private static final String LOCK = "for update";
+    /** Of {@code for update}, or on PostgreSQL {@code for no key update}. */
+    private static final String LOCK = " for ";
+
     private static final String INSERT = "insert into permit_request";
 
     private static Schema schema;
@@ -50,7 +54,6 @@ class RetriesIntegrationTests {
 
     @BeforeAll
     static void start() {
-        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
         waits = new Waits(schema);
@@ -113,6 +116,7 @@ class RetriesIntegrationTests {
     }
 
     @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB}) // PostgreSQL looks for one after a second only
     void triesAgainAfterADeadlock() throws Exception {
         AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
         String first = request.permits().keySet().stream().findFirst().orElseThrow();
@@ -218,7 +222,8 @@ class RetriesIntegrationTests {
         try (RowLock lock = RowLock.begin(schema)) {
             lock.execute(
                     "select p.id from permit p join permit_request r on r.id = p.permit_request_id"
-                            + " where r.external_id = ? lock in share mode",
+                            + " where r.external_id = ? "
+                            + (schema.kind() == DatabaseKind.POSTGRESQL ? "for share" : "lock in share mode"),
                     id);
 
             assertThatThrownBy(grant::release).isInstanceOf(DataAccessException.class);
@@ -243,7 +248,7 @@ class RetriesIntegrationTests {
         Thread thread = new Thread(acquire, "interrupted");
         try (RowLock lock = lockLastOf(request)) {
             thread.start();
-            waits.await(LOCK);
+            waits.await("from semaphore");
             thread.interrupt();
 
             assertThat(acquire.get(SOON.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(AcquireInterruptedException.class);
@@ -261,8 +266,10 @@ class RetriesIntegrationTests {
     }
 
     private void killLastConnection() {
-        String session = node.askOnLastConnection("select connection_id()").get(0);
-        schema.jdbc().execute("kill " + session);
+        boolean postgresql = schema.kind() == DatabaseKind.POSTGRESQL;
+        String ask = postgresql ? "select pg_backend_pid()" : "select connection_id()";
+        String session = node.askOnLastConnection(ask).get(0);
+        schema.jdbc().execute((postgresql ? "select pg_terminate_backend(%s)" : "kill %s").formatted(session));
     }
 
     private static RowLock lockLastOf(AcquireRequest request) throws SQLException {
@@ -280,8 +287,7 @@ class RetriesIntegrationTests {
         }
     }
 
-    /** How often the last of its rows was tried to lock. */
-    /** Who gathers waits for one row at a time; who does not, for all of them in turn. */
+    /** How often the last of its rows was tried to lock. Who gathers waits for one row at a time; who does not, for all of them in turn. */
     private long attempts(AcquireRequest request) {
         long waits = node.gate().statements().stream()
                 .filter(statement -> statement.contains(LOCK) && !statement.contains("skip locked")) // do not wait

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Several processes with nothing in common but the database. */
+@Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SeparateProcessesIntegrationTests {
 

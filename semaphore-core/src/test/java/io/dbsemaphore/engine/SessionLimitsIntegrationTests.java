@@ -7,11 +7,13 @@ import com.zaxxer.hikari.HikariConfig;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.dao.DataAccessException;
 
 /** What a session of the host's pool is told for a transaction of ours, and that it has its own settings again after it. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SessionLimitsIntegrationTests {
 
@@ -40,7 +43,6 @@ class SessionLimitsIntegrationTests {
 
     @BeforeAll
     static void start() {
-        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
         schema = TestDatabase.create().migrate();
         idleVariable = schema.kind() == DatabaseKind.MYSQL ? "wait_timeout" : "idle_transaction_timeout";
         session =
@@ -88,6 +90,31 @@ class SessionLimitsIntegrationTests {
         assertThat(assertSessionOfHost()).isEqualTo(id);
         grant.release();
         assertThat(assertSessionOfHost()).isEqualTo(id);
+    }
+
+    /** It is on by default from MariaDB 11.6 on; an update would wait for rows that it is not to change. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MARIADB)
+    void switchSnapshotIsolationOff() throws SQLException {
+        String snapshotIsolation = "select @@session.innodb_snapshot_isolation";
+        try (Connection connection = node.pool().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("set session innodb_snapshot_isolation = on");
+        }
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        Pause pause = node.gate().pauseBeforeCommitOf("insert into permit_request");
+        CompletableFuture<PermitGrant> acquired =
+                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
+        pause.awaitReached(SOON);
+
+        List<String> during = node.askOnLastConnection(snapshotIsolation);
+
+        pause.open();
+        acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join().release();
+        assertThat(during).containsExactly("0");
+        try (Connection connection = node.pool().getConnection()) {
+            assertThat(FaultyNode.ask(connection, snapshotIsolation)).containsExactly("1");
+        }
     }
 
     @Test

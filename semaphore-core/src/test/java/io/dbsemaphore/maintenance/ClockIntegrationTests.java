@@ -10,6 +10,8 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.engine.SemaphorePatterns;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.time.Duration;
@@ -21,11 +23,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The only clock is that of the database, in UTC, whatever the zones of JVMs and sessions are. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
+@Slow
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClockIntegrationTests {
 
@@ -40,11 +43,6 @@ class ClockIntegrationTests {
             "America/New_York", "+05:30",
             "Europe/Berlin", "-03:30",
             "Australia/Lord_Howe", "+09:00");
-
-    @BeforeAll
-    static void onADatabaseWithSessionVariables() {
-        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
-    }
 
     @Test
     void isTheSameForJvmsInSixZones() {

@@ -7,6 +7,7 @@ import io.dbsemaphore.MaintenanceTask;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What those need to hear who measure: of what, how much, how long, how often. */
+@Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ListenerDetailIntegrationTests {
 

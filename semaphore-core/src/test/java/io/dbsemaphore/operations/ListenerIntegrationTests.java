@@ -8,6 +8,7 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.operations.RecordingListener.Event;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each event is heard once, by its instance only, and on the thread that is documented. */
+@Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ListenerIntegrationTests {
 

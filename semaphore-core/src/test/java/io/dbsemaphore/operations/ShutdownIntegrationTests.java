@@ -11,6 +11,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
 /** The orderly end of an instance. */
+@Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ShutdownIntegrationTests {
 
@@ -131,7 +133,9 @@ class ShutdownIntegrationTests {
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(60))));
         node.gate().clear();
-        Awaitility.await("a try").atMost(SOON).until(() -> node.gate().count("for update") > 0);
+        Awaitility.await("a try")
+                .atMost(SOON)
+                .until(() -> node.gate().count("from semaphore s1_0 where s1_0.id=? for ") > 0);
 
         close(node).get(15, TimeUnit.SECONDS);
 

@@ -1,7 +1,10 @@
 package io.dbsemaphore.testing;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.Container.ExecResult;
 import org.testcontainers.containers.ContainerFetchException;
 import org.testcontainers.containers.JdbcDatabaseContainer;
 import org.testcontainers.mariadb.MariaDBContainer;
@@ -81,15 +84,33 @@ final class DatabaseServers {
     }
 
     private static DatabaseServer mariadb() {
-        return container(
-                DatabaseKind.MARIADB,
-                "mariadb:11.8",
-                new MariaDBContainer("mariadb:11.8")
-                        .withConfigurationOverride(null)
-                        .withUsername("root")
-                        .withPassword(PASSWORD)
-                        .withCommand("--" + MAX_CONNECTIONS),
-                3306);
+        MariaDBContainer container = new MariaDBContainer("mariadb:11.8")
+                .withConfigurationOverride(null)
+                .withPassword(PASSWORD)
+                .withCommand("--" + MAX_CONNECTIONS);
+        DatabaseServer server = container(DatabaseKind.MARIADB, "mariadb:11.8", container, 3306);
+        allowEverything(container);
+        return server;
+    }
+
+    /** Said from inside, as root, who may not come from elsewhere in every image, and may have no password there. */
+    private static void allowEverything(MariaDBContainer container) {
+        String grant = "mariadb -uroot %s -e \"grant all on *.* to '%s'@'%%' with grant option\"";
+        try {
+            ExecResult result = container.execInContainer(
+                    "sh",
+                    "-c",
+                    grant.formatted("-p" + PASSWORD, container.getUsername()) + " || "
+                            + grant.formatted("", container.getUsername()));
+            if (result.getExitCode() != 0) {
+                throw new IllegalStateException(result.getStderr());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
     }
 
     private static DatabaseServer postgresql() {

@@ -84,8 +84,9 @@ class HostMatrixIntegrationTests {
                 VALIDATE));
 
         AtHome.assertIn(host);
-        assertThat(database.jdbc().queryForList("select version from flyway_schema_history", String.class))
-                .containsExactlyInAnyOrder("1", "2");
+        String quote = database.kind().isMySqlFamily() ? "`" : "\"";
+        String migrated = "select ~version~ from ~flyway_schema_history~ where ~type~ = 'SQL'".replace("~", quote);
+        assertThat(database.jdbc().queryForList(migrated, String.class)).containsExactlyInAnyOrder("1", "2");
     }
 
     @Test
