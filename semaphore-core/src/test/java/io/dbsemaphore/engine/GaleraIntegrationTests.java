@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -124,7 +123,7 @@ class GaleraIntegrationTests {
         try (GaleraCluster.Brake brake = galera.holdBack(0)) {
             assertThat(first.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
             late = Cluster.async(() -> second.semaphores().tryAcquire(AcquireRequest.of(name)));
-            await().atMost(SOON).until(() -> second.gate().count("insert into permit(") == 1);
+            galera.awaitCommit(0);
         }
         return Cluster.get(late);
     }

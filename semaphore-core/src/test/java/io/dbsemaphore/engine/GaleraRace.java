@@ -59,13 +59,12 @@ final class GaleraRace {
 
     /** Mostly one permit of the small one, sometimes two, one of each, or all there are. */
     private AcquireRequest request(Random random) {
-        AcquireRequest request =
-                switch (random.nextInt(20)) {
-                    case 0 -> AcquireRequest.of(small).exclusive();
-                    case 1, 2 -> AcquireRequest.of(other, small);
-                    case 3, 4 -> AcquireRequest.of(small).withPermits(small, 2);
-                    default -> AcquireRequest.of(small);
-                };
+        AcquireRequest request = switch (random.nextInt(20)) {
+            case 0 -> AcquireRequest.of(small).exclusive();
+            case 1, 2 -> AcquireRequest.of(other, small);
+            case 3, 4 -> AcquireRequest.of(small).withPermits(small, 2);
+            default -> AcquireRequest.of(small);
+        };
         return request.withWaitTime(PATIENCE);
     }
 

@@ -3,7 +3,6 @@ package io.dbsemaphore.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -66,12 +65,14 @@ class RequireHeldOnGaleraIntegrationTests {
             assertThat(other.admin().forceRelease(grant.externalId(), "operator", "stuck"))
                     .isEqualTo(ReleaseOutcome.RELEASED);
             transaction = Cluster.async(() -> catchThrowable(() -> doBusinessUnder(grant)));
-            await().atMost(SOON).until(() -> node.gate().count("insert into business") == 1);
+            galera.awaitCommit(0);
         }
 
-        assertThat(Cluster.get(transaction)).isNotNull().satisfies(failure -> assertThat(SqlErrors.isConflict(failure))
-                .as("a conflict: %s", failure)
-                .isEqualTo(true));
+        assertThat(Cluster.get(transaction))
+                .isNotNull()
+                .satisfies(failure -> assertThat(SqlErrors.isConflict(failure))
+                        .as("a conflict: %s", failure)
+                        .isEqualTo(true));
         galera.awaitInSync();
         assertThat(businessDone(0)).isEqualTo(businessDone(1)).isZero();
         assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> doBusinessUnder(grant));

@@ -15,8 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -52,14 +54,15 @@ public final class GaleraCluster implements AutoCloseable {
                 .allMatch(Files::exists);
         Assumptions.assumeTrue(
                 installed,
-                "No Galera cluster can be started here. On Debian: apt-get install --no-install-recommends " + PACKAGES);
+                "No Galera cluster can be started here. On Debian: apt-get install --no-install-recommends "
+                        + PACKAGES);
     }
 
     /** Starts the servers, with one database that has the tables of the library. */
     public static GaleraCluster start() {
         Path target = Path.of(System.getProperty("basedir", ""), "target").toAbsolutePath();
-        GaleraCluster cluster = new GaleraCluster(target.resolve(
-                "galera-%d-%d".formatted(ProcessHandle.current().pid(), STARTED.incrementAndGet())));
+        GaleraCluster cluster = new GaleraCluster(
+                target.resolve("galera-%d-%d".formatted(ProcessHandle.current().pid(), STARTED.incrementAndGet())));
         Runtime.getRuntime().addShutdownHook(cluster.stopping);
         try {
             cluster.startNodes();
@@ -127,7 +130,10 @@ public final class GaleraCluster implements AutoCloseable {
 
     /** Waits until each node has applied what any has committed. */
     public void awaitInSync() {
-        long committed = nodes.stream().mapToLong(node -> number(node, "wsrep_last_committed")).max().orElseThrow();
+        long committed = nodes.stream()
+                .mapToLong(node -> number(node, "wsrep_last_committed"))
+                .max()
+                .orElseThrow();
         Awaitility.await("all nodes at " + committed)
                 .atMost(SOON)
                 .pollInterval(Duration.ofMillis(20))
@@ -137,8 +143,7 @@ public final class GaleraCluster implements AutoCloseable {
     /** How many transactions the nodes have ended since they were in the way of one that was committed before. */
     public long conflicts() {
         return nodes.stream()
-                .mapToLong(
-                        node -> number(node, "wsrep_local_cert_failures") + number(node, "wsrep_local_bf_aborts"))
+                .mapToLong(node -> number(node, "wsrep_local_cert_failures") + number(node, "wsrep_local_bf_aborts"))
                 .sum();
     }
 
@@ -161,6 +166,17 @@ public final class GaleraCluster implements AutoCloseable {
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** Waits until a transaction that a client of this node commits is where only what it wrote counts any more. */
+    public void awaitCommit(int node) {
+        JdbcTemplate jdbc = schema(node).jdbc();
+        Awaitility.await("a commit that waits for its turn")
+                .atMost(SOON)
+                .pollInterval(Duration.ofMillis(50))
+                .untilAsserted(() -> Assertions.assertThat(jdbc.queryForList(
+                                "select state from information_schema.processlist where info = 'commit'", String.class))
+                        .contains("Waiting for certification"));
     }
 
     /** Lets go when it is closed. */

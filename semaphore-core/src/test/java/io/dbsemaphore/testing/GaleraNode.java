@@ -177,7 +177,8 @@ final class GaleraNode {
             command.add("--user=root");
         }
         try {
-            Process install = new ProcessBuilder(command).redirectErrorStream(true).start();
+            Process install =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
             String said = new String(install.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (install.waitFor() != 0) {
                 throw new IllegalStateException("mariadb-install-db failed: " + said);
