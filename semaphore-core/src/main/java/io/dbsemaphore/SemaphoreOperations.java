@@ -82,7 +82,8 @@ public interface SemaphoreOperations {
      * the permits are checked to be held, and whoever wants to take them away afterwards waits until it ends.
      *
      * <p>Runs on the caller's connection, in the caller's transaction, which must be writable and on the same
-     * {@code DataSource} as the semaphores.
+     * {@code DataSource} as the semaphores. On Galera and Group Replication others do not wait: there the commit of the
+     * later one of the two fails, be it theirs or the caller's.
      *
      * @throws PermitLostException when the grant is no longer held; the caller's transaction must not commit
      * @throws org.springframework.dao.ConcurrencyFailureException when another transaction was in the way, such as one

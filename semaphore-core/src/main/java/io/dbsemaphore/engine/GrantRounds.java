@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.engine.GrantBoard.Round;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.GrantOutcome;
@@ -237,7 +238,7 @@ final class GrantRounds implements Lanes.Desk {
     private void failOrTryAgain(PendingGrant pending, RuntimeException shown, Throwable failure, boolean unreachable) {
         int attempts = pending.failed(shown);
         boolean worthIt = SemaphorePersistence.isWorthRepeating(failure) && attempts < maxAttempts;
-        boolean timeLeft = unreachable
+        boolean timeLeft = (unreachable || SqlErrors.isVictim(failure))
                 && pending.order().isPatient()
                 && !pending.deadline().isPassed();
         if (worthIt || timeLeft) {

@@ -22,23 +22,32 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Share-locks the permits of a grant in the caller's transaction. Each row by its primary key: any other way to find it
  * would, at {@code REPEATABLE READ}, lock the gaps in which others insert, and read a snapshot older than the grant.
+ *
+ * <p>Where servers {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes} it writes to them, too: of a lock
+ * another server knows nothing.
  */
 final class HeldCheck {
 
     private final DataSource hostDataSource;
     private final JdbcTemplate jdbc;
     private final String query;
+    private final String write;
+    private final boolean writes;
 
     /**
      * Creates a check.
      *
      * @param hostDataSource the host's own, whose connections its transactions are bound to
+     * @param writes whether a lock is not enough
      */
-    HeldCheck(DataSource hostDataSource, Database database, String tablePrefix) {
+    HeldCheck(DataSource hostDataSource, Database database, String tablePrefix, boolean writes) {
         this.hostDataSource = SemaphoreDataSource.outsideOfHostTransactions(hostDataSource);
         this.jdbc = new JdbcTemplate(this.hostDataSource);
         this.query = "select state from %spermit where id = ? and token = ? %s"
-                .formatted(tablePrefix, database.sharedRowLock());
+                .formatted(tablePrefix, writes ? "for update" : database.sharedRowLock());
+        // a value that is what it was is no write
+        this.write = "update %spermit set checks = checks + 1 where id = ?".formatted(tablePrefix);
+        this.writes = writes;
     }
 
     /**
@@ -74,7 +83,11 @@ final class HeldCheck {
     /** A conflict is called that, also where Spring knows neither the class nor the SQL state that the driver gives it. */
     private List<String> lock(String externalId, StoredPermit permit) {
         try {
-            return jdbc.queryForList(query, String.class, permit.id(), permit.token());
+            List<String> states = jdbc.queryForList(query, String.class, permit.id(), permit.token());
+            if (writes && !states.isEmpty()) {
+                jdbc.update(write, permit.id());
+            }
+            return states;
         } catch (DataAccessException failure) {
             if (!SqlErrors.isConflict(failure)) {
                 throw failure;

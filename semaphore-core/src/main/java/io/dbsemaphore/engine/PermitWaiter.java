@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.GrantOutcome;
 import java.util.concurrent.TimeUnit;
@@ -22,7 +23,8 @@ final class PermitWaiter {
     private volatile boolean closed;
 
     /**
-     * Calls until the outcome is another than a refusal, or the wait time is over.
+     * Calls until the outcome is another than a refusal, or the wait time is over. Who has lost against another
+     * transaction is as good as refused.
      *
      * @throws AcquireInterruptedException when interrupted before or during a pause; nothing is held
      * @throws SemaphoreClosedException when closed before or during a pause; nothing is held
@@ -37,10 +39,16 @@ final class PermitWaiter {
                 throw new SemaphoreClosedException();
             }
             long seen = changes();
-            Grants.Answer answer = attempt.get();
-            if (!(answer.outcome() instanceof GrantOutcome.Refused)
-                    || wait.deadline().isPassed()) {
-                return answer;
+            try {
+                Grants.Answer answer = attempt.get();
+                if (!(answer.outcome() instanceof GrantOutcome.Refused)
+                        || wait.deadline().isPassed()) {
+                    return answer;
+                }
+            } catch (RuntimeException failure) {
+                if (!SqlErrors.isVictim(failure) || wait.deadline().isPassed()) {
+                    throw failure;
+                }
             }
             pause(
                     order,

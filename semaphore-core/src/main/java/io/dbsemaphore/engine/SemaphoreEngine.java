@@ -7,6 +7,7 @@ import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.sql.SQLException;
 import java.util.List;
@@ -69,6 +70,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         this.settings = settings;
         this.maintenanceSettings = maintenanceSettings;
         Database database = databaseOf(dataSource);
+        boolean certifiesWrites = certifiesWrites(dataSource, database);
         connections = new SemaphoreDataSource(
                 dataSource,
                 database,
@@ -121,7 +123,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                 held,
                 keepAlive,
                 lease,
-                new HeldCheck(dataSource, database, settings.tablePrefix()),
+                new HeldCheck(dataSource, database, settings.tablePrefix(), certifiesWrites),
                 checked,
                 listeners);
         admin = new DatabaseSemaphoreAdmin(persistence.admin(), releaser, retry, grants, listeners);
@@ -228,7 +230,19 @@ public final class SemaphoreEngine implements AutoCloseable {
         try {
             return Database.of(dataSource);
         } catch (SQLException failure) {
-            throw new DataAccessResourceFailureException("The database of the semaphores cannot be reached", failure);
+            throw unreachable(failure);
         }
+    }
+
+    private static boolean certifiesWrites(DataSource dataSource, Database database) {
+        try {
+            return WriteCertification.isOn(dataSource, database);
+        } catch (SQLException failure) {
+            throw unreachable(failure);
+        }
+    }
+
+    private static DataAccessResourceFailureException unreachable(SQLException failure) {
+        return new DataAccessResourceFailureException("The database of the semaphores cannot be reached", failure);
     }
 }

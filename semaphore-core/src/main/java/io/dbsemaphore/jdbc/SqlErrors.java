@@ -34,6 +34,10 @@ public final class SqlErrors {
             50200, // lock timeout (H2)
             90131); // concurrent update (H2)
 
+    private static final Set<String> VICTIM_STATES = Set.of("40001", "40P01", "40000");
+
+    private static final Set<Integer> VICTIM_CODES = Set.of(1213, 3101);
+
     /** The server ended the session by itself; its transaction is rolled back. */
     private static final Set<String> SESSION_ENDED_STATES = Set.of("57P01", "57P02", "57P03", "25P03", "70100");
 
@@ -58,6 +62,16 @@ public final class SqlErrors {
         return root(failure)
                 .filter(error ->
                         CONFLICT_STATES.contains(state(error)) || CONFLICT_CODES.contains(error.getErrorCode()))
+                .isPresent();
+    }
+
+    /**
+     * The server has rolled the transaction back, at once, so that another one can go on: a deadlock, or the certification
+     * of a cluster, by which two servers find out at a commit that they were at the same row.
+     */
+    public static boolean isVictim(Throwable failure) {
+        return root(failure)
+                .filter(error -> VICTIM_STATES.contains(state(error)) || VICTIM_CODES.contains(error.getErrorCode()))
                 .isPresent();
     }
 

@@ -84,3 +84,5 @@ alter table permit add constraint ck_permit_count check (count > 0);
 alter table permit add constraint ck_permit_exclusive check (exclusive between 0 and 1);
 
 alter table capacity_change add constraint ck_capacity_change check (from_capacity >= 0 and to_capacity >= 0);
+
+ALTER TABLE permit ADD checks BIGINT DEFAULT 0 NOT NULL;

@@ -154,6 +154,36 @@ class RetriesIntegrationTests {
         rows.assertHeldByOnly(grant);
     }
 
+    /** As it is where several servers are written to, and one is often faster. */
+    @Test
+    void goesOnAfterAsManyConflictsAsThereAreWhileItsCallerWaits() {
+        AcquireRequest request = Wish.ONE_NAME.on(node);
+        node.gate().clear();
+        int conflicts = 3 * ATTEMPTS;
+        for (int i = 0; i < conflicts; i++) {
+            node.gate().failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
+        }
+
+        PermitGrant grant = node.semaphores().acquire(request.withWaitTime(Duration.ofMinutes(1)));
+
+        assertThat(node.gate().count("update semaphore")).as("attempts").isEqualTo(conflicts + 1);
+        rows.assertHeldByOnly(grant);
+    }
+
+    @Test
+    void givesUpAfterSoManyConflictsWhereItsCallerDoesNotWait() {
+        AcquireRequest request = Wish.ONE_NAME.on(node);
+        node.gate().clear();
+        for (int i = 0; i < ATTEMPTS; i++) {
+            node.gate().failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
+        }
+
+        assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);
+
+        assertThat(node.gate().count("update semaphore")).as("attempts").isEqualTo(ATTEMPTS);
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"from permit_request", LOCK, "sum(", "update semaphore", INSERT, "insert into permit("})
     void triesAgainWhenItsSessionIsKilled(String before) {
