@@ -134,10 +134,8 @@ final class GrantBoard {
      * waits for their room. Not while other nodes are at the same rows: then rounds wait for these, in the database's line.
      */
     boolean takesReleases(Set<String> names) {
-        return is(() -> !closed
-                && waitingRounds == 0
-                && contestedUntil.isPassed()
-                && (isCompany() || lines.isAwaited(names)));
+        return is(() ->
+                !closed && waitingRounds == 0 && contestedUntil.isPassed() && (isCompany() || lines.isAwaited(names)));
     }
 
     /** Whether so many callers are at it that nobody should do alone what he wants. */
