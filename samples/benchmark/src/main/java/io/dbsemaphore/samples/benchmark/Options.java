@@ -45,7 +45,7 @@ record Options(
             --redis=redis://..  measures Redisson, too
             --seconds=5        how long one round of one contestant is
             --rounds=5         how many rounds each contestant has
-            --warm-up=15       how many seconds each contestant runs before anything counts
+            --warm-up=45       how many seconds each contestant runs before anything counts
             --quick            two rounds of 0.7 s, and tables that are less full
             --only=a,b         of %s
             --output=          where the files go, by default target/benchmark""".formatted(String.join(", ", all()));
@@ -71,7 +71,7 @@ record Options(
                                 given, values.getOrDefault("user", ""), values.getOrDefault("password", ""))),
                 values.get("redis"),
                 seconds(values.getOrDefault("seconds", quick ? "0.7" : "5")),
-                seconds(values.getOrDefault("warm-up", quick ? "3" : "15")),
+                seconds(values.getOrDefault("warm-up", quick ? "3" : "45")),
                 Integer.parseInt(values.getOrDefault("rounds", quick ? "2" : "5")),
                 only(values.get("only")),
                 quick ? Scale.QUICK : Scale.FULL,
