@@ -16,6 +16,7 @@ import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -25,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -170,7 +172,7 @@ class CrowdIntegrationTests {
                         }
                     }));
                 }
-                TimeUnit.MILLISECONDS.sleep(300); // they wait in line, and are looked for
+                awaitWaiting(30);
                 proxy.refuse(true);
                 proxy.cutAll();
                 for (Future<?> caller : callers) {
@@ -225,5 +227,17 @@ class CrowdIntegrationTests {
     private static ExecutorService virtualThreads() throws ReflectiveOperationException {
         return (ExecutorService)
                 Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+    }
+
+    /** All wait: those who are gathered, and those who go one by one. */
+    private static void awaitWaiting(int callers) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> Thread.getAllStackTraces().values().stream()
+                                .filter(stack -> Arrays.stream(stack)
+                                        .anyMatch(frame -> frame.getMethodName().equals("awaitDeadline")
+                                                || frame.getClassName().endsWith("PermitWaiter")))
+                                .count()
+                        == callers);
     }
 }

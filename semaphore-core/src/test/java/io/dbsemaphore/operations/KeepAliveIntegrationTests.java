@@ -199,7 +199,7 @@ class KeepAliveIntegrationTests {
         String name = node.semaphore(1);
         PermitGrant grant = node.semaphores()
                 .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(3)).withKeepAlive(true));
-        Pause release = node.gate().pauseBefore("set state='RELEASED'");
+        Pause release = node.gate().pauseBefore("set state = 'RELEASED'");
         Future<?> releasing = OperationsNode.async("release", grant::release);
         release.awaitReached(SOON);
         node.gate().clear();
