@@ -85,7 +85,7 @@ final class GatheredGrants implements Grants {
                     && !board.giveUp(pending, () -> {})
                     && !isAnswered(pending, pending.deadline().remainingNanos() + UNKNOWN.toNanos())
                     && !board.giveUp(pending, pending::abandon)
-                    && !pending.answer().isDone()) {
+                    && pending.isAbandoned()) {
                 throw new AcquireOutcomeUnknownException(pending.order().externalId(), noAnswer(pending));
             }
         }

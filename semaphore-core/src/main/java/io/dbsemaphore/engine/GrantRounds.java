@@ -133,6 +133,7 @@ final class GrantRounds implements Lanes.Desk {
                         .forEach(pending -> fail(pending, new IllegalStateException("A grant failed", unforeseen)));
             }
         });
+        round.members().forEach(PendingGrant::tell);
     }
 
     private void settle(Round round, List<GrantOutcome> outcomes, long lapses) {
@@ -265,12 +266,10 @@ final class GrantRounds implements Lanes.Desk {
     }
 
     private static void answer(PendingGrant pending, Grants.Answer answer) {
-        pending.moveTo(PendingGrant.Place.NOWHERE);
-        pending.answer().complete(answer);
+        pending.decide(answer);
     }
 
     private static void fail(PendingGrant pending, RuntimeException failure) {
-        pending.moveTo(PendingGrant.Place.NOWHERE);
-        pending.answer().completeExceptionally(failure);
+        pending.decide(failure);
     }
 }

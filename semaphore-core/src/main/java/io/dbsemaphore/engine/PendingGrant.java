@@ -42,6 +42,7 @@ final class PendingGrant {
     private @Nullable Deadline postponedUntil;
     private @Nullable RuntimeException lastFailure;
     private List<PermitShortage> lastShortages = List.of();
+    private Runnable decision = () -> {};
 
     PendingGrant(GrantOrder order, Deadline deadline) {
         this.order = order;
@@ -62,6 +63,23 @@ final class PendingGrant {
 
     CompletableFuture<Grants.Answer> answer() {
         return answer;
+    }
+
+    /** It has its outcome, which {@link #tell} tells. */
+    void decide(Grants.Answer outcome) {
+        moveTo(Place.NOWHERE);
+        decision = () -> answer.complete(outcome);
+    }
+
+    /** It has failed, which {@link #tell} tells. */
+    void decide(RuntimeException failure) {
+        moveTo(Place.NOWHERE);
+        decision = () -> answer.completeExceptionally(failure);
+    }
+
+    /** Wakes the caller if it is decided. Not under the lock, at which those who are woken would meet. */
+    void tell() {
+        decision.run();
     }
 
     Map<String, Long> shortOf() {
