@@ -20,7 +20,7 @@ final class DirectReleases implements Releases {
 
     @Override
     public ReleaseOutcome release(StoredGrant grant) {
-        return run(() -> releases.release(grant.requestId()));
+        return run(() -> releases.release(grant));
     }
 
     @Override

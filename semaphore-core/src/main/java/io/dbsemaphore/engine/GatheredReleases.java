@@ -99,7 +99,7 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
     }
 
     private ReleaseOutcome releaseOne(Wanted wanted) {
-        ReleaseOutcome outcome = releases.release(wanted.grant.requestId());
+        ReleaseOutcome outcome = releases.release(wanted.grant);
         return outcome == ReleaseOutcome.ALREADY_RELEASED && wanted.commitSent
                 ? ReleaseOutcome.RELEASED // by an earlier attempt of this very release
                 : outcome;

@@ -115,9 +115,6 @@ final class GrantBoard {
             Round round = new Round(members, names, awaited, busy.begin(names, awaited), System.nanoTime());
             waitingRounds += round.isWaiting() ? 1 : 0;
             underWay += members.size();
-            if (underWay >= MANY) {
-                companyUntil = Deadline.in(COMPANY);
-            }
             return round;
         });
     }

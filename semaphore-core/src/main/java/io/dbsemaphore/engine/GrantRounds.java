@@ -130,7 +130,7 @@ final class GrantRounds implements Lanes.Desk {
             } catch (RuntimeException | Error unforeseen) { // nobody may wait for ever
                 round.members().stream()
                         .filter(pending -> pending.place() == PendingGrant.Place.ROUND)
-                        .forEach(pending -> fail(pending, new IllegalStateException("A grant failed", unforeseen)));
+                        .forEach(pending -> pending.decide(new IllegalStateException("A grant failed", unforeseen)));
             }
         });
         round.members().forEach(PendingGrant::tell);
@@ -157,7 +157,7 @@ final class GrantRounds implements Lanes.Desk {
             if (pending.isAbandoned()) {
                 background.undo(order);
             }
-            answer(pending, answer);
+            pending.decide(answer);
             return;
         }
         order.unclaim();
@@ -170,12 +170,12 @@ final class GrantRounds implements Lanes.Desk {
                 return;
             }
         }
-        answer(pending, answer);
+        pending.decide(answer);
     }
 
     private void park(PendingGrant pending) {
         if (board.isClosed()) {
-            fail(pending, new SemaphoreClosedException());
+            pending.decide(new SemaphoreClosedException());
         } else {
             board.park(pending);
         }
@@ -196,7 +196,7 @@ final class GrantRounds implements Lanes.Desk {
                     new CannotAcquireLockException("A row of the semaphores %s was locked by another transaction for %s"
                             .formatted(pending.names(), lockWait));
             if (pending.failed(failure) >= maxAttempts) {
-                fail(pending, failure);
+                pending.decide(failure);
                 return;
             }
         }
@@ -226,7 +226,7 @@ final class GrantRounds implements Lanes.Desk {
                 if (pending.order().isFateUnknown()) {
                     background.undo(pending.order());
                 }
-                fail(pending, shown);
+                pending.decide(shown);
             } else if (round.members().size() > 1 && !unreachable) {
                 pending.goAlone();
                 again(pending);
@@ -248,7 +248,7 @@ final class GrantRounds implements Lanes.Desk {
                     pending,
                     Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis)));
         } else {
-            fail(pending, shown);
+            pending.decide(shown);
         }
     }
 
@@ -259,17 +259,9 @@ final class GrantRounds implements Lanes.Desk {
 
     private void again(PendingGrant pending) {
         if (board.isClosed() && !pending.order().isFateUnknown()) {
-            fail(pending, new SemaphoreClosedException());
+            pending.decide(new SemaphoreClosedException());
         } else {
             board.again(pending);
         }
-    }
-
-    private static void answer(PendingGrant pending, Grants.Answer answer) {
-        pending.decide(answer);
-    }
-
-    private static void fail(PendingGrant pending, RuntimeException failure) {
-        pending.decide(failure);
     }
 }

@@ -125,7 +125,7 @@ final class Shutdown {
     }
 
     private int release(GrantState state) {
-        ReleaseOutcome outcome = releases.release(state.grant().requestId());
+        ReleaseOutcome outcome = releases.release(state.grant());
         state.released();
         if (outcome != ReleaseOutcome.RELEASED) {
             return 0;

@@ -13,18 +13,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.util.ClassUtils;
 
 /**
  * MySQL Connector/J: several statements and the commit as one text, which the server executes up to the first that fails.
- * Its driver allows that for as long as the library has the session, whatever the host's URL says.
+ * Its driver allows that for as long as the library has the session, whatever the host's URL says. Not to be loaded where
+ * the driver is not there.
  */
 final class MultiStatements implements Pipeline {
 
     private static final Logger log = LoggerFactory.getLogger(MultiStatements.class);
-
-    private static final boolean DRIVER_PRESENT =
-            ClassUtils.isPresent("com.mysql.cj.NativeSession", MultiStatements.class.getClassLoader());
 
     private final NativeSession session;
     private final boolean allowedBefore;
@@ -35,8 +32,30 @@ final class MultiStatements implements Pipeline {
     }
 
     /** Empty where the connection is another driver's, or has statements prepared by the server, one at a time. */
-    static Optional<Pipeline> of(Connection connection) {
-        return DRIVER_PRESENT ? Driver.open(connection) : Optional.empty();
+    static Optional<Pipeline> open(Connection connection) {
+        try {
+            if (!connection.isWrapperFor(JdbcConnection.class)) {
+                return Optional.empty();
+            }
+            JdbcConnection driver = connection.unwrap(JdbcConnection.class);
+            PropertySet properties = driver.getPropertySet();
+            boolean prepares = isSet(properties, PropertyKey.useServerPrepStmts);
+            if (prepares || !(driver.getSession() instanceof NativeSession session)) {
+                return Optional.empty();
+            }
+            boolean allowed = isSet(properties, PropertyKey.allowMultiQueries);
+            if (!allowed) {
+                session.enableMultiQueries();
+            }
+            return Optional.of(new MultiStatements(session, allowed));
+        } catch (SQLException | RuntimeException | LinkageError unable) {
+            log.debug("Statements are sent one by one", unable);
+            return Optional.empty();
+        }
+    }
+
+    private static boolean isSet(PropertySet properties, PropertyKey key) {
+        return properties.getBooleanProperty(key).getValue();
     }
 
     @Override
@@ -83,38 +102,6 @@ final class MultiStatements implements Pipeline {
     public void restore() {
         if (!allowedBefore) {
             session.disableMultiQueries();
-        }
-    }
-
-    /** Where the driver's classes are named; loaded only when they are there. */
-    private static final class Driver {
-
-        private Driver() {}
-
-        static Optional<Pipeline> open(Connection connection) {
-            try {
-                if (!connection.isWrapperFor(JdbcConnection.class)) {
-                    return Optional.empty();
-                }
-                JdbcConnection driver = connection.unwrap(JdbcConnection.class);
-                PropertySet properties = driver.getPropertySet();
-                boolean prepares = isSet(properties, PropertyKey.useServerPrepStmts);
-                if (prepares || !(driver.getSession() instanceof NativeSession session)) {
-                    return Optional.empty();
-                }
-                boolean allowed = isSet(properties, PropertyKey.allowMultiQueries);
-                if (!allowed) {
-                    session.enableMultiQueries();
-                }
-                return Optional.of(new MultiStatements(session, allowed));
-            } catch (SQLException | RuntimeException | LinkageError unable) {
-                log.debug("Statements are sent one by one", unable);
-                return Optional.empty();
-            }
-        }
-
-        private static boolean isSet(PropertySet properties, PropertyKey key) {
-            return properties.getBooleanProperty(key).getValue();
         }
     }
 }

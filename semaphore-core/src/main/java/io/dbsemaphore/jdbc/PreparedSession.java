@@ -70,7 +70,7 @@ final class PreparedSession implements StatementQueue {
                     networkTimeout,
                     limits,
                     limits.applyToSession(target),
-                    MultiStatements.of(target).orElse(Pipeline.ONE_BY_ONE));
+                    Pipeline.of(target));
         } catch (SQLException | RuntimeException failure) {
             evict(target);
             throw failure;

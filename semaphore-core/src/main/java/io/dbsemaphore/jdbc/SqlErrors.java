@@ -17,26 +17,27 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SqlErrors {
 
-    /** The transaction lost against another one; the same work in a new transaction may succeed. */
-    private static final Set<String> CONFLICT_STATES = Set.of(
+    /** The transaction lost against another one, at once; the same work in a new transaction may succeed. */
+    private static final Set<String> VICTIM_STATES = Set.of(
             "40001", // serialization failure, deadlock (MySQL 1213, H2, PostgreSQL)
             "40P01", // deadlock (PostgreSQL)
-            "55P03", // lock not available (PostgreSQL lock_timeout)
-            "HYT00", // lock timeout (H2)
             "40000"); // rolled back (MySQL 3101, Group Replication certification)
 
-    private static final Set<Integer> CONFLICT_CODES = Set.of(
-            1205, // lock wait timeout; only the statement is rolled back (MySQL, MariaDB)
+    private static final Set<Integer> VICTIM_CODES = Set.of(
             1213, // deadlock, and Galera certification (MySQL, MariaDB)
-            3101, // Group Replication certification (MySQL)
+            3101); // Group Replication certification (MySQL)
+
+    /** Another transaction was in the way in some other manner, mostly for as long as one waits. */
+    private static final Set<String> OBSTACLE_STATES = Set.of(
+            "55P03", // lock not available (PostgreSQL lock_timeout)
+            "HYT00"); // lock timeout (H2)
+
+    private static final Set<Integer> OBSTACLE_CODES = Set.of(
+            1205, // lock wait timeout; only the statement is rolled back (MySQL, MariaDB)
             1020, // innodb_snapshot_isolation (MariaDB)
             1047, // node not in the primary component, "unknown command" while it joins (Galera)
             50200, // lock timeout (H2)
             90131); // concurrent update (H2)
-
-    private static final Set<String> VICTIM_STATES = Set.of("40001", "40P01", "40000");
-
-    private static final Set<Integer> VICTIM_CODES = Set.of(1213, 3101);
 
     /** The server ended the session by itself; its transaction is rolled back. */
     private static final Set<String> SESSION_ENDED_STATES = Set.of("57P01", "57P02", "57P03", "25P03", "70100");
@@ -59,10 +60,7 @@ public final class SqlErrors {
 
     /** Another transaction was in the way, and the server said so: nothing of ours is committed. */
     public static boolean isConflict(Throwable failure) {
-        return root(failure)
-                .filter(error ->
-                        CONFLICT_STATES.contains(state(error)) || CONFLICT_CODES.contains(error.getErrorCode()))
-                .isPresent();
+        return isVictim(failure) || hasAny(failure, OBSTACLE_STATES, OBSTACLE_CODES);
     }
 
     /**
@@ -70,9 +68,7 @@ public final class SqlErrors {
      * of a cluster, by which two servers find out at a commit that they were at the same row.
      */
     public static boolean isVictim(Throwable failure) {
-        return root(failure)
-                .filter(error -> VICTIM_STATES.contains(state(error)) || VICTIM_CODES.contains(error.getErrorCode()))
-                .isPresent();
+        return hasAny(failure, VICTIM_STATES, VICTIM_CODES);
     }
 
     /** A unique key exists already. */
@@ -141,6 +137,12 @@ public final class SqlErrors {
                 .filter(SQLException.class::isInstance)
                 .map(SQLException.class::cast)
                 .findFirst();
+    }
+
+    private static boolean hasAny(Throwable failure, Set<String> states, Set<Integer> codes) {
+        return root(failure)
+                .filter(error -> states.contains(state(error)) || codes.contains(error.getErrorCode()))
+                .isPresent();
     }
 
     private static Stream<Throwable> chain(Throwable failure) {

@@ -51,7 +51,10 @@ final class GrantStatements {
         return sql.queueQuery(lock + "= ? for update", List.of(id), GrantStatements::semaphores);
     }
 
-    /** Locks those of the rows that nobody else has locked, by the next round trip; never waits, so that their order does not matter. */
+    /**
+     * Locks those of the rows that nobody else has locked, by the next round trip; never waits, so that their order does not
+     * matter.
+     */
     Result<List<LockedSemaphore>> lockFree(Collection<Long> ids) {
         return sql.queueQuery(
                 lock + "in " + Sql.placeholders(ids) + " order by s.id for update skip locked",

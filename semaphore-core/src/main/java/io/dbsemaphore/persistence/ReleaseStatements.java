@@ -4,7 +4,6 @@ import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 
 /** The statements that release many requests at once. What somebody else has locked is passed over, not waited for. */
@@ -46,19 +45,7 @@ final class ReleaseStatements {
                 });
     }
 
-    /** Releases this request, if it is held, and its permits. Its result is how many requests that were: one or none. */
-    Result<Integer> release(long requestId) {
-        Result<Integer> released = sql.queueUpdate(
-                "update " + requests + " set state = 'RELEASED', updated_at = " + now
-                        + " where id = ? and state = 'ACQUIRED'",
-                List.of(requestId));
-        sql.queueUpdate(
-                "update " + permits + " set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'",
-                List.of(requestId));
-        return released;
-    }
-
-    /** Releases these requests and their permits, which are locked. Its result is how many requests were held. */
+    /** Releases those of these requests that are held, and their permits. Its result is how many requests that were. */
     Result<Integer> release(Collection<Long> requestIds, Collection<Long> permitIds) {
         Result<Integer> released = sql.queueUpdate(
                 "update " + requests + " set state = 'RELEASED', updated_at = " + now + " where id in "

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,9 +33,10 @@ public final class ReleaseTransaction {
         this.permits = permits;
     }
 
-    /** Releases a request whose key is known. */
-    public ReleaseOutcome release(long requestId) {
-        Result<Integer> released = transaction.execute(() -> statements.release(requestId));
+    /** Releases what was granted, with the commit. */
+    public ReleaseOutcome release(StoredGrant grant) {
+        List<Long> permitIds = grant.permits().stream().map(StoredPermit::id).toList();
+        Result<Integer> released = transaction.execute(() -> statements.release(List.of(grant.requestId()), permitIds));
         return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
     }
 

@@ -75,20 +75,12 @@ class SessionLimitsIntegrationTests {
     @Test
     void holdDuringATransactionOnly() throws SQLException {
         String id = assertSessionOfHost();
-        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
-        Pause pause = node.gate().pauseBeforeCommitOf("insert into permit_request");
-        CompletableFuture<PermitGrant> acquired =
-                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
-        pause.awaitReached(SOON);
 
-        List<String> during = node.askOnLastConnection(session);
+        During acquire = askDuringAnAcquire(session);
 
-        pause.open();
-        PermitGrant grant =
-                acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
-        assertThat(during).containsExactly(id, "2", "7", "0", "READ-COMMITTED");
+        assertThat(acquire.answer).containsExactly(id, "2", "7", "0", "READ-COMMITTED");
         assertThat(assertSessionOfHost()).isEqualTo(id);
-        grant.release();
+        acquire.grant.release();
         assertThat(assertSessionOfHost()).isEqualTo(id);
     }
 
@@ -101,17 +93,10 @@ class SessionLimitsIntegrationTests {
                 Statement statement = connection.createStatement()) {
             statement.execute("set session innodb_snapshot_isolation = on");
         }
-        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
-        Pause pause = node.gate().pauseBeforeCommitOf("insert into permit_request");
-        CompletableFuture<PermitGrant> acquired =
-                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
-        pause.awaitReached(SOON);
 
-        List<String> during = node.askOnLastConnection(snapshotIsolation);
+        During acquire = askDuringAnAcquire(snapshotIsolation);
 
-        pause.open();
-        acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join().release();
-        assertThat(during).containsExactly("0");
+        assertThat(acquire.answer).containsExactly("0");
         try (Connection connection = node.pool().getConnection()) {
             assertThat(FaultyNode.ask(connection, snapshotIsolation)).containsExactly("1");
         }
@@ -169,5 +154,20 @@ class SessionLimitsIntegrationTests {
             assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_REPEATABLE_READ);
             return values.get(0);
         }
+    }
+
+    /** What its session answers while an acquire is about to commit, and what it grants. */
+    private record During(List<String> answer, PermitGrant grant) {}
+
+    private During askDuringAnAcquire(String query) {
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        Pause pause = node.gate().pauseBeforeCommitOf("insert into permit_request");
+        CompletableFuture<PermitGrant> acquired =
+                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
+        pause.awaitReached(SOON);
+        List<String> answer = node.askOnLastConnection(query);
+        pause.open();
+        return new During(
+                answer, acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join());
     }
 }
