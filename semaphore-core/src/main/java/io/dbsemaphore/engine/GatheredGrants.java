@@ -17,7 +17,8 @@ import org.springframework.dao.QueryTimeoutException;
 
 /**
  * Grants the orders of all callers together: a caller hands in his order and waits, without a connection; one thread takes
- * all that has gathered and grants it in one transaction. Nobody waits for others to come.
+ * all that has gathered and grants it in one transaction. A lone caller waits for nobody; where many ask again and again, a
+ * round may wait for a moment for those {@linkplain Regulars whom the last one served}.
  *
  * <p>The idea is that of group commit in databases and of flat combining (Hendler, Incze, Shavit and Tzafrir, 2010).
  */
@@ -29,10 +30,14 @@ final class GatheredGrants implements Grants {
     /** How long after it he is told that the outcome is unknown, where the database does not answer what is written. */
     private static final Duration UNKNOWN = Duration.ofMillis(480);
 
+    /** How long a round waits for those whom the last one served, at most. */
+    private static final Duration GATHERING = Duration.ofMillis(1);
+
     private final GrantBoard board;
     private final BackgroundReleases background;
     private final Duration patience;
     private final LineWatch watch;
+    private final Regulars regulars = new Regulars(GATHERING);
     private final Lanes lanes;
 
     GatheredGrants(
@@ -51,7 +56,7 @@ final class GatheredGrants implements Grants {
         lanes = new Lanes(
                 "semaphore-grants",
                 atOnce,
-                new GrantRounds(board, attempt, releases, background, watch, maxAttempts, lockWait));
+                new GrantRounds(board, attempt, releases, background, watch, regulars, maxAttempts, lockWait));
     }
 
     @Override
@@ -62,6 +67,7 @@ final class GatheredGrants implements Grants {
         order.setPatient(wait.patient());
         PendingGrant pending = new PendingGrant(order, wait.deadline());
         board.add(pending);
+        regulars.come();
         // a round of his own he could not leave at his deadline
         if (wait.patient() || board.hasCompany() || !lanes.help()) {
             signal();
@@ -155,6 +161,7 @@ final class GatheredGrants implements Grants {
     @Override
     public void releasing(Map<String, Integer> permits) {
         boolean unused = board.released(permits);
+        regulars.come();
         signal();
     }
 

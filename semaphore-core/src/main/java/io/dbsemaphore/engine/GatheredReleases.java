@@ -76,6 +76,11 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
             return permitIdsOf(wanted);
         }
 
+        /** How many callers release. */
+        int releases() {
+            return wanted.size();
+        }
+
         void done(Set<Long> released) {
             ride.done(outcomes(wanted, released));
         }

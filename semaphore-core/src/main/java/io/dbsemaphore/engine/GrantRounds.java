@@ -28,6 +28,7 @@ final class GrantRounds implements Lanes.Desk {
     private final GatheredReleases releases;
     private final BackgroundReleases background;
     private final LineWatch watch;
+    private final Regulars regulars;
     private final int maxAttempts;
     private final Duration lockWait;
 
@@ -37,6 +38,7 @@ final class GrantRounds implements Lanes.Desk {
             GatheredReleases releases,
             BackgroundReleases background,
             LineWatch watch,
+            Regulars regulars,
             int maxAttempts,
             Duration lockWait) {
         this.board = board;
@@ -44,6 +46,7 @@ final class GrantRounds implements Lanes.Desk {
         this.releases = releases;
         this.background = background;
         this.watch = watch;
+        this.regulars = regulars;
         this.maxAttempts = maxAttempts;
         this.lockWait = lockWait;
     }
@@ -79,6 +82,9 @@ final class GrantRounds implements Lanes.Desk {
         if (!board.awaited().isEmpty()) {
             watch.begin();
         }
+        if (mayWait && taken.round != null && board.hasCompany()) {
+            regulars.await(Duration.ofNanos(System.nanoTime() - taken.round.begunAt()));
+        }
     }
 
     private GrantRound take(Taken taken, boolean keptToo, boolean mayWait) {
@@ -96,6 +102,7 @@ final class GrantRounds implements Lanes.Desk {
         List<GrantOutcome> outcomes = result.outcomes();
         finish(round, () -> settle(round, outcomes, taken.lapses));
         if (taken.ride != null) {
+            regulars.leave(taken.ride.releases());
             taken.ride.done(result.released());
         }
         attempt.tell(result);
@@ -133,7 +140,10 @@ final class GrantRounds implements Lanes.Desk {
                         .forEach(pending -> pending.decide(new IllegalStateException("A grant failed", unforeseen)));
             }
         });
-        round.members().forEach(PendingGrant::tell);
+        round.members().stream().filter(PendingGrant::isDecided).forEach(pending -> {
+            regulars.leave(1);
+            pending.tell();
+        });
     }
 
     private void settle(Round round, List<GrantOutcome> outcomes, long lapses) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +43,7 @@ final class PendingGrant {
     private @Nullable Deadline postponedUntil;
     private @Nullable RuntimeException lastFailure;
     private List<PermitShortage> lastShortages = List.of();
-    private Runnable decision = () -> {};
+    private @Nullable Runnable decision;
 
     PendingGrant(GrantOrder order, Deadline deadline) {
         this.order = order;
@@ -77,9 +78,13 @@ final class PendingGrant {
         decision = () -> answer.completeExceptionally(failure);
     }
 
-    /** Wakes the caller if it is decided. Not under the lock, at which those who are woken would meet. */
+    boolean isDecided() {
+        return decision != null;
+    }
+
+    /** Wakes the caller, once it is decided. Not under the lock, at which those who are woken would meet. */
     void tell() {
-        decision.run();
+        Objects.requireNonNull(decision, "Not decided").run();
     }
 
     Map<String, Long> shortOf() {
