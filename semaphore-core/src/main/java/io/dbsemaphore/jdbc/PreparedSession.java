@@ -108,6 +108,11 @@ final class PreparedSession implements StatementQueue {
         }
     }
 
+    @Override
+    public boolean isOneRoundTrip() {
+        return pipeline != Pipeline.ONE_BY_ONE;
+    }
+
     private List<QueuedStatement<?>> takeQueued() {
         List<QueuedStatement<?>> taken = List.copyOf(queued);
         queued.clear();

@@ -39,6 +39,8 @@ public final class SqlErrors {
             50200, // lock timeout (H2)
             90131); // concurrent update (H2)
 
+    private static final int LOCK_REFUSED = 3572; // NOWAIT (MySQL)
+
     /** The server ended the session by itself; its transaction is rolled back. */
     private static final Set<String> SESSION_ENDED_STATES = Set.of("57P01", "57P02", "57P03", "25P03", "70100");
 
@@ -69,6 +71,11 @@ public final class SqlErrors {
      */
     public static boolean isVictim(Throwable failure) {
         return hasAny(failure, VICTIM_STATES, VICTIM_CODES);
+    }
+
+    /** A row was locked, and the statement said that it was not to wait for it; the transaction can go on (MySQL 3572). */
+    public static boolean isLockRefused(Throwable failure) {
+        return hasAny(failure, Set.of(), Set.of(LOCK_REFUSED));
     }
 
     /** A unique key exists already. */

@@ -21,6 +21,9 @@ public interface StatementQueue {
     /** Executes what is queued. */
     void flush() throws SQLException;
 
+    /** Whether it takes one round trip for all that is queued, and not one for each statement. */
+    boolean isOneRoundTrip();
+
     /**
      * What a queued statement returns.
      *

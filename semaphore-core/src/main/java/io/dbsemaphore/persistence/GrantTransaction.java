@@ -77,7 +77,10 @@ public final class GrantTransaction {
     }
 
     private GrantResult grant(GrantRound round) {
-        FreeRelease release = releases.releaseFreeWithin(round.releases());
+        return releases.releaseFreeWithin(round.releases(), release -> grant(round, release));
+    }
+
+    private GrantResult grant(GrantRound round, FreeRelease release) {
         GrantBatch batch = new GrantBatch(round.orders());
         repeatedOrders.settle(batch);
         RowLocks locks = lock(batch, round.awaited());

@@ -1,7 +1,10 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
@@ -31,18 +34,30 @@ final class ReleaseStatements {
         return lockFree(permits, ids);
     }
 
+    /**
+     * Locks those of the permits that are held, by the next round trip, which {@linkplain SqlErrors#isLockRefused fails} at
+     * once when somebody else has locked one of them.
+     */
+    Result<Set<Long>> lockPermits(Collection<Long> ids) {
+        return sql.queueQuery(lock(permits, ids) + "nowait", ids, ReleaseStatements::ids);
+    }
+
     private Set<Long> lockFree(String table, Collection<Long> ids) {
-        return sql.query(
-                "select id from " + table + " where id in " + Sql.placeholders(ids)
-                        + " and state = 'ACQUIRED' order by id for update skip locked",
-                ids,
-                rows -> {
-                    Set<Long> locked = new HashSet<>();
-                    while (rows.next()) {
-                        locked.add(rows.getLong(1));
-                    }
-                    return locked;
-                });
+        return sql.query(lock(table, ids) + "skip locked", ids, ReleaseStatements::ids);
+    }
+
+    /** With a hint for MySQL, which otherwise looks at all rows of a small table, and comes upon locks of others. */
+    private static String lock(String table, Collection<Long> ids) {
+        return "select /*+ index(" + table + " primary) */ id from " + table + " where id in " + Sql.placeholders(ids)
+                + " and state = 'ACQUIRED' order by id for update ";
+    }
+
+    private static Set<Long> ids(ResultSet rows) throws SQLException {
+        Set<Long> ids = new HashSet<>();
+        while (rows.next()) {
+            ids.add(rows.getLong(1));
+        }
+        return ids;
     }
 
     /** Releases those of these requests that are held, and their permits. Its result is how many requests that were. */
@@ -61,5 +76,10 @@ final class ReleaseStatements {
     /** Has what is queued executed. */
     void flush() {
         sql.flush();
+    }
+
+    /** Whether it takes one round trip for all that is queued, and not one for each statement. */
+    boolean areOneRoundTrip() {
+        return sql.isOneRoundTrip();
     }
 }

@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
 import java.util.List;
@@ -9,13 +10,20 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Releases a request: compare-and-set, then its permits, at once. No semaphore row is locked, so a release contends with
  * nobody but a transaction that checked these very permits.
  */
 public final class ReleaseTransaction {
+
+    private static final Logger log = LoggerFactory.getLogger(ReleaseTransaction.class);
 
     private final ShortTransaction transaction;
     private final PermitRequestRepository requests;
@@ -55,30 +63,55 @@ public final class ReleaseTransaction {
      * @throws PartialReleaseException when a request was released by somebody else meanwhile; nothing is released
      */
     public Set<Long> releaseFree(SortedMap<Long, List<Long>> permitIds) {
-        return transaction.execute(() -> {
-            FreeRelease release = releaseFreeWithin(permitIds);
+        return transaction.execute(() -> releaseFreeWithin(permitIds, release -> {
             statements.flush();
             return release.released();
-        });
+        }));
     }
 
-    /** Releases within a transaction that is open already, by its next round trip; see {@link #releaseFree}. */
-    FreeRelease releaseFreeWithin(SortedMap<Long, List<Long>> permitIds) {
+    /**
+     * Releases within a transaction that is open already, by its next round trip; see {@link #releaseFree}.
+     *
+     * <p>At first all is queued, with a lock that is refused when somebody else has one of the permits: that is rare. Then
+     * nothing has been done, and the work is begun anew with what is free, which takes a round trip to find out.
+     *
+     * @param work the rest of the transaction
+     */
+    <T> T releaseFreeWithin(SortedMap<Long, List<Long>> permitIds, Function<FreeRelease, T> work) {
         if (permitIds.isEmpty()) {
-            return FreeRelease.NONE;
+            return work.apply(FreeRelease.NONE);
         }
-        Set<Long> lockedPermits = statements.lockFreePermits(permitsOf(permitIds.keySet(), permitIds));
-        Set<Long> free = new TreeSet<>(permitIds.keySet());
-        free.removeIf(id -> !lockedPermits.containsAll(permitIds.getOrDefault(id, List.of())));
-        return free.isEmpty()
-                ? FreeRelease.NONE
-                : new FreeRelease(free, statements.release(free, permitsOf(free, permitIds)));
+        if (statements.areOneRoundTrip()) {
+            try {
+                Set<Long> permits = permitsOf(permitIds.keySet(), permitIds);
+                return work.apply(new FreeRelease(
+                        permitIds, statements.lockPermits(permits), statements.release(permitIds.keySet(), permits)));
+            } catch (RuntimeException failure) {
+                if (!SqlErrors.isLockRefused(failure)) {
+                    throw failure;
+                }
+                log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
+            }
+        }
+        Set<Long> locked = statements.lockFreePermits(permitsOf(permitIds.keySet(), permitIds));
+        Set<Long> free = FreeRelease.requestsOf(permitIds, locked);
+        return work.apply(
+                free.isEmpty()
+                        ? FreeRelease.NONE
+                        : new FreeRelease(
+                                permitIds, () -> locked, statements.release(free, permitsOf(free, permitIds))));
     }
 
-    /** What is released by the next round trip of the transaction. */
-    record FreeRelease(Set<Long> requestIds, Result<Integer> changed) {
+    /**
+     * What is released by the next round trip of the transaction.
+     *
+     * @param permitIds the keys of the permits of each request, by its key
+     * @param locked the keys of those that were held
+     * @param changed how many requests were
+     */
+    record FreeRelease(SortedMap<Long, List<Long>> permitIds, Result<Set<Long>> locked, Result<Integer> changed) {
 
-        private static final FreeRelease NONE = new FreeRelease(Set.of(), () -> 0);
+        private static final FreeRelease NONE = new FreeRelease(new TreeMap<>(), Set::of, () -> 0);
 
         /**
          * The keys of the requests that were released, when that is executed.
@@ -86,10 +119,19 @@ public final class ReleaseTransaction {
          * @throws PartialReleaseException when one of them was released by somebody else meanwhile
          */
         Set<Long> released() {
-            if (changed.get() != requestIds.size()) {
+            Set<Long> released = requestsOf(permitIds, locked.get());
+            if (changed.get() != released.size()) {
                 throw new PartialReleaseException();
             }
-            return requestIds;
+            return released;
+        }
+
+        /** The requests all of whose permits are among these. */
+        private static Set<Long> requestsOf(SortedMap<Long, List<Long>> permitIds, Set<Long> permits) {
+            return permitIds.entrySet().stream()
+                    .filter(request -> permits.containsAll(request.getValue()))
+                    .map(Map.Entry::getKey)
+                    .collect(Collectors.toCollection(TreeSet::new));
         }
     }
 

@@ -52,6 +52,11 @@ final class Sql {
         });
     }
 
+    /** Whether it takes one round trip for all that is queued, and not one for each statement. */
+    boolean isOneRoundTrip() {
+        return onQueue(StatementQueue::isOneRoundTrip);
+    }
+
     /** The same part so many times. */
     static String repeat(String part, String separator, int times) {
         return String.join(separator, Collections.nCopies(times, part));

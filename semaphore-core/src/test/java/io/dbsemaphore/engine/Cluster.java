@@ -117,7 +117,7 @@ final class Cluster implements BeforeAllCallback, AfterAllCallback {
     /** How many requests there are with this external id; 0 or 1. */
     int requests(String externalId) {
         return schema().jdbc()
-                .queryForList("select id from permit_request where external_id = ?", externalId)
+                .queryForList("id from permit_request where external_id = ?", externalId)
                 .size();
     }
 

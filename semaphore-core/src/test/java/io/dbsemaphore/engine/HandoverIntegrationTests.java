@@ -102,7 +102,7 @@ class HandoverIntegrationTests {
         String name = cluster.semaphore(1);
         PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
         CompletableFuture<PermitGrant> waiting = inLine(AcquireRequest.of(name));
-        Pause beforeRelease = gate.pauseBefore("select id from permit ");
+        Pause beforeRelease = gate.pauseBefore("id from permit ");
         CompletableFuture<ReleaseOutcome> release = async(held::release);
         beforeRelease.awaitReached(SOON);
         cluster.node(1).admin().forceRelease(held.externalId(), "operator", "a drill");
@@ -124,7 +124,7 @@ class HandoverIntegrationTests {
         CompletableFuture<ReleaseOutcome> late = cluster.node(1).transaction().execute(status -> {
             cluster.node(1).semaphores().requireHeld(checked);
             CompletableFuture<ReleaseOutcome> release = async(checked::release);
-            Awaitility.await().atMost(SOON).until(() -> gate.count("select id from permit ") > 0);
+            Awaitility.await().atMost(SOON).until(() -> gate.count("id from permit ") > 0);
             assertThat(other.release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(join(waiting).isHeld()).isTrue();
             assertThat(release).isNotDone();

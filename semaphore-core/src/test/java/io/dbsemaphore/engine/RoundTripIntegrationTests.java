@@ -18,13 +18,17 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLSyntaxErrorException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -70,6 +74,36 @@ class RoundTripIntegrationTests {
         }
     }
 
+    /** One caller's release and the grant to who waits for it. */
+    @Test
+    @DisabledIfSystemProperty(named = TestSettings.GATHERING, matches = "false", disabledReason = "about gathering")
+    void aHandoverIsTwo() {
+        try (TcpProxy proxy = schema.newProxy();
+                HikariDataSource pool = pool(proxy, "");
+                SemaphoreEngine engine = new SemaphoreEngine(pool, TestSettings.defaults())) {
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
+            engine.admin().create("handover", 1);
+            AcquireRequest request = AcquireRequest.of("handover").withWaitTime(Duration.ofSeconds(30));
+            List<Integer> handovers = new ArrayList<>();
+            PermitGrant grant = semaphores.acquire(request);
+            for (int i = 0; i < 60; i++) { // who waits is refused first, and looks now and then whether there is room
+                proxy.clear();
+                CompletableFuture<PermitGrant> next = CompletableFuture.supplyAsync(() -> semaphores.acquire(request));
+                Awaitility.await()
+                        .pollDelay(Duration.ZERO)
+                        .pollInterval(Duration.ofMillis(1))
+                        .until(() -> hasBeenRefused(proxy));
+                proxy.clear();
+                grant.release();
+                grant = next.join();
+                handovers.add(proxy.roundTrips());
+            }
+            grant.release();
+
+            assertThat(Collections.min(handovers)).isEqualTo(2);
+        }
+    }
+
     /** The server prepares one statement at a time. */
     @Test
     void sendsOneByOneWhatTheServerPrepares() {
@@ -102,6 +136,12 @@ class RoundTripIntegrationTests {
                         .isThrownBy(() -> statement.execute("select 1; select 2"));
             }
         }
+    }
+
+    private static boolean hasBeenRefused(TcpProxy proxy) {
+        return proxy.statements().stream()
+                .dropWhile(sql -> !sql.contains("sum("))
+                .anyMatch(sql -> sql.equalsIgnoreCase("commit"));
     }
 
     private static HikariDataSource pool(TcpProxy proxy, String hostSettings) {
