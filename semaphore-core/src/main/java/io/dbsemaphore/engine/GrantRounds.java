@@ -84,6 +84,8 @@ final class GrantRounds implements Lanes.Desk {
         }
         if (mayWait && taken.round != null && board.hasCompany()) {
             regulars.await(Duration.ofNanos(System.nanoTime() - taken.round.begunAt()));
+        } else {
+            regulars.forget();
         }
     }
 

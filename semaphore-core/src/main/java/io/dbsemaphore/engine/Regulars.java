@@ -57,6 +57,11 @@ final class Regulars {
             awaitAll(Deadline.in(share.compareTo(max) < 0 ? share : max));
             rest.set(away.get() > served.get() / LATE ? REST : 0);
         }
+        forget();
+    }
+
+    /** Does not wait for them. */
+    void forget() {
         served.set(0);
         away.set(0);
     }

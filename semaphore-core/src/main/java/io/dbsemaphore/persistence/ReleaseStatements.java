@@ -36,20 +36,22 @@ final class ReleaseStatements {
 
     /**
      * Locks those of the permits that are held, by the next round trip, which {@linkplain SqlErrors#isLockRefused fails} at
-     * once when somebody else has locked one of them.
+     * once when somebody else has locked one of them. With a hint for MySQL, which otherwise looks at all rows of a small
+     * table, and comes upon locks of others.
      */
     Result<Set<Long>> lockPermits(Collection<Long> ids) {
-        return sql.queueQuery(lock(permits, ids) + "nowait", ids, ReleaseStatements::ids);
+        return sql.queueQuery(
+                "select /*+ index(" + permits + " primary) */ " + heldAmong(permits, ids) + " for update nowait",
+                ids,
+                ReleaseStatements::ids);
     }
 
     private Set<Long> lockFree(String table, Collection<Long> ids) {
-        return sql.query(lock(table, ids) + "skip locked", ids, ReleaseStatements::ids);
+        return sql.query("select " + heldAmong(table, ids) + " for update skip locked", ids, ReleaseStatements::ids);
     }
 
-    /** With a hint for MySQL, which otherwise looks at all rows of a small table, and comes upon locks of others. */
-    private static String lock(String table, Collection<Long> ids) {
-        return "select /*+ index(" + table + " primary) */ id from " + table + " where id in " + Sql.placeholders(ids)
-                + " and state = 'ACQUIRED' order by id for update ";
+    private static String heldAmong(String table, Collection<Long> ids) {
+        return "id from " + table + " where id in " + Sql.placeholders(ids) + " and state = 'ACQUIRED' order by id";
     }
 
     private static Set<Long> ids(ResultSet rows) throws SQLException {
