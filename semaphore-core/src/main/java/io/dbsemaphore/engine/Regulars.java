@@ -17,10 +17,10 @@ final class Regulars {
     private static final int SHARE = 10;
 
     /** Held back in vain, when more than such a part has not come. */
-    private static final int LATE = 8;
+    private static final int LATE = 4;
 
     /** So many rounds are not held back after one that was in vain. */
-    private static final int REST = 32;
+    private static final int REST = 8;
 
     private final Duration max;
     private final AtomicInteger served = new AtomicInteger();
