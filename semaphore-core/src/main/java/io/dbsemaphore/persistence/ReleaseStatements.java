@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /** The statements that release many requests at once. What somebody else has locked is passed over, not waited for. */
@@ -60,6 +61,21 @@ final class ReleaseStatements {
             ids.add(rows.getLong(1));
         }
         return ids;
+    }
+
+    /**
+     * Releases this request, if it is held, and whatever permits it has: of a semaphore that was deleted, too, which no
+     * lookup shows. Its result is how many requests that were: one or none.
+     */
+    Result<Integer> release(long requestId) {
+        Result<Integer> released = sql.queueUpdate(
+                "update " + requests + " set state = 'RELEASED', updated_at = " + now
+                        + " where id = ? and state = 'ACQUIRED'",
+                List.of(requestId));
+        sql.queueUpdate(
+                "update " + permits + " set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'",
+                List.of(requestId));
+        return released;
     }
 
     /** Releases those of these requests that are held, and their permits. Its result is how many requests that were. */

@@ -3,7 +3,6 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
-import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,8 +42,7 @@ public final class ReleaseTransaction {
 
     /** Releases what was granted, with the commit. */
     public ReleaseOutcome release(StoredGrant grant) {
-        List<Long> permitIds = grant.permits().stream().map(StoredPermit::id).toList();
-        Result<Integer> released = transaction.execute(() -> statements.release(List.of(grant.requestId()), permitIds));
+        Result<Integer> released = transaction.execute(() -> statements.release(grant.requestId()));
         return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
     }
 
