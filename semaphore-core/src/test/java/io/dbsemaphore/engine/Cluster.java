@@ -114,13 +114,6 @@ final class Cluster implements BeforeAllCallback, AfterAllCallback {
         return held == null ? -1 : held;
     }
 
-    /** How many requests there are with this external id; 0 or 1. */
-    int requests(String externalId) {
-        return schema().jdbc()
-                .queryForList("id from permit_request where external_id = ?", externalId)
-                .size();
-    }
-
     /** All that is in the tables of the library. */
     Map<String, List<Map<String, Object>>> rows() {
         Map<String, List<Map<String, Object>>> rows = new TreeMap<>();

@@ -60,6 +60,26 @@ class IdempotencyIntegrationTests {
     }
 
     @Test
+    void aReplayReleasesThePermitOfASemaphoreThatAnOperatorDeletedToo() {
+        String deleted = cluster.semaphore(1);
+        AcquireRequest request =
+                AcquireRequest.of(cluster.semaphore(1), deleted).withExternalId(cluster.externalId());
+        semaphores.acquire(request);
+        cluster.schema().jdbc().update("delete from semaphore where name = ?", deleted);
+
+        assertThat(elsewhere.acquire(request).release()).isEqualTo(ReleaseOutcome.RELEASED);
+
+        assertThat(cluster.schema()
+                        .jdbc()
+                        .queryForList(
+                                "select p.state from permit p join permit_request r on r.id = p.permit_request_id"
+                                        + " where r.external_id = ?",
+                                String.class,
+                                externalId(request)))
+                .containsExactly("RELEASED", "RELEASED");
+    }
+
+    @Test
     void oneIdOnSeveralSemaphoresAtOnceIsOneGrantAndConflicts() {
         List<String> names = cluster.semaphores(8, 1);
         String externalId = cluster.externalId();
