@@ -36,6 +36,7 @@ final class GatheredGrants implements Grants {
     private final GrantBoard board;
     private final BackgroundReleases background;
     private final Duration patience;
+    private final boolean batching;
     private final LineWatch watch;
     private final Regulars regulars = new Regulars(GATHERING);
     private final Lanes lanes;
@@ -46,12 +47,14 @@ final class GatheredGrants implements Grants {
             GatheredReleases releases,
             BackgroundReleases background,
             int atOnce,
+            int maxBatchSize,
             int maxAttempts,
             Duration lockWait) {
         this.background = background;
+        batching = maxBatchSize > 1;
         this.patience = lockWait.multipliedBy(maxAttempts).plusSeconds(1);
         // all but one may be held up by rows that others have locked
-        board = new GrantBoard(Math.max(1, atOnce - 1));
+        board = new GrantBoard(Math.max(1, atOnce - 1), maxBatchSize);
         watch = new LineWatch(board, levels, this::signal);
         lanes = new Lanes(
                 "semaphore-grants",
@@ -155,7 +158,7 @@ final class GatheredGrants implements Grants {
 
     @Override
     public boolean takesAlong(Set<String> names) {
-        return lanes.areSeveral() && board.takesReleases(names);
+        return batching && lanes.areSeveral() && board.takesReleases(names);
     }
 
     @Override

@@ -35,9 +35,9 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
         }
     }
 
-    GatheredReleases(ReleaseTransaction releases, int atOnce, int maxAttempts, Listeners listeners) {
+    GatheredReleases(ReleaseTransaction releases, int atOnce, int maxBatchSize, int maxAttempts, Listeners listeners) {
         this.releases = releases;
-        gathering = new Gathering<>("semaphore-releases", atOnce, maxAttempts, listeners, this);
+        gathering = new Gathering<>("semaphore-releases", atOnce, maxBatchSize, maxAttempts, listeners, this);
     }
 
     @Override

@@ -19,9 +19,9 @@ final class GatheredRenewals implements Renewals, Gathering.Work<GatheredRenewal
     /** A renewal that is wanted. */
     record Wanted(String externalId, Duration ttl) {}
 
-    GatheredRenewals(RenewTransaction renewals, int atOnce, int maxAttempts, Listeners listeners) {
+    GatheredRenewals(RenewTransaction renewals, int atOnce, int maxBatchSize, int maxAttempts, Listeners listeners) {
         this.renewals = renewals;
-        gathering = new Gathering<>("semaphore-renewals", atOnce, maxAttempts, listeners, this);
+        gathering = new Gathering<>("semaphore-renewals", atOnce, maxBatchSize, maxAttempts, listeners, this);
     }
 
     @Override

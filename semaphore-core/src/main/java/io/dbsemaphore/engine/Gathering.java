@@ -33,9 +33,8 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
         List<@Nullable O> run(List<I> items, boolean mayWait);
     }
 
-    private static final int MAX_ITEMS = 500;
-
     private final Work<I, O> work;
+    private final int maxBatchSize;
     private final int maxAttempts;
     private final int atOnce;
     private final Lanes lanes;
@@ -61,8 +60,9 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
     /** What is done together. */
     private record Batch<I, O>(List<Item<I, O>> items, boolean mayWait) {}
 
-    Gathering(String name, int atOnce, int maxAttempts, Listeners listeners, Work<I, O> work) {
+    Gathering(String name, int atOnce, int maxBatchSize, int maxAttempts, Listeners listeners, Work<I, O> work) {
         this.work = work;
+        this.maxBatchSize = maxBatchSize;
         this.maxAttempts = maxAttempts;
         this.atOnce = atOnce;
         this.listeners = listeners;
@@ -124,7 +124,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
     Ride takeRiders() {
         lock.lock();
         try {
-            List<Item<I, O>> taken = riders.stream().limit(MAX_ITEMS).toList();
+            List<Item<I, O>> taken = riders.stream().limit(maxBatchSize).toList();
             taken.forEach(riders::remove);
             return new Ride(taken);
         } finally {
@@ -249,7 +249,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
         try {
             List<Item<I, O>> taken = new ArrayList<>();
             for (Item<I, O> item : items) {
-                if (item.notBefore.isPassed() && taken.size() < MAX_ITEMS && (taken.isEmpty() || !item.alone)) {
+                if (item.notBefore.isPassed() && taken.size() < maxBatchSize && (taken.isEmpty() || !item.alone)) {
                     taken.add(item);
                     if (item.alone) {
                         break;

@@ -34,6 +34,7 @@ final class GrantBoard {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final int maxWaitingRounds;
+    private final int maxBatchSize;
     private final TreeMap<Long, PendingGrant> queue = new TreeMap<>();
     private final BusyNames busy = new BusyNames();
     private final WaitingLines lines = new WaitingLines();
@@ -63,9 +64,11 @@ final class GrantBoard {
      * Makes a board.
      *
      * @param maxWaitingRounds how many rounds at a time may wait for rows that others have locked
+     * @param maxBatchSize how many acquires one round decides at most
      */
-    GrantBoard(int maxWaitingRounds) {
+    GrantBoard(int maxWaitingRounds, int maxBatchSize) {
         this.maxWaitingRounds = maxWaitingRounds;
+        this.maxBatchSize = maxBatchSize;
     }
 
     /**
@@ -123,7 +126,7 @@ final class GrantBoard {
         // what waits keeps releases from riding along, which is worth more, unless others are at the same rows
         boolean waitsAtFirst = !takesReleases && (queue.size() < MANY || !contestedUntil.isPassed());
         return RoundSelection.from(
-                queue.values(), busy, keptToo, mayWait && waitingRounds < maxWaitingRounds, waitsAtFirst);
+                queue.values(), busy, maxBatchSize, keptToo, mayWait && waitingRounds < maxWaitingRounds, waitsAtFirst);
     }
 
     /**

@@ -5,7 +5,7 @@ import io.dbsemaphore.persistence.GrantOutcome;
 import java.util.Map;
 import java.util.Set;
 
-/** How orders come to their outcome: with those of other callers, or each by itself. */
+/** How orders come to their outcome. */
 interface Grants extends AutoCloseable {
 
     /**

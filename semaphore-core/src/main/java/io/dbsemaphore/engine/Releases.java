@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.persistence.StoredGrant;
 
-/** How a grant of this JVM is released: with those of other callers, or by itself. */
+/** How a grant of this JVM is released. */
 interface Releases extends AutoCloseable {
 
     /**

@@ -4,7 +4,7 @@ import io.dbsemaphore.persistence.StoredGrant;
 import java.time.Duration;
 import java.util.Optional;
 
-/** How a grant is renewed on demand: with those of other callers, or by itself. */
+/** How a grant is renewed on demand. */
 interface Renewals extends AutoCloseable {
 
     /** Sets the expiry to now + {@code ttl}; empty when the grant is not held any more. An interrupt does not end that. */

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class RoundSelection {
 
-    private static final int MAX_ORDERS = 500;
     private static final int MAX_NAMES = 200;
 
     private final BusyNames busy;
+    private final int maxBatchSize;
     private final boolean mayWait;
     private final boolean waitsAtFirst;
     private final List<PendingGrant> members = new ArrayList<>();
@@ -27,8 +27,9 @@ final class RoundSelection {
     private @Nullable String awaited;
     private boolean closed;
 
-    private RoundSelection(BusyNames busy, boolean mayWait, boolean waitsAtFirst) {
+    private RoundSelection(BusyNames busy, int maxBatchSize, boolean mayWait, boolean waitsAtFirst) {
         this.busy = busy;
+        this.maxBatchSize = maxBatchSize;
         this.mayWait = mayWait;
         this.waitsAtFirst = waitsAtFirst;
     }
@@ -37,13 +38,19 @@ final class RoundSelection {
      * Selects.
      *
      * @param queue in the order in which they came
+     * @param maxBatchSize how many acquires it may have at most
      * @param keptToo whether orders may be taken that this JVM is to keep alive
      * @param mayWait whether the round may wait for rows that others have locked
      * @param waitsAtFirst whether it had better do so where nobody was passed over before
      */
     static RoundSelection from(
-            Collection<PendingGrant> queue, BusyNames busy, boolean keptToo, boolean mayWait, boolean waitsAtFirst) {
-        RoundSelection selection = new RoundSelection(busy, mayWait, waitsAtFirst);
+            Collection<PendingGrant> queue,
+            BusyNames busy,
+            int maxBatchSize,
+            boolean keptToo,
+            boolean mayWait,
+            boolean waitsAtFirst) {
+        RoundSelection selection = new RoundSelection(busy, maxBatchSize, mayWait, waitsAtFirst);
         for (PendingGrant pending : queue) {
             if (selection.isFull()) {
                 break;
@@ -77,7 +84,7 @@ final class RoundSelection {
     }
 
     private boolean isFull() {
-        return closed || members.size() >= MAX_ORDERS || names.size() >= MAX_NAMES;
+        return closed || members.size() >= maxBatchSize || names.size() >= MAX_NAMES;
     }
 
     private void consider(PendingGrant pending) {

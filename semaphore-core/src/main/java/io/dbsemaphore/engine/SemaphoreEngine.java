@@ -90,25 +90,20 @@ public final class SemaphoreEngine implements AutoCloseable {
                 new KeepAlive(persistence.renewals(), lease, held, listeners, settings.keepAliveInterval());
         GrantAttempt attempt = new GrantAttempt(persistence.grants(), keepAlive, listeners);
         DirectReleases direct = new DirectReleases(persistence.releases(), retry);
-        if (settings.gathering()) {
-            GatheredReleases gathered =
-                    new GatheredReleases(persistence.releases(), lanes(), settings.maxAttempts(), listeners);
-            releases = gathered;
-            grants = new GatheredGrants(
-                    attempt,
-                    persistence.levels(),
-                    gathered,
-                    background,
-                    lanes(),
-                    settings.maxAttempts(),
-                    settings.lockWaitTimeout());
-        } else {
-            releases = direct;
-            grants = new DirectGrants(attempt, retry, new PermitWaiter(), Math.max(1, settings.maxConnections() - 2));
-        }
-        renewals = settings.gathering()
-                ? new GatheredRenewals(persistence.renewals(), lanes(), settings.maxAttempts(), listeners)
-                : new DirectRenewals(persistence.renewals(), retry);
+        GatheredReleases gathered = new GatheredReleases(
+                persistence.releases(), lanes(), settings.maxBatchSize(), settings.maxAttempts(), listeners);
+        releases = gathered;
+        grants = new GatheredGrants(
+                attempt,
+                persistence.levels(),
+                gathered,
+                background,
+                lanes(),
+                settings.maxBatchSize(),
+                settings.maxAttempts(),
+                settings.lockWaitTimeout());
+        renewals = new GatheredRenewals(
+                persistence.renewals(), lanes(), settings.maxBatchSize(), settings.maxAttempts(), listeners);
         Releaser releaser = new Releaser(
                 releases, persistence.releases(), direct, held, checked, background, grants, keepAlive, listeners);
         permitManager = new DatabasePermitManager(

@@ -26,8 +26,8 @@ import java.util.regex.Pattern;
  *     ours, and with it the locks of a JVM that froze
  * @param maxAttempts how often a transaction is tried that lost against another one
  * @param maxNamesPerRequest how many semaphores one request may name
- * @param gathering whether what callers of this JVM ask for at the same time is done together; without it each does his
- *     own, which is slower and promises the same
+ * @param maxBatchSize how many acquires one transaction decides at most; the same bound holds for releases and for
+ *     renewals. 1 means one caller per transaction, which is slower and promises the same
  * @param maxConnections how many connections of the pool are used at once, whatever the number of threads
  */
 public record SemaphoreSettings(
@@ -43,7 +43,7 @@ public record SemaphoreSettings(
         Duration sessionIdleLimit,
         int maxAttempts,
         int maxNamesPerRequest,
-        boolean gathering,
+        int maxBatchSize,
         int maxConnections) {
 
     private static final Pattern TABLE_PREFIX = Pattern.compile("[A-Za-z0-9_]{0,30}");
@@ -83,6 +83,7 @@ public record SemaphoreSettings(
                 "not below lock-wait-timeout");
         require(maxAttempts >= 1, "max-attempts", maxAttempts, "at least 1");
         require(maxNamesPerRequest >= 1, "max-names-per-request", maxNamesPerRequest, "at least 1");
+        require(maxBatchSize >= 1, "max-batch-size", maxBatchSize, "at least 1");
         require(maxConnections >= 1, "max-connections", maxConnections, "at least 1");
     }
 
@@ -101,8 +102,27 @@ public record SemaphoreSettings(
                 Duration.ofSeconds(10),
                 3,
                 100,
-                true,
+                500,
                 4);
+    }
+
+    /** The same with another maximum of acquires that one transaction decides. */
+    public SemaphoreSettings withMaxBatchSize(int size) {
+        return new SemaphoreSettings(
+                owner,
+                tablePrefix,
+                defaultTtl,
+                maxTtl,
+                maxHold,
+                keepAliveInterval,
+                instanceTimeout,
+                shutdownTimeout,
+                lockWaitTimeout,
+                sessionIdleLimit,
+                maxAttempts,
+                maxNamesPerRequest,
+                size,
+                maxConnections);
     }
 
     private static boolean atLeastOneSecond(Duration duration) {

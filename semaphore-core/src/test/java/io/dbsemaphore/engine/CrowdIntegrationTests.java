@@ -30,14 +30,12 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.transaction.TransactionException;
 
 /** Many more callers than connections. Everybody comes to an end, and in time. */
-@DisabledIfSystemProperty(named = TestSettings.GATHERING, matches = "false", disabledReason = "about gathering")
 @Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CrowdIntegrationTests {
@@ -229,14 +227,13 @@ class CrowdIntegrationTests {
                 Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
     }
 
-    /** All wait: those who are gathered, and those who go one by one. */
+    /** All wait. */
     private static void awaitWaiting(int callers) {
         Awaitility.await()
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> Thread.getAllStackTraces().values().stream()
                                 .filter(stack -> Arrays.stream(stack)
-                                        .anyMatch(frame -> frame.getMethodName().equals("awaitDeadline")
-                                                || frame.getClassName().endsWith("PermitWaiter")))
+                                        .anyMatch(frame -> frame.getMethodName().equals("awaitDeadline")))
                                 .count()
                         == callers);
     }

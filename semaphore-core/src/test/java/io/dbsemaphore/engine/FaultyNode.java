@@ -94,7 +94,7 @@ final class FaultyNode implements AutoCloseable {
                 Duration.ofSeconds(idleLimitSeconds),
                 maxAttempts,
                 defaults.maxNamesPerRequest(),
-                defaults.gathering(),
+                defaults.maxBatchSize(),
                 defaults.maxConnections());
     }
 

@@ -12,7 +12,6 @@ import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
-import io.dbsemaphore.testing.TestSettings;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,11 +26,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What one caller of a batch gets is nobody else's business. */
-@DisabledIfSystemProperty(named = TestSettings.GATHERING, matches = "false", disabledReason = "about gathering")
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GatheringIntegrationTests {
 

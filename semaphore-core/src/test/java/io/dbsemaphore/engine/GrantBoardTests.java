@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class GrantBoardTests {
 
-    private final GrantBoard board = new GrantBoard(1);
+    private final GrantBoard board = new GrantBoard(1, 5);
 
     @Test
     void fewAreNoCompany() {
@@ -53,6 +53,18 @@ class GrantBoardTests {
         assertThat(second.members()).hasSize(4);
         assertThat(board.hasCompany()).isEqualTo(true);
         assertThat(board.takesReleases(Set.of("backup"))).isEqualTo(false);
+    }
+
+    @Test
+    void decidesNoMoreAtOnceThanTheMaximum() {
+        add(12);
+
+        Round first = board.take(true, true, false);
+        board.finish(first, () -> {});
+        Round second = board.take(true, true, false);
+
+        assertThat(first.members()).hasSize(5);
+        assertThat(second.members()).hasSize(5).doesNotContainAnyElementsOf(first.members());
     }
 
     private void add(int orders) {

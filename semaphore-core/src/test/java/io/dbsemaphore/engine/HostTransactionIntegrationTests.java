@@ -201,7 +201,7 @@ class HostTransactionIntegrationTests {
                 defaults.sessionIdleLimit(),
                 maxAttempts,
                 defaults.maxNamesPerRequest(),
-                defaults.gathering(),
+                defaults.maxBatchSize(),
                 defaults.maxConnections());
     }
 

@@ -13,7 +13,6 @@ import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
-import io.dbsemaphore.testing.TestSettings;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -84,7 +83,7 @@ class RetriesIntegrationTests {
         CompletableFuture<PermitGrant> acquired;
         try (RowLock lock = lockLastOf(request)) {
             acquired = async(() -> node.semaphores().acquire(request));
-            Awaitility.await().atMost(SOON).until(() -> attempts(request) == 2);
+            Awaitility.await().atMost(SOON).until(() -> attempts() == 2);
         }
 
         PermitGrant grant = join(acquired);
@@ -109,7 +108,7 @@ class RetriesIntegrationTests {
             if (schema.kind() == DatabaseKind.MYSQL) {
                 assertThat(thrown).isInstanceOf(PessimisticLockingFailureException.class);
             }
-            assertThat(attempts(request)).isEqualTo(ATTEMPTS);
+            assertThat(attempts()).isEqualTo(ATTEMPTS);
             rows.assertNothingHeld(request.permits().keySet());
         }
         node.semaphores().acquire(request).close();
@@ -317,15 +316,11 @@ class RetriesIntegrationTests {
         }
     }
 
-    /**
-     * How often the last of its rows was tried to lock. Who gathers waits for one row at a time; who does not, for all of
-     * them in turn.
-     */
-    private long attempts(AcquireRequest request) {
-        long waits = node.gate().statements().stream()
+    /** How often a row was waited for; a transaction waits for one at most. */
+    private long attempts() {
+        return node.gate().statements().stream()
                 .filter(statement -> statement.contains(LOCK) && !statement.contains("skip locked")) // do not wait
                 .count();
-        return waits / (TestSettings.isGathering() ? 1 : request.permits().size());
     }
 
     private static <T> CompletableFuture<T> async(Supplier<T> task) {

@@ -76,7 +76,7 @@ class RoundTripIntegrationTests {
 
     /** One caller's release and the grant to who waits for it. */
     @Test
-    @DisabledIfSystemProperty(named = TestSettings.GATHERING, matches = "false", disabledReason = "about gathering")
+    @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
     void aHandoverIsTwo() {
         try (TcpProxy proxy = schema.newProxy();
                 HikariDataSource pool = pool(proxy, "");

@@ -26,7 +26,7 @@ class SemaphoreSettingsTests {
                         defaults.sessionIdleLimit(),
                         defaults.maxAttempts(),
                         defaults.maxNamesPerRequest(),
-                        defaults.gathering(),
+                        defaults.maxBatchSize(),
                         defaults.maxConnections()))
                 .withMessageContaining("semaphore.owner")
                 .withMessageNotContaining("semaphore name");

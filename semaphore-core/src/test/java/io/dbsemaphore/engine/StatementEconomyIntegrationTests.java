@@ -29,7 +29,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How many round trips are made. One more is a mistake, whatever it is for. */
-@DisabledIfSystemProperty(named = TestSettings.GATHERING, matches = "false", disabledReason = "about gathering")
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB}) // elsewhere limits are told to each transaction
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StatementEconomyIntegrationTests {
@@ -99,6 +98,7 @@ class StatementEconomyIntegrationTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
     void manyCallersAreAsManyRoundTripsAsOne(boolean severalNames) {
         String name = cluster.semaphore(CALLERS + 1);
         Pause pause = gate.pauseBefore("commit");
@@ -123,6 +123,7 @@ class StatementEconomyIntegrationTests {
     }
 
     @Test
+    @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
     void manyReleasesAreFourStatements() {
         String name = cluster.semaphore(CALLERS + 1);
         PermitGrant first = node.semaphores().acquire(AcquireRequest.of(name));

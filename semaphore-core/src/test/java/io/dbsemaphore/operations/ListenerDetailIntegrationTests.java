@@ -245,7 +245,7 @@ class ListenerDetailIntegrationTests {
                 defaults.sessionIdleLimit(),
                 20,
                 defaults.maxNamesPerRequest(),
-                defaults.gathering(),
+                defaults.maxBatchSize(),
                 defaults.maxConnections());
     }
 

@@ -117,16 +117,13 @@ class ListenerIntegrationTests {
 
         node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
 
-        String granting = TestSettings.isGathering()
-                ? "semaphore-grants"
-                : Thread.currentThread().getName();
         // listeners are told when the round is over, and the caller may have his grant before that
         Awaitility.await("the expiry")
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(node.events().of("expired"))
                         .singleElement()
                         .satisfies(event -> assertThat(event.of()).isEqualTo(expired.externalId()))
-                        .satisfies(event -> assertThat(event.thread()).startsWith(granting)));
+                        .satisfies(event -> assertThat(event.thread()).startsWith("semaphore-grants")));
         assertThat(other.events().of("expired")).isEmpty();
     }
 

@@ -88,7 +88,7 @@ final class OperationsNode implements AutoCloseable {
                 defaults.sessionIdleLimit(),
                 defaults.maxAttempts(),
                 defaults.maxNamesPerRequest(),
-                defaults.gathering(),
+                defaults.maxBatchSize(),
                 defaults.maxConnections());
     }
 

@@ -196,8 +196,8 @@ public final class TestDatabase {
                     username,
                     PROPERTY + ".password",
                     password,
-                    TestSettings.GATHERING,
-                    String.valueOf(TestSettings.isGathering()));
+                    TestSettings.MAX_BATCH_SIZE,
+                    String.valueOf(TestSettings.maxBatchSize()));
         }
 
         /** A new pool with the settings that a pool has by itself. It is closed with this schema at the latest. */

@@ -3,38 +3,23 @@ package io.dbsemaphore.testing;
 import io.dbsemaphore.engine.SemaphoreSettings;
 
 /**
- * The default settings of an engine under test. The system property {@value #GATHERING} set to {@code false} runs all tests
- * without gathering: they promise the same.
+ * The default settings of an engine under test. The system property {@value #MAX_BATCH_SIZE} set to 1 runs all tests with one
+ * caller per transaction: the promises are the same.
  */
 public final class TestSettings {
 
-    /** The system property that says whether engines gather. */
-    public static final String GATHERING = "semaphore.test.gathering";
+    /** The system property that says how many acquires one transaction of an engine under test decides at most. */
+    public static final String MAX_BATCH_SIZE = "semaphore.test.max-batch-size";
 
     private TestSettings() {}
 
-    /** Whether the engines under test gather. */
-    public static boolean isGathering() {
-        return !"false".equals(System.getProperty(GATHERING));
+    /** How many acquires one transaction of an engine under test decides at most. */
+    public static int maxBatchSize() {
+        return Integer.getInteger(MAX_BATCH_SIZE, SemaphoreSettings.defaults().maxBatchSize());
     }
 
     /** The defaults. */
     public static SemaphoreSettings defaults() {
-        SemaphoreSettings defaults = SemaphoreSettings.defaults();
-        return new SemaphoreSettings(
-                defaults.owner(),
-                defaults.tablePrefix(),
-                defaults.defaultTtl(),
-                defaults.maxTtl(),
-                defaults.maxHold(),
-                defaults.keepAliveInterval(),
-                defaults.instanceTimeout(),
-                defaults.shutdownTimeout(),
-                defaults.lockWaitTimeout(),
-                defaults.sessionIdleLimit(),
-                defaults.maxAttempts(),
-                defaults.maxNamesPerRequest(),
-                isGathering(),
-                defaults.maxConnections());
+        return SemaphoreSettings.defaults().withMaxBatchSize(maxBatchSize());
     }
 }

@@ -44,7 +44,8 @@ import org.springframework.util.StringUtils;
  *     locks, such as those of an instance that froze. Not below the lock wait timeout.
  * @param maxAttempts How often a transaction is tried that lost against another one.
  * @param maxNamesPerRequest How many semaphores one request may name.
- * @param gathering Whether what callers of this JVM ask for at the same time is done together, by one transaction.
+ * @param maxBatchSize How many acquires of this JVM's callers one transaction decides at most. The same bound holds for
+ *     releases and for renewals. 1 means one caller per transaction.
  * @param maxConnections How many connections of the pool are used at once, whatever the number of threads.
  * @param aop How @WithPermits methods are guarded.
  * @param maintenance What is done by schedule, by one instance at a time.
@@ -69,7 +70,7 @@ public record SemaphoreProperties(
         @DefaultValue("10s") Duration sessionIdleLimit,
         @DefaultValue("3") int maxAttempts,
         @DefaultValue("100") int maxNamesPerRequest,
-        @DefaultValue("true") boolean gathering,
+        @DefaultValue("500") int maxBatchSize,
         @DefaultValue("4") int maxConnections,
         @DefaultValue Aop aop,
         @DefaultValue Maintenance maintenance,
@@ -106,7 +107,7 @@ public record SemaphoreProperties(
                 sessionIdleLimit,
                 maxAttempts,
                 maxNamesPerRequest,
-                gathering,
+                maxBatchSize,
                 maxConnections);
     }
 
@@ -136,7 +137,7 @@ public record SemaphoreProperties(
                 sessionIdleLimit,
                 maxAttempts,
                 maxNamesPerRequest,
-                gathering,
+                maxBatchSize,
                 maxConnections);
     }
 

@@ -62,7 +62,7 @@ class SemaphorePropertiesTests {
                         "semaphore.session-idle-limit=4s",
                         "semaphore.max-attempts=7",
                         "semaphore.max-names-per-request=9",
-                        "semaphore.gathering=false",
+                        "semaphore.max-batch-size=11",
                         "semaphore.max-connections=2")
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).toSettings("not asked for"))
@@ -79,7 +79,7 @@ class SemaphorePropertiesTests {
                                 Duration.ofSeconds(4),
                                 7,
                                 9,
-                                false,
+                                11,
                                 2)));
     }
 
@@ -136,6 +136,7 @@ class SemaphorePropertiesTests {
                 "semaphore.session-idle-limit=4s | semaphore.session-idle-limit must be not below lock-wait-timeout",
                 "semaphore.max-attempts=0 | semaphore.max-attempts must be at least 1: 0",
                 "semaphore.max-names-per-request=0 | semaphore.max-names-per-request must be at least 1: 0",
+                "semaphore.max-batch-size=0 | semaphore.max-batch-size must be at least 1: 0",
                 "semaphore.max-connections=0 | semaphore.max-connections must be at least 1: 0"
             })
     void refuseWhatCannotWork(String property, String message) {
@@ -186,10 +187,10 @@ class SemaphorePropertiesTests {
                         "semaphore.datasource",
                         "semaphore.default-ttl",
                         "semaphore.enabled",
-                        "semaphore.gathering",
                         "semaphore.liquibase.enabled",
                         "semaphore.lock-wait-timeout",
                         "semaphore.max-attempts",
+                        "semaphore.max-batch-size",
                         "semaphore.max-connections",
                         "semaphore.max-hold",
                         "semaphore.max-names-per-request",

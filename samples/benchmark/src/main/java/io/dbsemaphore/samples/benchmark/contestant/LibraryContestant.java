@@ -85,7 +85,7 @@ public final class LibraryContestant implements Contestant {
                 defaults.sessionIdleLimit(),
                 defaults.maxAttempts(),
                 defaults.maxNamesPerRequest(),
-                defaults.gathering(),
+                defaults.maxBatchSize(),
                 defaults.maxConnections());
     }
 }
