@@ -1,13 +1,21 @@
 package io.dbsemaphore;
 
-/** This application instance is shutting down and acquires no permits any more. */
+/**
+ * This application instance acquires no permits: it is shutting down, or its semaphores are stopped until they are
+ * started again.
+ */
 public class SemaphoreClosedException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Creates an exception. */
+    /** Creates an exception for an instance that is shutting down. */
     public SemaphoreClosedException() {
-        super("This application instance is shutting down and acquires no permits any more; nothing was acquired."
+        this("This application instance is shutting down and acquires no permits any more; nothing was acquired."
                 + " Try again on another instance");
+    }
+
+    /** Creates an exception. */
+    public SemaphoreClosedException(String message) {
+        super(message);
     }
 }

@@ -13,6 +13,7 @@ import io.dbsemaphore.persistence.StoredGrant;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** The permits of a database, as this JVM acquires and releases them. Reads top to bottom: each step is elsewhere. */
 final class DatabasePermitManager implements PermitManager {
@@ -31,6 +32,7 @@ final class DatabasePermitManager implements PermitManager {
     private final HeldCheck heldCheck;
     private final CheckedGrants checked;
     private final Listeners listeners;
+    private final Supplier<DatabasePermitManager> current;
 
     DatabasePermitManager(
             OrderFactory orders,
@@ -46,7 +48,8 @@ final class DatabasePermitManager implements PermitManager {
             InstanceLease lease,
             HeldCheck heldCheck,
             CheckedGrants checked,
-            Listeners listeners) {
+            Listeners listeners,
+            Supplier<DatabasePermitManager> current) {
         this.orders = orders;
         this.intake = intake;
         this.patterns = patterns;
@@ -61,6 +64,7 @@ final class DatabasePermitManager implements PermitManager {
         this.heldCheck = heldCheck;
         this.checked = checked;
         this.listeners = listeners;
+        this.current = current;
     }
 
     @Override
@@ -86,7 +90,7 @@ final class DatabasePermitManager implements PermitManager {
     public Optional<PermitGrant> find(String externalId) {
         long asOf = System.nanoTime();
         return Uninterrupted.call(() -> retry.call(() -> reads.find(externalId)))
-                .map(grant -> new HeldGrant(held.refresh(grant, asOf), true, this));
+                .map(grant -> new HeldGrant(held.refresh(grant, asOf), true, current));
     }
 
     @Override
@@ -98,7 +102,7 @@ final class DatabasePermitManager implements PermitManager {
             loseHeld(externalId);
             throw new PermitLostException(externalId, Map.of());
         }
-        PermitGrant handle = new HeldGrant(held.refresh(renewed.get(), asOf), true, this);
+        PermitGrant handle = new HeldGrant(held.refresh(renewed.get(), asOf), true, current);
         keepAlive.reconsider();
         return handle;
     }
@@ -117,14 +121,14 @@ final class DatabasePermitManager implements PermitManager {
     /** Ends what this JVM knows of the grant, and tells of it if that was held. */
     private PermitLostException lost(PermitGrant grant) {
         loseHeld(grant.externalId());
-        if (grant instanceof HeldGrant handle && handle.isOf(this)) {
+        if (grant instanceof HeldGrant handle && handle.isOf(current)) {
             keepAlive.lose(handle.state(), handle);
         }
         return new PermitLostException(grant.externalId(), grant.permits());
     }
 
     private void loseHeld(String externalId) {
-        held.find(externalId).ifPresent(state -> keepAlive.lose(state, new HeldGrant(state, true, this)));
+        held.find(externalId).ifPresent(state -> keepAlive.lose(state, new HeldGrant(state, true, current)));
     }
 
     private AcquireResult acquire(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
@@ -156,7 +160,7 @@ final class DatabasePermitManager implements PermitManager {
     private PermitGrant hold(
             AcquireRequest request, GrantOutcome.Granted granted, Grants.Answer answer, boolean kept, boolean forWork) {
         GrantState state = held.register(granted.grant(), answer.asOf());
-        PermitGrant grant = new HeldGrant(state, granted.replayed(), this);
+        PermitGrant grant = new HeldGrant(state, granted.replayed(), current);
         if (forWork || kept) {
             state.markForWork();
         }

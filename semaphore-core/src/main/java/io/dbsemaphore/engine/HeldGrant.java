@@ -11,16 +11,22 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /** The handle of one acquire. What it tells is what this JVM knows; what it does, its engine does. */
 final class HeldGrant implements PermitGrant {
 
     private final GrantState state;
     private final boolean replayed;
-    private final DatabasePermitManager manager;
+    private final Supplier<DatabasePermitManager> manager;
     private final SortedMap<String, StoredPermit> permitsByName = new TreeMap<>();
 
-    HeldGrant(GrantState state, boolean replayed, DatabasePermitManager manager) {
+    /**
+     * Makes a handle.
+     *
+     * @param manager the one of the moment: a handle may outlive a stop and a start of its engine
+     */
+    HeldGrant(GrantState state, boolean replayed, Supplier<DatabasePermitManager> manager) {
         this.state = state;
         this.replayed = replayed;
         this.manager = manager;
@@ -85,13 +91,13 @@ final class HeldGrant implements PermitGrant {
 
     @Override
     public PermitGrant renew(Duration ttl) {
-        manager.renew(externalId(), ttl);
+        manager.get().renew(externalId(), ttl);
         return this;
     }
 
     @Override
     public ReleaseOutcome release() {
-        return manager.release(state);
+        return manager.get().release(state);
     }
 
     @Override
@@ -99,7 +105,7 @@ final class HeldGrant implements PermitGrant {
         return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
     }
 
-    boolean isOf(DatabasePermitManager other) {
+    boolean isOf(Supplier<DatabasePermitManager> other) {
         return manager == other;
     }
 

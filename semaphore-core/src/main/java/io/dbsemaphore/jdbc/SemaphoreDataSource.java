@@ -3,6 +3,7 @@ package io.dbsemaphore.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -19,7 +20,8 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private final SessionPool sessions;
+    private final Supplier<SessionPool> newPool;
+    private volatile SessionPool sessions;
 
     /**
      * Wraps the host's data source.
@@ -31,8 +33,9 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     public SemaphoreDataSource(
             DataSource host, Database database, Duration lockWait, Duration idleLimit, int maxConnections) {
         super(outsideOfHostTransactions(host));
-        this.sessions = new SessionPool(
-                obtainTargetDataSource(), database.sessionLimits(lockWait, idleLimit), maxConnections, PATIENCE);
+        SessionLimits limits = database.sessionLimits(lockWait, idleLimit);
+        this.newPool = () -> new SessionPool(obtainTargetDataSource(), limits, maxConnections, PATIENCE);
+        this.sessions = newPool.get();
     }
 
     @Override
@@ -44,6 +47,21 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     @Override
     public void close() {
         sessions.close();
+    }
+
+    /**
+     * Gives the host its connections back until {@link #resume}, and waits for those in use.
+     *
+     * @param patience how long
+     */
+    public void suspend(Duration patience) {
+        sessions.close();
+        sessions.awaitReturns(patience);
+    }
+
+    /** Keeps sessions between two transactions again. */
+    public void resume() {
+        sessions = newPool.get();
     }
 
     @Override

@@ -105,6 +105,23 @@ final class SessionPool implements AutoCloseable {
         giveBackIdleSince(System.nanoTime());
     }
 
+    /** Waits until no session is out, for so long at most. An interrupt ends the wait, too. */
+    void awaitReturns(Duration longest) {
+        try {
+            if (places.tryAcquire(size, longest.toMillis(), TimeUnit.MILLISECONDS)) {
+                places.release(size);
+            } else {
+                log.warn(
+                        "{} connection(s) of the semaphores were still in use after {}: they go back when their"
+                                + " transactions end",
+                        size - places.availablePermits(),
+                        longest);
+            }
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private void awaitPlace() throws SQLException {
         try {
             if (!places.tryAcquire(patience.toMillis(), TimeUnit.MILLISECONDS)) {

@@ -153,6 +153,16 @@ final class OperationsNode implements AutoCloseable {
         return future;
     }
 
+    /** Stops the engine, as a context that is paused does. */
+    void stop() {
+        engine.shutDown();
+    }
+
+    /** Starts the engine, as a context that is resumed does. */
+    void start() {
+        engine.start();
+    }
+
     /** Closes the engine alone; what is stopped at the gate stays there. */
     void engineClose() {
         engine.close();

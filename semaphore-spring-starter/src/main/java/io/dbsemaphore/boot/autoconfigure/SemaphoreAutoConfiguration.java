@@ -21,6 +21,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.DependsOn;
@@ -107,8 +108,9 @@ public final class SemaphoreAutoConfiguration {
 
     @Bean
     @Lazy(false)
-    SemaphoreLifecycle semaphoreLifecycle(SemaphoreEngine engine) {
-        return new SemaphoreLifecycle(engine);
+    SemaphoreLifecycle semaphoreLifecycle(
+            SemaphoreEngine engine, ApplicationContext context, ConfigurableListableBeanFactory beanFactory) {
+        return new SemaphoreLifecycle(engine, context, beanFactory);
     }
 
     /** A bean that was named but is not there is a failure to explain, not a reason to do without semaphores. */

@@ -1,22 +1,39 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.engine.SemaphoreEngine;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Begins the maintenance once the application runs, and ends orderly: after the web server has let its requests finish,
- * before beans such as the connection pool are destroyed.
+ * Starts the semaphores before anything that runs application work, and stops them after it: when the application context
+ * is paused or stopped, in a phase below those of web servers, listener containers, executors and schedulers.
+ *
+ * <p>While the context is closed there is work beyond all phases: executors that are no {@code Lifecycle} await theirs when
+ * they are destroyed, as Quartz does. Then the semaphores work until the engine is destroyed, which is after all
+ * executors and before the pool.
  */
-final class SemaphoreLifecycle implements SmartLifecycle {
+final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 
-    /** Below the phases in which web servers and task executors stop, so that it stops after them. */
-    static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 8192;
+    /**
+     * Above 0, where beans without a phase of their own are, such as what suspends HikariCP for a checkpoint; below
+     * {@code ExecutorConfigurationSupport.DEFAULT_PHASE}, which is {@code Integer.MAX_VALUE / 2}.
+     */
+    static final int PHASE = 1024;
 
     private final SemaphoreEngine engine;
+    private final ApplicationContext context;
+    private final ConfigurableListableBeanFactory beanFactory;
     private volatile boolean running;
+    private volatile boolean closing;
 
-    SemaphoreLifecycle(SemaphoreEngine engine) {
+    SemaphoreLifecycle(
+            SemaphoreEngine engine, ApplicationContext context, ConfigurableListableBeanFactory beanFactory) {
         this.engine = engine;
+        this.context = context;
+        this.beanFactory = beanFactory;
     }
 
     @Override
@@ -27,7 +44,9 @@ final class SemaphoreLifecycle implements SmartLifecycle {
 
     @Override
     public void stop() {
-        engine.shutDown();
+        if (!closing) {
+            engine.shutDown();
+        }
         running = false;
     }
 
@@ -39,5 +58,13 @@ final class SemaphoreLifecycle implements SmartLifecycle {
     @Override
     public int getPhase() {
         return PHASE;
+    }
+
+    @Override
+    public void onApplicationEvent(ContextClosedEvent event) {
+        if (event.getApplicationContext() == context) { // not a child of it
+            closing = true;
+            DestructionOrder.executorsBeforeEngine(beanFactory);
+        }
     }
 }

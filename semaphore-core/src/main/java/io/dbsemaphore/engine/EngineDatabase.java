@@ -1,0 +1,113 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.WriteCertification;
+import io.dbsemaphore.persistence.SemaphorePersistence;
+import java.sql.SQLException;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+/** What an engine has of its database, opened once: sessions on the host's data source, and the persistence unit on them. */
+final class EngineDatabase implements AutoCloseable {
+
+    private static final Duration RETURN_OF_SESSIONS = Duration.ofSeconds(5);
+
+    private final String tablePrefix;
+    private final SemaphoreDataSource sessions;
+    private final SemaphorePersistence persistence;
+    private final HeldCheck heldCheck;
+
+    private EngineDatabase(
+            String tablePrefix, SemaphoreDataSource sessions, SemaphorePersistence persistence, HeldCheck heldCheck) {
+        this.tablePrefix = tablePrefix;
+        this.sessions = sessions;
+        this.persistence = persistence;
+        this.heldCheck = heldCheck;
+    }
+
+    /** Opens the database, and {@linkplain #check checks} that it can be used. */
+    static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings) {
+        Database database = databaseOf(dataSource);
+        boolean certifiesWrites = certifiesWrites(dataSource, database);
+        SemaphoreDataSource sessions = new SemaphoreDataSource(
+                dataSource,
+                database,
+                settings.lockWaitTimeout(),
+                settings.sessionIdleLimit(),
+                settings.maxConnections());
+        SemaphorePersistence persistence = new SemaphorePersistence(
+                sessions, database, settings.tablePrefix(), InstanceLease.grace(settings.instanceTimeout()));
+        EngineDatabase opened = new EngineDatabase(
+                settings.tablePrefix(),
+                sessions,
+                persistence,
+                new HeldCheck(dataSource, database, settings.tablePrefix(), certifiesWrites));
+        try {
+            opened.check();
+        } catch (RuntimeException failure) {
+            opened.close();
+            throw failure;
+        }
+        return opened;
+    }
+
+    SemaphorePersistence persistence() {
+        return persistence;
+    }
+
+    HeldCheck heldCheck() {
+        return heldCheck;
+    }
+
+    /** See {@link SemaphoreEngine#check}. */
+    void check() {
+        try {
+            persistence.admin().touchTables();
+        } catch (RuntimeException failure) {
+            if (SemaphorePersistence.isMissingTable(failure)) {
+                throw new SemaphoreTablesMissingException(tablePrefix, failure);
+            }
+            throw DatabaseNotWritableException.of(failure)
+                    .<RuntimeException>map(refused -> refused)
+                    .orElse(failure);
+        }
+    }
+
+    /** Gives all connections back to the host's pool, those in use within some seconds. */
+    void suspend() {
+        sessions.suspend(RETURN_OF_SESSIONS);
+    }
+
+    /** Keeps sessions between two transactions again. */
+    void resume() {
+        sessions.resume();
+    }
+
+    @Override
+    public void close() {
+        persistence.close();
+        sessions.close();
+    }
+
+    private static Database databaseOf(DataSource dataSource) {
+        try {
+            return Database.of(dataSource);
+        } catch (SQLException failure) {
+            throw unreachable(failure);
+        }
+    }
+
+    private static boolean certifiesWrites(DataSource dataSource, Database database) {
+        try {
+            return WriteCertification.isOn(dataSource, database);
+        } catch (SQLException failure) {
+            throw unreachable(failure);
+        }
+    }
+
+    private static DataAccessResourceFailureException unreachable(SQLException failure) {
+        return new DataAccessResourceFailureException("The database of the semaphores cannot be reached", failure);
+    }
+}

@@ -1,0 +1,230 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A stopped engine can be started again: paused test contexts, {@code Lifecycle} operations, CRaC checkpoints. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RestartIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private Schema schema;
+    private HikariDataSource pool;
+    private OperationsNode node;
+
+    @BeforeEach
+    void begin() {
+        schema = TestDatabase.create().migrate();
+        pool = schema.newPool(6);
+        node = OperationsNode.on(pool, TestSettings.defaults());
+        node.start();
+    }
+
+    @AfterEach
+    void end() {
+        node.close();
+        schema.close();
+    }
+
+    @Test
+    void acquiresAgainAfterEachStart() {
+        String name = node.semaphore(1);
+        for (int i = 0; i < 3; i++) {
+            node.semaphores()
+                    .executeWithoutResult(
+                            AcquireRequest.of(name),
+                            grant -> assertThat(grant.isHeld()).isTrue());
+            node.stop();
+            node.start();
+        }
+
+        assertThat(OperationsNode.held(schema, name)).isZero();
+        node.semaphores()
+                .executeWithoutResult(
+                        AcquireRequest.of(name),
+                        grant -> assertThat(OperationsNode.held(schema, name)).isEqualTo(1));
+    }
+
+    @Test
+    void saysThatItIsStopped() {
+        String name = node.semaphore(1);
+
+        node.stop();
+
+        assertThatExceptionOfType(SemaphoreClosedException.class)
+                .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .withMessageContaining("stopped")
+                .withMessageContaining("until they are started again")
+                .withMessageContaining("nothing was acquired");
+    }
+
+    @Test
+    void isClosedForGood() {
+        String name = node.semaphore(1);
+
+        node.engineClose();
+
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(node::start);
+        assertThatExceptionOfType(SemaphoreClosedException.class)
+                .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .withMessageContaining("shutting down");
+    }
+
+    @Test
+    void registersAnotherInstanceWithEachStart() {
+        String name = node.semaphore(2);
+
+        long first = instanceOf(name);
+        node.stop();
+        assertThat(instances()).as("deregistered").isEmpty();
+        node.start();
+        long second = instanceOf(name);
+
+        assertThat(second).isNotEqualTo(first);
+        assertThat(instances()).containsExactly(second);
+    }
+
+    @Test
+    void keepsAliveAfterAStart() {
+        String name = node.semaphore(1);
+        node.stop();
+        node.start();
+
+        PermitGrant kept = node.semaphores()
+                .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)).withKeepAlive(true));
+
+        Awaitility.await("renewals")
+                .atMost(SOON)
+                .until(() -> kept.acquiredAt().plusSeconds(2).isBefore(expiryOf(kept)));
+        assertThat(kept.isHeld()).isTrue();
+        kept.close();
+    }
+
+    @Test
+    void ownsNeitherConnectionNorThreadUntilItIsStartedAgain() throws Exception {
+        String name = node.semaphore(1);
+        PermitGrant registration =
+                node.semaphores().acquire(AcquireRequest.of(name).withoutTtl());
+        Future<PermitGrant> waiting = OperationsNode.async(
+                "waiting",
+                () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(30))));
+        Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-watch"));
+        AtomicBoolean done = new AtomicBoolean();
+        Future<List<String>> others = OperationsNode.async("others", () -> tryUntil(done, name));
+
+        node.stop();
+
+        assertThat(pool.getHikariPoolMXBean().getActiveConnections())
+                .as("connections in use once it is stopped")
+                .isZero();
+        Awaitility.await("no thread")
+                .atMost(Duration.ofSeconds(2))
+                .untilAsserted(() -> assertThat(threads()).isEmpty());
+        node.gate().clear();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> waiting.get(2, TimeUnit.SECONDS))
+                .withCauseInstanceOf(SemaphoreClosedException.class);
+        Awaitility.await("attempts while it is stopped")
+                .pollDelay(Duration.ofMillis(200))
+                .until(() -> true);
+        assertThat(node.gate().statements())
+                .as("statements while it is stopped")
+                .isEmpty();
+        assertThat(threads()).isEmpty();
+
+        node.start();
+        done.set(true);
+
+        assertThat(others.get(10, TimeUnit.SECONDS))
+                .allSatisfy(told -> assertThat(told).contains("stopped"))
+                .hasSizeGreaterThan(10);
+        assertThat(registration.isHeld()).as("outlives a stop").isTrue();
+        assertThat(registration.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        node.semaphores().acquire(AcquireRequest.of(name)).close();
+    }
+
+    /** A release by a handle of before the stop wakes who waits after it. */
+    @Test
+    void handlesOfBeforeBelongToWhatWasStartedSince() throws Exception {
+        String name = node.semaphore(1);
+        PermitGrant before = node.semaphores().acquire(AcquireRequest.of(name).withoutTtl());
+        node.stop();
+        node.start();
+        Future<PermitGrant> waiting = OperationsNode.async(
+                "waiting",
+                () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(30))));
+        Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-watch"));
+
+        assertThat(node.semaphores().release(before.externalId())).isEqualTo(ReleaseOutcome.RELEASED);
+
+        PermitGrant after = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(before.isHeld()).as("released by its id").isFalse();
+        assertThat(after.renew(HOUR).isHeld()).isTrue();
+        after.close();
+    }
+
+    private List<String> tryUntil(AtomicBoolean done, String name) {
+        List<String> told = new ArrayList<>();
+        while (!done.get()) {
+            try {
+                node.semaphores().tryAcquire(AcquireRequest.of(name));
+            } catch (SemaphoreClosedException stopped) {
+                told.add(String.valueOf(stopped.getMessage()));
+            }
+            Thread.yield();
+        }
+        return told;
+    }
+
+    private long instanceOf(String name) {
+        try (PermitGrant unused =
+                node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withKeepAlive(true))) {
+            List<Long> instances = instances();
+            assertThat(instances).hasSize(1);
+            return instances.get(0);
+        }
+    }
+
+    private List<Long> instances() {
+        return schema.jdbc().queryForList("select id from semaphore_instance", Long.class);
+    }
+
+    private Instant expiryOf(PermitGrant grant) {
+        return node.semaphores()
+                .find(grant.externalId())
+                .orElseThrow()
+                .expiresAt()
+                .orElseThrow();
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("semaphore-"))
+                .toList();
+    }
+}
