@@ -18,6 +18,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import jakarta.persistence.Entity;
 import java.util.Date;
 import java.util.stream.Stream;
@@ -33,6 +34,7 @@ class ArchitectureTests {
     private static final String AOP = "io.dbsemaphore.aop";
     private static final String ENGINE = "io.dbsemaphore.engine";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
+    private static final String CONCURRENT = "io.dbsemaphore.concurrent";
     private static final String JDBC = "io.dbsemaphore.jdbc";
 
     private static final JavaClasses LIBRARY = new ClassFileImporter()
@@ -47,7 +49,7 @@ class ArchitectureTests {
     @Test
     void looksAtEveryPackage() {
         assertThat(LIBRARY.stream().map(JavaClass::getPackageName).distinct())
-                .containsExactlyInAnyOrder(CONTRACT, ANNOTATION, AOP, ENGINE, PERSISTENCE, JDBC);
+                .containsExactlyInAnyOrder(CONTRACT, ANNOTATION, AOP, ENGINE, PERSISTENCE, JDBC, CONCURRENT);
     }
 
     @Test
@@ -61,13 +63,13 @@ class ArchitectureTests {
     }
 
     @Test
-    void theAdviceDependsOnContractAndAnnotationOnly() {
-        mayDependOnlyOn(AOP, CONTRACT, ANNOTATION);
+    void theAdviceDependsOnContractAnnotationAndThreadsOnly() {
+        mayDependOnlyOn(AOP, CONTRACT, ANNOTATION, CONCURRENT);
     }
 
     @Test
-    void theEngineDependsOnContractPersistenceAndJdbcOnly() {
-        mayDependOnlyOn(ENGINE, CONTRACT, PERSISTENCE, JDBC);
+    void theEngineDependsOnContractPersistenceJdbcAndThreadsOnly() {
+        mayDependOnlyOn(ENGINE, CONTRACT, PERSISTENCE, JDBC, CONCURRENT);
     }
 
     @Test
@@ -83,8 +85,25 @@ class ArchitectureTests {
     }
 
     @Test
-    void jdbcDependsOnNothingOfOurs() {
-        mayDependOnlyOn(JDBC);
+    void jdbcDependsOnThreadsOnly() {
+        mayDependOnlyOn(JDBC, CONCURRENT);
+    }
+
+    @Test
+    void threadsDependOnNothingOfOurs() {
+        mayDependOnlyOn(CONCURRENT);
+    }
+
+    /** Whatever else makes a thread lets it inherit from its creator. */
+    @Test
+    void threadsAreMadeInOnePlace() {
+        noClasses()
+                .that()
+                .doNotBelongToAnyOf(DaemonThreads.class)
+                .should()
+                .callConstructorWhere(DescribedPredicate.describe(
+                        "makes a thread", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
+                .check(LIBRARY);
     }
 
     @Test

@@ -1,11 +1,11 @@
 package io.dbsemaphore.aop;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
  * The threads on which guards talk to the database for callers that must not be blocked: event loops, and whoever
@@ -24,7 +24,12 @@ final class GuardThreads {
     static ExecutorService forAcquires() {
         int size = 10 * Runtime.getRuntime().availableProcessors();
         ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                size, size, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named("semaphore-acquire-"));
+                size,
+                size,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                new DaemonThreads().numbered("semaphore-acquire"));
         threads.allowCoreThreadTimeOut(true);
         return threads;
     }
@@ -40,12 +45,6 @@ final class GuardThreads {
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                named("semaphore-release-"));
-    }
-
-    private static CustomizableThreadFactory named(String prefix) {
-        CustomizableThreadFactory factory = new CustomizableThreadFactory(prefix);
-        factory.setDaemon(true);
-        return factory;
+                new DaemonThreads().numbered("semaphore-release"));
     }
 }

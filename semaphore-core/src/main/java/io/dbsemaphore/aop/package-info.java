@@ -3,7 +3,7 @@
  * its bean is created, and whose interceptor hands each call to the guard that was made for the method. A guard acquires,
  * calls and releases as the return type demands: on the calling thread, when a future completes, or per subscription.
  *
- * <p>Depends on the public contract and the annotation, and on no other package of this library. Reactor is optional:
+ * <p>Depends on the public contract, the annotation and {@code io.dbsemaphore.concurrent}. Reactor is optional:
  * only {@code ReactiveGuard} and {@code Lease} refer to it, and they are loaded only where it is present.
  */
 @NullMarked

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.UndoTransaction;
 import java.time.Duration;
@@ -26,13 +27,10 @@ final class BackgroundReleases implements AutoCloseable {
     private final UndoTransaction undoing;
     private final ScheduledExecutorService thread;
 
-    BackgroundReleases(UndoTransaction undoing) {
+    BackgroundReleases(UndoTransaction undoing, DaemonThreads threads) {
         this.undoing = undoing;
-        ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread created = new Thread(task, "semaphore-background");
-            created.setDaemon(true);
-            return created;
-        });
+        ScheduledThreadPoolExecutor executor =
+                new ScheduledThreadPoolExecutor(1, threads.named("semaphore-background"));
         executor.setRemoveOnCancelPolicy(true);
         this.thread = executor;
     }

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.OwnerLiveness;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.util.List;
 import java.util.function.Supplier;
@@ -46,32 +47,34 @@ final class EngineRun {
             HeldGrants held,
             CheckedGrants checked,
             Supplier<DatabasePermitManager> current) {
+        DaemonThreads threads = new DaemonThreads();
         settings = configuration.settings();
         maintenanceSettings = configuration.maintenanceSettings();
         SemaphorePersistence persistence = database.persistence();
         Listeners listeners = configuration.listeners();
-        background = new BackgroundReleases(persistence.undoing());
+        background = new BackgroundReleases(persistence.undoing(), threads);
         TransientRetry retry = new TransientRetry(settings.maxAttempts(), listeners);
         Intake intake = new Intake();
         InstanceLease lease = new InstanceLease(persistence.instances(), settings.owner(), settings.instanceTimeout());
         KeepAlive keepAlive =
-                new KeepAlive(persistence.renewals(), lease, held, listeners, settings.keepAliveInterval());
+                new KeepAlive(persistence.renewals(), lease, held, listeners, threads, settings.keepAliveInterval());
         GrantAttempt attempt = new GrantAttempt(persistence.grants(), keepAlive, listeners);
         DirectReleases direct = new DirectReleases(persistence.releases(), retry);
         GatheredReleases gathered = new GatheredReleases(
-                persistence.releases(), lanes(), settings.maxBatchSize(), settings.maxAttempts(), listeners);
+                persistence.releases(), threads, lanes(), settings.maxBatchSize(), settings.maxAttempts(), listeners);
         releases = gathered;
         grants = new GatheredGrants(
                 attempt,
                 persistence.levels(),
                 gathered,
                 background,
+                threads,
                 lanes(),
                 settings.maxBatchSize(),
                 settings.maxAttempts(),
                 settings.lockWaitTimeout());
         renewals = new GatheredRenewals(
-                persistence.renewals(), lanes(), settings.maxBatchSize(), settings.maxAttempts(), listeners);
+                persistence.renewals(), threads, lanes(), settings.maxBatchSize(), settings.maxAttempts(), listeners);
         Releaser releaser = new Releaser(
                 releases, persistence.releases(), direct, held, checked, background, grants, keepAlive, listeners);
         permitManager = new DatabasePermitManager(
@@ -100,7 +103,7 @@ final class EngineRun {
                 retry,
                 listeners,
                 grants);
-        shutdown = new Shutdown(intake, grants, held, keepAlive, persistence.releases(), retry, listeners);
+        shutdown = new Shutdown(intake, grants, held, keepAlive, persistence.releases(), retry, listeners, threads);
     }
 
     /** How many transactions of one kind may be under way: the others are left connections, too. */

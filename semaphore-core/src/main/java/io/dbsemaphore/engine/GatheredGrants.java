@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.GrantOutcome;
 import io.dbsemaphore.persistence.LevelTransactions;
@@ -46,6 +47,7 @@ final class GatheredGrants implements Grants {
             LevelTransactions levels,
             GatheredReleases releases,
             BackgroundReleases background,
+            DaemonThreads threads,
             int atOnce,
             int maxBatchSize,
             int maxAttempts,
@@ -55,8 +57,9 @@ final class GatheredGrants implements Grants {
         this.patience = lockWait.multipliedBy(maxAttempts).plusSeconds(1);
         // all but one may be held up by rows that others have locked
         board = new GrantBoard(Math.max(1, atOnce - 1), maxBatchSize);
-        watch = new LineWatch(board, levels, this::signal);
+        watch = new LineWatch(board, levels, threads, this::signal);
         lanes = new Lanes(
+                threads,
                 "semaphore-grants",
                 atOnce,
                 new GrantRounds(board, attempt, releases, background, watch, regulars, maxAttempts, lockWait));

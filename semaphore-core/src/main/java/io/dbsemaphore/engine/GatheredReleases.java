@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.PartialReleaseException;
 import io.dbsemaphore.persistence.ReleaseTransaction;
@@ -35,9 +36,15 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
         }
     }
 
-    GatheredReleases(ReleaseTransaction releases, int atOnce, int maxBatchSize, int maxAttempts, Listeners listeners) {
+    GatheredReleases(
+            ReleaseTransaction releases,
+            DaemonThreads threads,
+            int atOnce,
+            int maxBatchSize,
+            int maxAttempts,
+            Listeners listeners) {
         this.releases = releases;
-        gathering = new Gathering<>("semaphore-releases", atOnce, maxBatchSize, maxAttempts, listeners, this);
+        gathering = new Gathering<>(threads, "semaphore-releases", atOnce, maxBatchSize, maxAttempts, listeners, this);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.RenewTransaction;
 import io.dbsemaphore.persistence.StoredGrant;
 import java.time.Duration;
@@ -19,9 +20,15 @@ final class GatheredRenewals implements Renewals, Gathering.Work<GatheredRenewal
     /** A renewal that is wanted. */
     record Wanted(String externalId, Duration ttl) {}
 
-    GatheredRenewals(RenewTransaction renewals, int atOnce, int maxBatchSize, int maxAttempts, Listeners listeners) {
+    GatheredRenewals(
+            RenewTransaction renewals,
+            DaemonThreads threads,
+            int atOnce,
+            int maxBatchSize,
+            int maxAttempts,
+            Listeners listeners) {
         this.renewals = renewals;
-        gathering = new Gathering<>("semaphore-renewals", atOnce, maxBatchSize, maxAttempts, listeners, this);
+        gathering = new Gathering<>(threads, "semaphore-renewals", atOnce, maxBatchSize, maxAttempts, listeners, this);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
@@ -60,13 +61,20 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
     /** What is done together. */
     private record Batch<I, O>(List<Item<I, O>> items, boolean mayWait) {}
 
-    Gathering(String name, int atOnce, int maxBatchSize, int maxAttempts, Listeners listeners, Work<I, O> work) {
+    Gathering(
+            DaemonThreads threads,
+            String name,
+            int atOnce,
+            int maxBatchSize,
+            int maxAttempts,
+            Listeners listeners,
+            Work<I, O> work) {
         this.work = work;
         this.maxBatchSize = maxBatchSize;
         this.maxAttempts = maxAttempts;
         this.atOnce = atOnce;
         this.listeners = listeners;
-        this.lanes = new Lanes(name, atOnce, this);
+        this.lanes = new Lanes(threads, name, atOnce, this);
     }
 
     /** Has it done, and waits for it; an interrupt does not end that. */

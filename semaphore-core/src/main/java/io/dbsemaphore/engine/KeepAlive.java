@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.RenewTransaction;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +25,7 @@ final class KeepAlive implements AutoCloseable {
 
     private final RenewTransaction renewals;
     private final InstanceLease lease;
+    private final DaemonThreads threads;
     private final KeptGrants kept;
     private final Heartbeat heartbeat;
     private final Duration longestInterval;
@@ -37,9 +39,11 @@ final class KeepAlive implements AutoCloseable {
             InstanceLease lease,
             HeldGrants held,
             Listeners listeners,
+            DaemonThreads threads,
             Duration longestInterval) {
         this.renewals = renewals;
         this.lease = lease;
+        this.threads = threads;
         this.kept = new KeptGrants(held, listeners);
         this.heartbeat = new Heartbeat(renewals, lease, kept);
         this.longestInterval = longestInterval;
@@ -51,8 +55,7 @@ final class KeepAlive implements AutoCloseable {
         lock.lock();
         try {
             if (thread == null && !closed) {
-                thread = new Thread(this::run, "semaphore-keep-alive");
-                thread.setDaemon(true);
+                thread = threads.create("semaphore-keep-alive", this::run);
                 thread.start();
             }
             changed.signalAll();

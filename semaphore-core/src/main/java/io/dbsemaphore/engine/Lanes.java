@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -35,6 +36,7 @@ final class Lanes implements AutoCloseable {
     private static final long HELP_AFTER = Duration.ofMillis(20).toNanos();
     private static final long END_AFTER = Duration.ofSeconds(2).toNanos();
 
+    private final DaemonThreads factory;
     private final String name;
     private final int max;
     private final Desk desk;
@@ -46,7 +48,8 @@ final class Lanes implements AutoCloseable {
     private int watching;
     private boolean closed;
 
-    Lanes(String name, int max, Desk desk) {
+    Lanes(DaemonThreads factory, String name, int max, Desk desk) {
+        this.factory = factory;
         this.name = name;
         this.max = max;
         this.desk = desk;
@@ -68,8 +71,7 @@ final class Lanes implements AutoCloseable {
                 news.signal();
             } else if (threads < max) {
                 threads++;
-                Thread thread = new Thread(this::run, name + "-" + threads);
-                thread.setDaemon(true);
+                Thread thread = factory.create(name + "-" + threads, this::run);
                 thread.start();
             }
         } finally {

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.LevelTransactions;
 import java.time.Duration;
 import java.util.Set;
@@ -23,6 +24,7 @@ final class LineWatch implements AutoCloseable {
 
     private final GrantBoard board;
     private final LevelTransactions levels;
+    private final DaemonThreads threads;
     private final Runnable called;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
@@ -37,9 +39,10 @@ final class LineWatch implements AutoCloseable {
      *
      * @param called runs when somebody has been called from a line
      */
-    LineWatch(GrantBoard board, LevelTransactions levels, Runnable called) {
+    LineWatch(GrantBoard board, LevelTransactions levels, DaemonThreads threads, Runnable called) {
         this.board = board;
         this.levels = levels;
+        this.threads = threads;
         this.called = called;
     }
 
@@ -49,8 +52,7 @@ final class LineWatch implements AutoCloseable {
         try {
             if (thread == null && !closed) {
                 pauses = Pauses.begin();
-                thread = new Thread(this::run, "semaphore-watch");
-                thread.setDaemon(true);
+                thread = threads.create("semaphore-watch", this::run);
                 thread.start();
             }
         } finally {

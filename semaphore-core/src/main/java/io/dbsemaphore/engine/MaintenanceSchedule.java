@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.time.Duration;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -17,11 +18,8 @@ final class MaintenanceSchedule implements AutoCloseable {
 
     private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
 
-    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, task -> {
-        Thread created = new Thread(task, "semaphore-maintenance");
-        created.setDaemon(true);
-        return created;
-    });
+    private final ScheduledThreadPoolExecutor thread =
+            new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-maintenance"));
 
     MaintenanceSchedule(SemaphoreMaintenance maintenance, MaintenanceSettings settings) {
         if (settings.enabled()) {

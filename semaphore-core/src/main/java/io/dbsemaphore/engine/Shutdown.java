@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.ReleaseTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ final class Shutdown {
     private final ReleaseTransaction releases;
     private final TransientRetry retry;
     private final Listeners listeners;
+    private final DaemonThreads threads;
 
     Shutdown(
             Intake intake,
@@ -38,7 +40,8 @@ final class Shutdown {
             KeepAlive keepAlive,
             ReleaseTransaction releases,
             TransientRetry retry,
-            Listeners listeners) {
+            Listeners listeners,
+            DaemonThreads threads) {
         this.intake = intake;
         this.grants = grants;
         this.held = held;
@@ -46,6 +49,7 @@ final class Shutdown {
         this.releases = releases;
         this.retry = retry;
         this.listeners = listeners;
+        this.threads = threads;
     }
 
     /** Ends what this JVM does. Returns after the patience and some seconds for the database at most. */
@@ -72,8 +76,7 @@ final class Shutdown {
         List<GrantState> rest =
                 held.all().stream().filter(state -> state.grant().ttl() != null).toList();
         FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
-        Thread thread = new Thread(release, "semaphore-shutdown");
-        thread.setDaemon(true);
+        Thread thread = threads.create("semaphore-shutdown", release);
         thread.start();
         @Nullable Exception why = null;
         try {

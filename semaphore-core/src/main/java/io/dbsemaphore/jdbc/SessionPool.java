@@ -1,5 +1,6 @@
 package io.dbsemaphore.jdbc;
 
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -57,11 +58,7 @@ final class SessionPool implements AutoCloseable {
         this.size = size;
         this.patience = patience;
         this.places = new Semaphore(size, true);
-        this.keeper = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, "semaphore-connections");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.keeper = new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-connections"));
         keeper.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 

@@ -3,7 +3,7 @@
  * what its errors mean ({@link io.dbsemaphore.jdbc.SqlErrors}), and the session that a short locking transaction needs
  * ({@link io.dbsemaphore.jdbc.SemaphoreDataSource}).
  *
- * <p>Internal. Depends on no other package of this library.
+ * <p>Internal. Depends on {@code io.dbsemaphore.concurrent} only.
  */
 @NullMarked
 package io.dbsemaphore.jdbc;

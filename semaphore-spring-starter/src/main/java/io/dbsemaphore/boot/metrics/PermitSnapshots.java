@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -41,11 +42,7 @@ final class PermitSnapshots implements AutoCloseable {
         this.admin = admin;
         this.names = names;
         this.intervalNanos = interval.toNanos();
-        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread created = new Thread(task, "semaphore-metrics");
-            created.setDaemon(true);
-            return created;
-        });
+        this.thread = new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-metrics"));
     }
 
     /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */

@@ -1,0 +1,50 @@
+package io.dbsemaphore.concurrent;
+
+import java.security.AccessController;
+import java.security.PrivilegedAction;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Makes the threads of the library: daemons, which inherit nothing from the thread that happens to need them first. That
+ * thread may belong to one tenant or to one deployed application, and a thread of the library may outlive both. So a new
+ * thread has none of its creator's {@link InheritableThreadLocal}s, neither its context class loader nor its access control
+ * context nor its priority, and belongs to the topmost thread group.
+ */
+public class DaemonThreads {
+
+    /** Makes a thread, which the caller is to start. */
+    public Thread create(String name, Runnable task) {
+        Thread thread = withoutCallers(name, task);
+        thread.setDaemon(true);
+        thread.setPriority(Thread.NORM_PRIORITY);
+        thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
+        return thread;
+    }
+
+    /** A factory of threads that all have this name: for executors of one thread. */
+    public final ThreadFactory named(String name) {
+        return task -> create(name, task);
+    }
+
+    /** A factory of threads that have this name, a hyphen and a number, from 1. */
+    public final ThreadFactory numbered(String name) {
+        AtomicInteger created = new AtomicInteger();
+        return task -> create(name + "-" + created.incrementAndGet(), task);
+    }
+
+    /** Privileged, since a thread's access control context refers to the class loaders of all that are on the stack. */
+    @SuppressWarnings("removal") // there is no other way before Java 24, from which on it only runs the action
+    private static Thread withoutCallers(String name, Runnable task) {
+        PrivilegedAction<Thread> creation = () -> new Thread(topmostGroup(), task, name, 0, false);
+        return AccessController.doPrivileged(creation);
+    }
+
+    private static ThreadGroup topmostGroup() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        while (group.getParent() != null) {
+            group = group.getParent();
+        }
+        return group;
+    }
+}

@@ -1,0 +1,174 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestSettings;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import javax.sql.DataSource;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Threads of the engine have nothing of the caller that needed them first, such as its tenant or its class loader. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ThreadInheritanceIntegrationTests {
+
+    private static final List<String> KINDS = List.of(
+            "semaphore-grants",
+            "semaphore-releases",
+            "semaphore-renewals",
+            "semaphore-keep-alive",
+            "semaphore-watch",
+            "semaphore-background",
+            "semaphore-connections",
+            "semaphore-maintenance",
+            "semaphore-shutdown");
+
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final InheritableThreadLocal<@Nullable String> TENANT = new InheritableThreadLocal<>();
+
+    @Test
+    void noThreadHasAnythingOfTheFirstCaller() throws Exception {
+        try (TestDatabase.Schema schema = TestDatabase.create().migrate()) {
+            Watched dataSource = new Watched(schema.newPool(10));
+            TENANT.set("first caller");
+            ClassLoader before = Thread.currentThread().getContextClassLoader();
+            try (URLClassLoader application = new URLClassLoader(new URL[0], before)) {
+                Thread.currentThread().setContextClassLoader(application);
+                useEverything(dataSource);
+                assertThat(dataSource.seen.keySet()).containsAll(KINDS);
+                KINDS.forEach(kind -> assertThat(dataSource.seen.get(kind))
+                        .as(kind)
+                        .isEqualTo(new Seen(null, SemaphoreEngine.class.getClassLoader())));
+            } finally {
+                Thread.currentThread().setContextClassLoader(before);
+                TENANT.remove();
+            }
+        }
+    }
+
+    /** Has each thread of the engine started while this thread, or one that inherits from it, needs it. */
+    private static void useEverything(Watched dataSource) throws Exception {
+        MaintenanceSettings defaults = MaintenanceSettings.defaults();
+        MaintenanceSettings often = new MaintenanceSettings(
+                true,
+                Duration.ofMillis(100),
+                defaults.staleAfter(),
+                defaults.ownerGrace(),
+                defaults.requestCleanupInterval(),
+                defaults.requestRetention(),
+                defaults.historyCleanupInterval(),
+                defaults.historyRetention(),
+                defaults.patternIdleAfter(),
+                defaults.batchSize());
+        StatementGate gate = new StatementGate(dataSource);
+        try (SemaphoreEngine engine =
+                new SemaphoreEngine(gate, TestSettings.defaults(), often, SemaphorePatterns.NONE, List::of, List::of)) {
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
+            engine.admin().create("s", 3);
+            engine.start();
+            PermitGrant kept = semaphores.acquire(AcquireRequest.of("s")
+                    .withKeepAlive(true)
+                    .withTtl(Duration.ofSeconds(1))
+                    .withWaitTime(LONG));
+            renewAndReleaseInPairs(gate, semaphores);
+            deferRelease(gate, semaphores);
+            waitInVain(semaphores);
+            Awaitility.await().atMost(LONG).until(() -> {
+                semaphores.execute(AcquireRequest.of("s"), grant -> ""); // sessions in use are kept for a while
+                return dataSource.seen.keySet().containsAll(KINDS.subList(0, KINDS.size() - 1));
+            });
+            assertThat(kept.isHeld()).isEqualTo(true);
+        } // and what is still held is released by the shutdown
+    }
+
+    /** The first is done by its caller, so that the second needs a thread. */
+    private static void renewAndReleaseInPairs(StatementGate gate, SemaphoreTemplate semaphores) throws Exception {
+        PermitGrant first = semaphores.acquire(AcquireRequest.of("s"));
+        PermitGrant second = semaphores.acquire(AcquireRequest.of("s"));
+        inPair(gate, () -> first.renew(LONG), () -> second.renew(LONG));
+        inPair(gate, first::release, second::release);
+    }
+
+    private static void inPair(StatementGate gate, Runnable first, Runnable second) throws Exception {
+        StatementGate.Pause pause = gate.pauseBeforeCommitOf("permit_request");
+        Future<?> held = Cluster.async(() -> {
+            first.run();
+            return "";
+        });
+        pause.awaitReached(LONG);
+        second.run();
+        pause.open();
+        Cluster.get(held);
+    }
+
+    private static void deferRelease(DataSource dataSource, SemaphoreTemplate semaphores) {
+        PermitGrant grant = semaphores.acquire(AcquireRequest.of("s"));
+        new TransactionTemplate(new DataSourceTransactionManager(dataSource)).executeWithoutResult(status -> {
+            semaphores.requireHeld(grant);
+            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
+        });
+    }
+
+    private static void waitInVain(SemaphoreTemplate semaphores) {
+        AcquireRequest all = AcquireRequest.of("s").withPermits("s", 3);
+        assertThat(semaphores.tryAcquire(all.withWaitTime(Duration.ofMillis(500))))
+                .isEmpty();
+    }
+
+    private record Seen(@Nullable String tenant, ClassLoader loader) {}
+
+    /** Notes of each thread that uses it what it has inherited. */
+    private static final class Watched extends DelegatingDataSource {
+
+        private final Map<String, Seen> seen = new ConcurrentHashMap<>();
+
+        Watched(DataSource target) {
+            super(target);
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            note();
+            Connection connection = super.getConnection();
+            return (Connection) Proxy.newProxyInstance(
+                    Connection.class.getClassLoader(),
+                    new Class<?>[] {Connection.class},
+                    (proxy, method, arguments) -> {
+                        note();
+                        try {
+                            return method.invoke(connection, arguments);
+                        } catch (InvocationTargetException failure) {
+                            throw failure.getTargetException();
+                        }
+                    });
+        }
+
+        private void note() {
+            Thread thread = Thread.currentThread();
+            seen.put(
+                    thread.getName().replaceFirst("-\\d+$", ""),
+                    new Seen(TENANT.get(), thread.getContextClassLoader()));
+        }
+    }
+}
