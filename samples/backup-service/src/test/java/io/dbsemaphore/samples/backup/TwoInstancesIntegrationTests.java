@@ -1,6 +1,7 @@
 package io.dbsemaphore.samples.backup;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,9 +11,12 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Two processes of the sample, which know of each other through the database only. */
 class TwoInstancesIntegrationTests {
 
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final long CAPACITY_OF_BACKUP = 3;
     private static final long CAPACITY_OF_NETWORK = 5;
 
@@ -40,8 +45,8 @@ class TwoInstancesIntegrationTests {
 
     @Test
     void keepLimitsTogether() throws Exception {
-        Process first = start("first");
-        Process second = start("second");
+        Process first = start("first", "demo.duration=0s");
+        Process second = start("second", "demo.duration=0s");
         assertThat(exitCode(first)).as(() -> output("first")).isZero();
         assertThat(exitCode(second)).as(() -> output("second")).isZero();
         assertThat(output("first")).contains("Jobs     22 of 2 instance(s): 22 done");
@@ -52,18 +57,39 @@ class TwoInstancesIntegrationTests {
         assertThat(peak("kind is not null")).isBetween(2L, CAPACITY_OF_NETWORK);
     }
 
-    private Process start(String name) throws IOException {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Dliquibase.changelogLockPollRate=1",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        BackupApplication.class.getName(),
-                        "--spring.profiles.active=demo",
-                        "--spring.datasource.url=" + url() + ";AUTO_SERVER=TRUE;WRITE_DELAY=0",
-                        "--demo.instances=2",
-                        "--transfer.min-blocks=2",
-                        "--transfer.max-blocks=4")
+    /** Short jobs: the killed process has started some after its last sign of life. */
+    @Test
+    void seeThatTheLimitsHoldWhenOneIsKilled() throws Exception {
+        String[] settings = {
+            "demo.duration=6s", "demo.gone-after=3s", "semaphore.instance-timeout=3s", "transfer.block=20ms",
+        };
+        Process first = start("first", settings);
+        await().atMost(PATIENCE).until(() -> output("first").contains("This is process"));
+        Process second = start("second", settings);
+        await().atMost(PATIENCE)
+                .until(() -> Pattern.compile(second.pid() + " +\\S+ +done")
+                        .matcher(output("first"))
+                        .find());
+        second.destroyForcibly().waitFor();
+
+        assertThat(exitCode(first)).as(() -> output("first")).isZero();
+        assertThat(output("first")).contains("of 2 instance(s)").doesNotContain(" 0 lost with their process");
+    }
+
+    private Process start(String name, String... settings) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Dliquibase.changelogLockPollRate=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                BackupApplication.class.getName(),
+                "--spring.profiles.active=demo",
+                "--spring.datasource.url=" + url() + ";AUTO_SERVER=TRUE;WRITE_DELAY=0",
+                "--demo.instances=2",
+                "--transfer.min-blocks=2",
+                "--transfer.max-blocks=4"));
+        Stream.of(settings).map("--"::concat).forEach(command::add);
+        Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(directory.resolve(name).toFile())
                 .start();
@@ -72,7 +98,9 @@ class TwoInstancesIntegrationTests {
     }
 
     private static int exitCode(Process process) throws InterruptedException {
-        assertThat(process.waitFor(3, TimeUnit.MINUTES)).as("exited").isTrue();
+        assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .as("exited")
+                .isTrue();
         return process.exitValue();
     }
 

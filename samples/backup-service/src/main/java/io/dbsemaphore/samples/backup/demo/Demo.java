@@ -38,7 +38,7 @@ public class Demo {
         watch(properties.gatherTime(), run -> run.participants().size() >= properties.instances(), printer);
         jobs.start();
         printer.heading();
-        Optional<Run> end = watch(properties.timeLimit(), run -> follow(run, printer), printer);
+        Optional<Run> end = watch(limit(), run -> follow(run, printer), printer);
         end.ifPresent(printer::summary);
         Verdict verdict =
                 end.map(run -> Verdict.of(run, limits, jobs.areDone(run))).orElse(Verdict.INCOMPLETE);
@@ -47,11 +47,15 @@ public class Demo {
     }
 
     private boolean follow(Run run, DemoPrinter printer) {
-        if (jobs.haveEnded(run)) {
+        if (!jobs.goOn(run) && jobs.haveEnded(run)) {
             instances.finish();
         }
         printer.news(run);
         return run.isOver();
+    }
+
+    private Duration limit() {
+        return properties.duration().plus(properties.timeLimit());
     }
 
     /** Looks until it has seen enough or its time is up; returns what it saw last. */

@@ -10,6 +10,7 @@ import io.dbsemaphore.samples.backup.Snapshot;
 import io.dbsemaphore.samples.backup.ThisInstance;
 import io.dbsemaphore.samples.backup.Transfer;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.springframework.context.annotation.Profile;
@@ -26,6 +27,8 @@ class DemoJobs {
     private final Consumer<Snapshot> backUp;
     private final Consumer<Snapshot> replicate;
 
+    private long startedAt;
+
     DemoJobs(
             DemoProperties properties,
             ThisInstance instance,
@@ -40,13 +43,31 @@ class DemoJobs {
         this.replicate = snapshot -> replications.replicate(snapshot, properties.timeLimit());
     }
 
-    /** Starts them, all at once. */
+    /** Starts as many as wait or run at the same time. */
     void start() {
-        for (int number = 1; number <= properties.backups(); number++) {
-            runner.start(JobKind.BACKUP, "backup-" + number, backUp);
+        startedAt = System.nanoTime();
+        start(List.of());
+    }
+
+    /** Starts another job for each that has ended; returns false when the time for that is over. */
+    boolean goOn(Run run) {
+        boolean goesOn = System.nanoTime() - startedAt < properties.duration().toNanos();
+        if (goesOn) {
+            start(run.jobsOf(instance.id()));
         }
-        for (int number = 1; number <= properties.replications(); number++) {
-            runner.start(JobKind.REPLICATION, "replication-" + number, replicate);
+        return goesOn;
+    }
+
+    private void start(List<Job> known) {
+        start(JobKind.BACKUP, properties.backups(), known, backUp);
+        start(JobKind.REPLICATION, properties.replications(), known, replicate);
+    }
+
+    private void start(JobKind kind, int atOnce, List<Job> known, Consumer<Snapshot> work) {
+        List<Job> same = known.stream().filter(job -> job.kind() == kind).toList();
+        long ended = same.stream().filter(job -> job.state().isFinal()).count();
+        for (int number = same.size() + 1; number <= atOnce + ended; number++) {
+            runner.start(kind, kind.name().toLowerCase(Locale.ROOT) + "-" + number, work);
         }
     }
 

@@ -27,11 +27,14 @@ final class DemoPrinter {
     void introduction(DemoProperties properties) {
         line("This is process %d. All instances together may run %d backups at once, and %d transfers of any kind."
                 .formatted(ProcessHandle.current().pid(), limits.backups(), limits.transfers()));
-        line("It starts %d backups and %d replications at once%s."
+        line("It has %d backups and %d replications waiting or running at once, for %d seconds%s."
                 .formatted(
                         properties.backups(),
                         properties.replications(),
-                        properties.instances() > 1 ? ", when " + properties.instances() + " instances are there" : ""));
+                        properties.duration().toSeconds(),
+                        properties.instances() > 1
+                                ? ", from when " + properties.instances() + " instances are there"
+                                : ""));
     }
 
     void heading() {

@@ -7,18 +7,20 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * How large the demo is.
  *
- * @param backups how many backups each instance starts, all at once
- * @param replications how many replications each instance starts with them
+ * @param backups how many backups each instance has waiting or running at once
+ * @param replications how many replications each instance has waiting or running with them
+ * @param duration how long an instance starts another job for each that has ended
  * @param instances how many instances to wait for before the jobs are started
  * @param gatherTime how long to wait for them
  * @param goneAfter after how long without a sign of life an instance has died
- * @param timeLimit after how long to give up
+ * @param timeLimit how long after that to give up
  * @param breakLimit runs the backups without permits, to see that the demo would notice
  */
 @ConfigurationProperties("demo")
 public record DemoProperties(
         @DefaultValue("8") int backups,
         @DefaultValue("3") int replications,
+        @DefaultValue("1m") Duration duration,
         @DefaultValue("1") int instances,
         @DefaultValue("60s") Duration gatherTime,
         @DefaultValue("10s") Duration goneAfter,

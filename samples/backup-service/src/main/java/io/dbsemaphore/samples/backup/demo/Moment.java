@@ -15,12 +15,15 @@ import java.time.LocalDateTime;
  */
 record Moment(LocalDateTime at, Job job, Change change, int backups, int transfers, int sameInstance) {
 
-    /** What happened to a job. In this order, when it was at the same time. */
+    /**
+     * What happened to a job. In this order, when it was at the same time: a permit is free for the next job as soon as
+     * the last one has ended, but a job is lost no sooner than it has started.
+     */
     enum Change {
         DONE,
         FAILED,
-        LOST,
         REFUSED,
-        STARTED
+        STARTED,
+        LOST
     }
 }

@@ -34,6 +34,22 @@ class DemoTests {
     }
 
     @Test
+    void goesOnForAsLongAsItIsTold(CapturedOutput output) {
+        ToIntFunction<ApplicationContext> runFor = context -> {
+            long start = System.nanoTime();
+            int exitCode = runDemo(context);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofSeconds(2));
+            return exitCode;
+        };
+        assertThat(with(runFor, "demo.duration=2s")).isZero();
+        assertThat(output)
+                .containsPattern("backup-9 +started")
+                .containsPattern("replication-4 +started")
+                .containsPattern("Jobs     (\\d+) of 1 instance\\(s\\): \\1 done, 0 refused")
+                .contains("Verdict  the limits held");
+    }
+
+    @Test
     void seesThatTheLimitsAreBroken(CapturedOutput output) {
         assertThat(with(DemoTests::runDemo, "demo.break-limit=true")).isEqualTo(1);
         assertThat(output).contains("Peak     8 of 3 backups").contains("Verdict  THE LIMITS WERE BROKEN");
@@ -99,6 +115,7 @@ class DemoTests {
                 .toArray(String[]::new);
         SpringApplicationBuilder application =
                 new SpringApplicationBuilder(BackupApplication.class).web(type).profiles("demo");
+        application.properties("demo.duration=0s");
         try (ConfigurableApplicationContext context = application.run(arguments)) {
             return action.applyAsInt(context);
         }

@@ -78,6 +78,27 @@ class TimelineTests {
     }
 
     @Test
+    void countsJobThatStartedAfterTheLastSignOfLifeOfItsInstanceAtThatInstantOnly() {
+        Run run = run(
+                30,
+                List.of(working("a", 5), working("b", 29)),
+                running("a", BACKUP, 6),
+                running("a", REPLICATION, 6),
+                done("b", BACKUP, 25, 28));
+        Timeline timeline = new Timeline(run);
+        assertThat(timeline.moments())
+                .extracting(Moment::at, Moment::change, Moment::backups, Moment::transfers)
+                .containsExactly(
+                        tuple(at(6), Change.STARTED, 1, 1),
+                        tuple(at(6), Change.STARTED, 1, 2),
+                        tuple(at(6), Change.LOST, 0, 1),
+                        tuple(at(6), Change.LOST, 0, 0),
+                        tuple(at(25), Change.STARTED, 1, 1),
+                        tuple(at(28), Change.DONE, 0, 0));
+        assertThat(Verdict.of(run, new Limits(1, 2), true)).isEqualTo(Verdict.LIMITS_HELD);
+    }
+
+    @Test
     void breaksLimitsWhereTooManyRan() {
         Run run = run(9, List.of(finished("a", 8)), done("a", BACKUP, 1, 4), done("a", BACKUP, 2, 5));
         assertThat(Verdict.of(run, new Limits(2, 2), true)).isEqualTo(Verdict.LIMITS_HELD);
