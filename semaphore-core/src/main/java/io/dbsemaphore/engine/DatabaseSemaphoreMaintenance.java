@@ -12,6 +12,7 @@ import io.dbsemaphore.persistence.OrphanReason;
 import io.dbsemaphore.persistence.TakenBack;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import java.util.function.LongFunction;
 import org.slf4j.Logger;
@@ -83,7 +84,14 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
     @Override
     public int deleteReleasedRequests() {
         return alone(MaintenanceTask.REQUEST_CLEANUP, () -> {
-            int deleted = all(() -> transactions.deleteReleased(settings.requestRetention(), settings.batchSize()));
+            AtomicInteger repaired = new AtomicInteger();
+            int deleted = all(() -> {
+                MaintenanceTransactions.CleanUp batch =
+                        transactions.deleteReleased(settings.requestRetention(), settings.batchSize());
+                repaired.addAndGet(batch.repairedPermits());
+                return batch.requests();
+            });
+            warnOfRepairs(repaired.get());
             deleteIdleOfPatterns();
             retry.call(() -> transactions.deleteLongSilentInstances(FORGET_INSTANCES_AFTER));
             return deleted;
@@ -103,14 +111,18 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
         while (!semaphores.isEmpty()) {
             List<Long> some = semaphores;
             mended += all(() -> transactions.mendHalfReleased(some, settings.batchSize()));
-            semaphores = retry.call(() -> transactions.findSemaphores(last(some)));
+            semaphores = isStopped() ? List.of() : retry.call(() -> transactions.findSemaphores(last(some)));
         }
-        if (mended > 0) {
+        warnOfRepairs(mended);
+    }
+
+    private void warnOfRepairs(int permits) {
+        if (permits > 0) {
             grants.lookAgain();
             log.warn(
                     "Freed {} permit(s) whose request was released already. No transaction of this library leaves such"
                             + " behind: something else writes to its tables",
-                    mended);
+                    permits);
         }
     }
 
@@ -121,31 +133,52 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
         while (!candidates.isEmpty()) {
             List<Long> some = candidates;
             deleted += retry.call(() -> transactions.deleteIdleOfPatterns(some, idleFor));
-            candidates = retry.call(() -> transactions.findIdleOfPatterns(idleFor, last(some)));
+            candidates =
+                    isStopped() ? List.of() : retry.call(() -> transactions.findIdleOfPatterns(idleFor, last(some)));
         }
         if (deleted > 0) {
             log.info("Removed {} semaphore(s) that patterns had made and nobody uses any more", deleted);
         }
     }
 
-    /** Releases batch after batch, in the order of keys: what is locked by others is passed over. */
+    /** Of the candidates of a pass, how many were released, and how many passed over, since others had them locked. */
+    private record Pass(int released, int passedOver) {}
+
+    /** Two sweeps at once may pass over the same request, each since the other has locked it: a second pass finds it. */
     private int releaseAll(LongFunction<List<Long>> candidatesAfter, OrphanReason reason) {
-        int released = 0;
-        List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
-        while (!candidates.isEmpty()) {
-            List<Long> batch = candidates;
-            List<TakenBack> taken = retry.call(() -> transactions.release(batch, reason));
-            taken.forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
-            released += taken.size();
-            candidates = batch.size() < settings.batchSize()
-                    ? List.of()
-                    : retry.call(() -> candidatesAfter.apply(last(batch)));
+        Pass pass = pass(candidatesAfter, reason);
+        int released = pass.released();
+        if (pass.passedOver() > 0 && !isStopped()) {
+            released += pass(candidatesAfter, reason).released();
         }
         if (released > 0) {
             grants.lookAgain();
             log.info("Released {} orphaned request(s): {}", released, reason);
         }
         return released;
+    }
+
+    /** Releases batch after batch, each a transaction of its own, in the order of keys. */
+    private Pass pass(LongFunction<List<Long>> candidatesAfter, OrphanReason reason) {
+        int released = 0;
+        int passedOver = 0;
+        List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
+        while (!candidates.isEmpty()) {
+            List<Long> batch = candidates;
+            List<TakenBack> taken = retry.call(() -> transactions.release(batch, reason));
+            taken.forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
+            released += taken.size();
+            passedOver += batch.size() - taken.size();
+            candidates = batch.size() < settings.batchSize() || isStopped()
+                    ? List.of()
+                    : retry.call(() -> candidatesAfter.apply(last(batch)));
+        }
+        return new Pass(released, passedOver);
+    }
+
+    /** Whether the schedule is being closed: what is left is done by another instance, or after the next start. */
+    private static boolean isStopped() {
+        return Thread.currentThread().isInterrupted();
     }
 
     /** Deletes batch after batch, each a transaction of its own, until one is not full. */
@@ -155,7 +188,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
         do {
             last = retry.call(batch::getAsInt);
             deleted += last;
-        } while (last >= settings.batchSize());
+        } while (last >= settings.batchSize() && !isStopped());
         return deleted;
     }
 

@@ -5,14 +5,13 @@ import io.dbsemaphore.PermitsExceedCapacityException;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * Who gets what: each order in turn gets all that it asks for, or nothing. Touches no database; the rooms it is given
@@ -28,6 +27,15 @@ final class Decision {
 
     /** A semaphore that had too little room for an order, as it stood when the order's turn came. */
     record Shortage(Room room, PermitShortage numbers) {
+
+        Lack lack() {
+            long overCapacity = Math.max(0, numbers.held() - numbers.capacity());
+            return new Lack(
+                    room.semaphoreId(),
+                    numbers.name(),
+                    numbers.requested() + overCapacity,
+                    room.before().held());
+        }
 
         PermitShortage describe(Optional<Instant> earliestExpiry) {
             return new PermitShortage(
@@ -77,12 +85,15 @@ final class Decision {
         return watermarks;
     }
 
-    SortedSet<Long> refusedSemaphores() {
-        TreeSet<Long> ids = new TreeSet<>();
+    /** The semaphores that have too few free permits for refused orders. */
+    Collection<Lack> lacks() {
+        Map<Long, Lack> lacks = new TreeMap<>();
         refusals.values()
-                .forEach(shortages ->
-                        shortages.forEach(shortage -> ids.add(shortage.room().semaphoreId())));
-        return ids;
+                .forEach(shortages -> shortages.forEach(shortage -> lacks.merge(
+                        shortage.room().semaphoreId(),
+                        shortage.lack(),
+                        (lack, next) -> lack.plus(shortage.numbers().requested()))));
+        return lacks.values();
     }
 
     /** The database's clock when the rooms were measured: what this transaction writes is dated by it. */

@@ -41,7 +41,7 @@ public final class GrantTransaction {
     private final SemaphoreDirectory directory;
     private final RepeatedOrders repeatedOrders;
     private final OrphanedRequests orphans;
-    private final PermitRequestRepository requests;
+    private final EarliestExpiries earliestExpiries;
     private final GrantStatements statements;
     private final TimeOrderedIds ids;
 
@@ -51,7 +51,7 @@ public final class GrantTransaction {
             SemaphoreDirectory directory,
             RepeatedOrders repeatedOrders,
             OrphanedRequests orphans,
-            PermitRequestRepository requests,
+            EarliestExpiries earliestExpiries,
             GrantStatements statements,
             TimeOrderedIds ids) {
         this.transaction = transaction;
@@ -59,7 +59,7 @@ public final class GrantTransaction {
         this.directory = directory;
         this.repeatedOrders = repeatedOrders;
         this.orphans = orphans;
-        this.requests = requests;
+        this.earliestExpiries = earliestExpiries;
         this.statements = statements;
         this.ids = ids;
     }
@@ -90,8 +90,7 @@ public final class GrantTransaction {
         batch.settleAll(order -> postponed(order, rooms.keySet()));
         batch.settleAll(order -> order.claim() ? null : new GrantOutcome.Withdrawn());
         Decision decision = Decision.of(batch.open(), rooms);
-        List<TakenBack> takenBack =
-                decision.hasRefusals() ? orphans.releaseOf(decision.refusedSemaphores()) : List.of();
+        List<TakenBack> takenBack = decision.hasRefusals() ? orphans.releaseOf(decision.lacks()) : List.of();
         if (!takenBack.isEmpty()) {
             decision = Decision.of(batch.open(), measure(locks));
         }
@@ -195,14 +194,8 @@ public final class GrantTransaction {
         if (!decision.hasRefusals()) {
             return Map.of();
         }
-        Map<Long, Instant> expiries = new HashMap<>();
-        if (decision.refusals().keySet().stream().anyMatch(order -> !order.isPatient())) { // somebody will be told
-            requests.findEarliestExpiries(decision.refusedSemaphores()).forEach(earliest -> {
-                if (earliest.at() != null) {
-                    expiries.put(earliest.semaphoreId(), StoredGrant.instant(earliest.at()));
-                }
-            });
-        }
+        boolean isTold = decision.refusals().keySet().stream().anyMatch(order -> !order.isPatient());
+        Map<Long, Instant> expiries = isTold ? earliestExpiries.of(decision.lacks()) : Map.of();
         Map<GrantOrder, GrantOutcome> outcomes = new HashMap<>();
         decision.refusals().forEach((order, shortages) -> {
             List<PermitShortage> described = shortages.stream()

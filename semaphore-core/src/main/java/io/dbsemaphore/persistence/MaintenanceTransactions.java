@@ -96,16 +96,26 @@ public final class MaintenanceTransactions {
         });
     }
 
+    /**
+     * What one batch of the clean-up did.
+     *
+     * @param requests how many requests it deleted
+     * @param repairedPermits how many of their permits were held still; those of a semaphore that is deleted, too, which
+     *     {@link #mendHalfReleased} does not find
+     */
+    public record CleanUp(int requests, int repairedPermits) {}
+
     /** Deletes one batch of requests that were released longer ago than the retention, and their permits first. */
-    public int deleteReleased(Duration retention, int limit) {
+    public CleanUp deleteReleased(Duration retention, int limit) {
         return transaction.execute(() -> {
             long upTo = TimeOrderedIds.upperBound(requests.now(), retention);
             List<Long> old = requests.findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
             if (old.isEmpty()) {
-                return 0;
+                return new CleanUp(0, 0);
             }
+            int repaired = permits.releaseByRequests(old);
             permits.deleteReleased(old);
-            return requests.deleteReleased(old);
+            return new CleanUp(requests.deleteReleased(old), repaired);
         });
     }
 

@@ -33,6 +33,11 @@ interface PermitRepository extends Repository<Permit, Long> {
             + " from Permit p where p.requestId in :requestIds and p.state = ACQUIRED")
     List<Owned> findHeld(Collection<Long> requestIds);
 
+    /** Those of the requests that hold permits of these semaphores; read without a lock. */
+    @Query("select p.requestId from Permit p"
+            + " where p.requestId in :requestIds and p.semaphoreId in :semaphoreIds and p.state = ACQUIRED")
+    List<Long> findRequestsHolding(Collection<Long> requestIds, Collection<Long> semaphoreIds);
+
     /** A permit and its request. */
     record Owned(long id, long requestId) {}
 

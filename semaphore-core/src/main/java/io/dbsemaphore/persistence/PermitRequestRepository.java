@@ -107,6 +107,11 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
     @Query("select r from PermitRequest r where r.id in :ids and r.state = ACQUIRED order by r.id")
     List<PermitRequest> lockHeld(Collection<Long> ids);
 
+    /** Those that expired first, whatever they hold, by an index; read without a lock. */
+    @Query(
+            "select r.id from PermitRequest r where r.state = ACQUIRED and r.expiresAt <= utc_now() order by r.expiresAt")
+    List<Long> findOldestExpired(Limit limit);
+
     /** Requests above a key that have expired and hold permits of these semaphores; read without a lock. */
     @Query("""
             select distinct r.id from PermitRequest r join Permit p on p.requestId = r.id
@@ -213,14 +218,10 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
             where r.id in :ids and r.state = ACQUIRED and (r.expiresAt is null or r.expiresAt > utc_now())""")
     List<Long> findAlive(Collection<Long> ids);
 
-    /**
-     * Requests with keys up to a bound that were released long ago, the oldest first; read without a lock. Not those
-     * with an acquired permit, which could not be deleted.
-     */
+    /** Requests with keys up to a bound that were released long ago, the oldest first; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.id <= :upTo and r.state = RELEASED and r.updatedAt <= utc_plus_millis(:minusMillis)
-              and not exists (select 1 from Permit p where p.requestId = r.id and p.state <> RELEASED)
             order by r.id""")
     List<Long> findReleasedBefore(long upTo, long minusMillis, Limit limit);
 

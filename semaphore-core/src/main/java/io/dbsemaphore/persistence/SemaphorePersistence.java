@@ -79,8 +79,8 @@ public final class SemaphorePersistence implements AutoCloseable {
                 releases,
                 directory,
                 new RepeatedOrders(requests, lookup),
-                new OrphanedRequests(requests, instanceRows, silent, orphans),
-                requests,
+                new OrphanedRequests(requests, permits, instanceRows, silent, orphans),
+                new EarliestExpiries(requests),
                 statements,
                 ids);
         levels = new LevelTransactions(transaction, semaphores, directory, requests, instanceRows, silent);

@@ -29,6 +29,17 @@ final class Backlog {
         insert("ACQUIRED", past, past, names, each);
     }
 
+    /** Requests that each hold one permit and expire that much later, so many of each semaphore. */
+    void addHeld(List<String> names, int each, Duration expireIn) {
+        LocalDateTime now = Instances.ago(Duration.ZERO);
+        insert("ACQUIRED", now.plus(expireIn), now, names, each);
+    }
+
+    /** Has so many of the requests kept alive by an instance. */
+    void keepAliveBy(long instance) {
+        jdbc.update("update permit_request set instance = ? where external_id like '" + PREFIX + "%'", instance);
+    }
+
     /** Requests that were released that long ago, so many of each semaphore. */
     void addReleased(List<String> names, int each, Duration age) {
         LocalDateTime past = Instances.ago(age);

@@ -19,12 +19,15 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.engine.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,9 @@ import org.slf4j.LoggerFactory;
 /** What is taken back by the maintenance although nobody released it, and what is not. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OrphanReleaseIntegrationTests {
+
+    /** How the sweep, and nobody else, reads what has expired: by key. */
+    private static final String SWEEP = "and pr1_0.id>? order by pr1_0.id";
 
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
@@ -272,9 +278,7 @@ class OrphanReleaseIntegrationTests {
         String left = instances.externalId();
         holder.semaphores().acquire(AcquireRequest.of(name).withExternalId(left));
         instances.expire(left);
-        Pause atWork = sweeper.gate()
-                .pauseBefore(
-                        "select pr1_0.id from permit_request pr1_0 where pr1_0.state='ACQUIRED' and pr1_0.expires_at<=");
+        Pause atWork = sweeper.gate().pauseBefore(SWEEP);
         Future<Integer> work = async(sweeper.maintenance()::releaseOrphans);
         atWork.awaitReached(SOON);
         holder.gate().clear();
@@ -282,17 +286,57 @@ class OrphanReleaseIntegrationTests {
         assertThat(get(async(holder.maintenance()::releaseOrphans))).isZero();
         assertThat(get(async(holder.maintenance()::deleteReleasedRequests))).isZero();
         assertThat(get(async(holder.maintenance()::deleteCapacityHistory))).isZero();
-        assertThat(
-                        holder.gate()
-                                .count(
-                                        "select pr1_0.id from permit_request pr1_0 where pr1_0.state='ACQUIRED' and pr1_0.expires_at<="))
-                .isZero();
+        assertThat(holder.gate().count(SWEEP)).isZero();
         assertThat(holder.gate().count("changed_at<=")).isZero();
         atWork.open();
 
         assertThat(get(work)).isEqualTo(1);
         assertThat(instances.held(Instances.MAINTENANCE)).isZero();
         assertThat(holder.maintenance().releaseOrphans()).isZero();
+    }
+
+    @Test
+    void looksAgainForWhatSomebodyElseHadLockedForAMoment() throws Exception {
+        acquire(AcquireRequest.of(name).withTtl(AN_HOUR));
+        String other = instances.externalId();
+        holder.semaphores().acquire(AcquireRequest.of(name).withExternalId(other));
+        instances.expire(id);
+        instances.expire(other);
+        Future<Integer> work;
+        try (Connection outsider = instances.schema().newPool(1).getConnection();
+                PreparedStatement lock =
+                        outsider.prepareStatement("select id from permit_request where external_id = ? for update")) {
+            outsider.setAutoCommit(false);
+            lock.setString(1, id);
+            lock.executeQuery();
+            Pause firstPass = sweeper.gate().pauseAfterCommitOf("update permit_request");
+            work = async(sweeper.maintenance()::releaseOrphans);
+            firstPass.awaitReached(SOON);
+            outsider.rollback();
+            firstPass.open();
+        }
+        assertThat(get(work)).isEqualTo(2);
+    }
+
+    @Test
+    void endsAfterTheBatchInWhichItWasInterrupted() throws Exception {
+        Instance narrow = instances.start(Instance.inBatchesOf(3), SemaphorePatterns.NONE);
+        String wide = instances.semaphore(9);
+        new Backlog(instances).addExpired(List.of(wide), 9);
+        Pause firstBatch = narrow.gate().pauseAfterCommitOf("update permit_request");
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        Future<Boolean> work = async(() -> {
+            thread.set(Thread.currentThread());
+            narrow.maintenance().releaseOrphans();
+            return Thread.interrupted();
+        });
+        firstBatch.awaitReached(SOON);
+        thread.get().interrupt();
+        firstBatch.open();
+
+        assertThat(get(work)).as("interrupted").isTrue();
+        assertThat(instances.held(wide)).isEqualTo(6);
+        assertThat(instances.held(Instances.MAINTENANCE)).isZero();
     }
 
     @Test
@@ -328,7 +372,7 @@ class OrphanReleaseIntegrationTests {
                 Duration.ofSeconds(90),
                 index -> (index == 0 ? sweeper : holder).maintenance().releaseOrphans());
 
-        // one may pass over what the other has locked, just when that passes over it, too; the next time finds it
+        // each may pass over what the other has locked just then; the next time finds what is left
         int left = sweeper.maintenance().releaseOrphans();
         assertThat(left).isLessThan(each);
         assertThat(released.get(0) + released.get(1) + left).isEqualTo(semaphores * each);
