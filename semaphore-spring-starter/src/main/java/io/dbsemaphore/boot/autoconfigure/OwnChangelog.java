@@ -49,6 +49,7 @@ final class OwnChangelog {
             liquibase.setShowSummary(UpdateSummaryEnum.OFF);
             liquibase.setAnalyticsEnabled(false);
             try {
+                ChangeLogTable.prepare(dataSource);
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {
                 throw DatabaseNotWritableException.of(failure)
