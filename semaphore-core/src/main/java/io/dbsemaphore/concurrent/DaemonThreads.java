@@ -36,8 +36,20 @@ public class DaemonThreads {
     /** Privileged, since a thread's access control context refers to the class loaders of all that are on the stack. */
     @SuppressWarnings("removal") // there is no other way before Java 24, from which on it only runs the action
     private static Thread withoutCallers(String name, Runnable task) {
-        PrivilegedAction<Thread> creation = () -> new Thread(topmostGroup(), task, name, 0, false);
+        PrivilegedAction<Thread> creation = () -> new LibraryThread(topmostGroup(), task, name);
         return AccessController.doPrivileged(creation);
+    }
+
+    /** Whether the calling thread is one of the library. */
+    public static boolean isCurrent() {
+        return Thread.currentThread() instanceof LibraryThread;
+    }
+
+    private static final class LibraryThread extends Thread {
+
+        LibraryThread(ThreadGroup group, Runnable task, String name) {
+            super(group, task, name, 0, false);
+        }
     }
 
     private static ThreadGroup topmostGroup() {

@@ -1,6 +1,8 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.jdbc.Durability;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
@@ -29,14 +31,22 @@ final class EngineDatabase implements AutoCloseable {
 
     /** Opens the database, and {@linkplain #check checks} that it can be used. */
     static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings) {
+        DatabaseThreads threads = new DatabaseThreads(dataSource, settings.maxConnections());
+        return threads.call(() -> open(dataSource, settings, threads));
+    }
+
+    private static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings, DatabaseThreads threads) {
         Database database = databaseOf(dataSource);
         boolean certifiesWrites = certifiesWrites(dataSource, database);
+        Durability.warn(dataSource, database);
         SemaphoreDataSource sessions = new SemaphoreDataSource(
                 dataSource,
                 database,
                 settings.lockWaitTimeout(),
                 settings.sessionIdleLimit(),
-                settings.maxConnections());
+                settings.maxConnections(),
+                settings.pipelining(),
+                threads);
         SemaphorePersistence persistence = new SemaphorePersistence(
                 sessions, database, settings.tablePrefix(), InstanceLease.grace(settings.instanceTimeout()));
         EngineDatabase opened = new EngineDatabase(

@@ -49,6 +49,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
 
         private final I wanted;
         private final CompletableFuture<O> answer = new CompletableFuture<>();
+        private final long begunAt = System.nanoTime();
         private int attempts;
         private boolean alone;
         private Deadline notBefore = Deadline.in(Duration.ZERO);
@@ -234,7 +235,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
         if (together > 1 && !isInnocent(failure)) {
             item.alone = true;
             again(item, Duration.ZERO);
-        } else if (SemaphorePersistence.isWorthRepeating(failure) && ++item.attempts < maxAttempts) {
+        } else if (Attempts.remain(failure, ++item.attempts, maxAttempts, item.begunAt)) {
             again(item, Duration.ofMillis(20L * item.attempts));
         } else {
             item.answer.completeExceptionally(

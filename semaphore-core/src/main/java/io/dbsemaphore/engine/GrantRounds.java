@@ -250,7 +250,7 @@ final class GrantRounds implements Lanes.Desk {
 
     private void failOrTryAgain(PendingGrant pending, RuntimeException shown, Throwable failure, boolean unreachable) {
         int attempts = pending.failed(shown);
-        boolean worthIt = SemaphorePersistence.isWorthRepeating(failure) && attempts < maxAttempts;
+        boolean worthIt = Attempts.remain(failure, attempts, maxAttempts, pending.begunAt());
         boolean timeLeft = (unreachable || SqlErrors.isVictim(failure))
                 && pending.order().isPatient()
                 && !pending.deadline().isPassed();

@@ -11,10 +11,12 @@ final class OrderFactory {
 
     private final SemaphoreSettings settings;
     private final InstanceLease lease;
+    private final HostTransactionCheck hostTransaction;
 
     OrderFactory(SemaphoreSettings settings, InstanceLease lease) {
         this.settings = settings;
         this.lease = lease;
+        this.hostTransaction = new HostTransactionCheck(settings.hostTransaction());
     }
 
     /**
@@ -23,6 +25,8 @@ final class OrderFactory {
      * @param replayable whether a grant that is held under the request's external id may be handed out again
      * @param keptAlive whether this JVM is going to keep it alive
      * @throws IllegalArgumentException when the request breaks a bound
+     * @throws org.springframework.transaction.IllegalTransactionStateException when it is made within an open transaction
+     *     and that is refused
      */
     GrantOrder order(AcquireRequest request, boolean replayable, boolean keptAlive) {
         if (request.permits().size() > settings.maxNamesPerRequest()) {
@@ -30,6 +34,7 @@ final class OrderFactory {
                             .formatted(request.permits().size(), settings.maxNamesPerRequest())
                     + " (semaphore.max-names-per-request)");
         }
+        hostTransaction.check(request.permits().keySet());
         return new GrantOrder(
                 request.externalId().orElseGet(() -> UUID.randomUUID().toString()),
                 request.externalId().isPresent(),

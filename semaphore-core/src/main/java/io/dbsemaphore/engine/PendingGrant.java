@@ -28,6 +28,7 @@ final class PendingGrant {
 
     private final GrantOrder order;
     private final Deadline deadline;
+    private final long begunAt = System.nanoTime();
     private final CompletableFuture<Grants.Answer> answer = new CompletableFuture<>();
     /** How many permits it waits for in the lines where it stands. */
     private final Map<String, Long> shortOf = new HashMap<>();
@@ -48,6 +49,11 @@ final class PendingGrant {
     PendingGrant(GrantOrder order, Deadline deadline) {
         this.order = order;
         this.deadline = deadline;
+    }
+
+    /** When it was asked for, by {@link System#nanoTime}. */
+    long begunAt() {
+        return begunAt;
     }
 
     GrantOrder order() {

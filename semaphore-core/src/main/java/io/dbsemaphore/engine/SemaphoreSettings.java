@@ -29,6 +29,9 @@ import java.util.regex.Pattern;
  * @param maxBatchSize how many acquires one transaction decides at most; the same bound holds for releases and for
  *     renewals. 1 means one caller per transaction, which is slower and promises the same
  * @param maxConnections how many connections of the pool are used at once, whatever the number of threads
+ * @param pipelining whether several statements are sent to the database at once where its driver can; without it each is a
+ *     round trip, as some filters, proxies and firewalls demand
+ * @param hostTransaction what becomes of an acquire within an open transaction of the application
  */
 public record SemaphoreSettings(
         String owner,
@@ -44,7 +47,9 @@ public record SemaphoreSettings(
         int maxAttempts,
         int maxNamesPerRequest,
         int maxBatchSize,
-        int maxConnections) {
+        int maxConnections,
+        boolean pipelining,
+        HostTransaction hostTransaction) {
 
     private static final Pattern TABLE_PREFIX = Pattern.compile("[A-Za-z0-9_]{0,30}");
 
@@ -87,6 +92,41 @@ public record SemaphoreSettings(
         require(maxConnections >= 1, "max-connections", maxConnections, "at least 1");
     }
 
+    /** The same with several statements sent at once where the driver can, and a warning of acquires within transactions. */
+    public SemaphoreSettings(
+            String owner,
+            String tablePrefix,
+            Duration defaultTtl,
+            Duration maxTtl,
+            Duration maxHold,
+            Duration keepAliveInterval,
+            Duration instanceTimeout,
+            Duration shutdownTimeout,
+            Duration lockWaitTimeout,
+            Duration sessionIdleLimit,
+            int maxAttempts,
+            int maxNamesPerRequest,
+            int maxBatchSize,
+            int maxConnections) {
+        this(
+                owner,
+                tablePrefix,
+                defaultTtl,
+                maxTtl,
+                maxHold,
+                keepAliveInterval,
+                instanceTimeout,
+                shutdownTimeout,
+                lockWaitTimeout,
+                sessionIdleLimit,
+                maxAttempts,
+                maxNamesPerRequest,
+                maxBatchSize,
+                maxConnections,
+                true,
+                HostTransaction.WARN);
+    }
+
     /** The defaults. */
     public static SemaphoreSettings defaults() {
         return new SemaphoreSettings(
@@ -122,7 +162,51 @@ public record SemaphoreSettings(
                 maxAttempts,
                 maxNamesPerRequest,
                 size,
-                maxConnections);
+                maxConnections,
+                pipelining,
+                hostTransaction);
+    }
+
+    /** The same with several statements sent at once, or not. */
+    public SemaphoreSettings withPipelining(boolean several) {
+        return new SemaphoreSettings(
+                owner,
+                tablePrefix,
+                defaultTtl,
+                maxTtl,
+                maxHold,
+                keepAliveInterval,
+                instanceTimeout,
+                shutdownTimeout,
+                lockWaitTimeout,
+                sessionIdleLimit,
+                maxAttempts,
+                maxNamesPerRequest,
+                maxBatchSize,
+                maxConnections,
+                several,
+                hostTransaction);
+    }
+
+    /** The same with another choice for acquires within an open transaction of the application. */
+    public SemaphoreSettings withHostTransaction(HostTransaction choice) {
+        return new SemaphoreSettings(
+                owner,
+                tablePrefix,
+                defaultTtl,
+                maxTtl,
+                maxHold,
+                keepAliveInterval,
+                instanceTimeout,
+                shutdownTimeout,
+                lockWaitTimeout,
+                sessionIdleLimit,
+                maxAttempts,
+                maxNamesPerRequest,
+                maxBatchSize,
+                maxConnections,
+                pipelining,
+                choice);
     }
 
     private static boolean atLeastOneSecond(Duration duration) {

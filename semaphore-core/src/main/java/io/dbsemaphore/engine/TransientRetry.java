@@ -2,12 +2,13 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.SemaphorePersistence;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.retry.RetryPolicy;
 import org.springframework.core.retry.RetryTemplate;
+import org.springframework.util.backoff.BackOff;
+import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Tries a whole transaction again, commit included, when it lost against another one. The delays are short and spread:
@@ -15,19 +16,32 @@ import org.springframework.core.retry.RetryTemplate;
  */
 final class TransientRetry {
 
-    private final RetryTemplate template;
+    private final int maxAttempts;
     private final Listeners listeners;
 
     TransientRetry(int maxAttempts, Listeners listeners) {
         this.listeners = listeners;
-        template = new RetryTemplate(RetryPolicy.builder()
-                .maxRetries(maxAttempts - 1L)
-                .delay(Duration.ofMillis(20))
-                .jitter(Duration.ofMillis(15))
-                .multiplier(3)
-                .maxDelay(Duration.ofMillis(500))
-                .predicate(SemaphorePersistence::isWorthRepeating)
-                .build());
+        this.maxAttempts = maxAttempts;
+    }
+
+    /** Counts the attempts of one call. */
+    private final class Policy implements RetryPolicy {
+
+        private final long begunAt = System.nanoTime();
+        private int made;
+
+        @Override
+        public boolean shouldRetry(Throwable failure) {
+            return Attempts.remain(failure, ++made, maxAttempts, begunAt);
+        }
+
+        @Override
+        public BackOff getBackOff() {
+            ExponentialBackOff backOff = new ExponentialBackOff(20, 3);
+            backOff.setJitter(15);
+            backOff.setMaxInterval(500);
+            return backOff;
+        }
     }
 
     /**
@@ -40,7 +54,7 @@ final class TransientRetry {
         try {
             while (true) {
                 try {
-                    return template.invoke(attempts);
+                    return new RetryTemplate(new Policy()).invoke(attempts);
                 } catch (RuntimeException failure) {
                     if (!Thread.interrupted() || !SemaphorePersistence.isWorthRepeating(failure)) {
                         throw failure instanceof CommitOutcomeUnknownException unknown

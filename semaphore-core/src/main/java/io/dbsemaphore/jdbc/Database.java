@@ -110,6 +110,16 @@ public enum Database {
         return sharedRowLock;
     }
 
+    /** SQL for whether the session, or its server, refuses writes. */
+    String readOnlyQuery() {
+        return switch (this) {
+            case MYSQL -> "select @@session.transaction_read_only or @@global.read_only or @@global.innodb_read_only";
+            case MARIADB -> "select @@session.tx_read_only or @@global.read_only or @@global.innodb_read_only";
+            case POSTGRESQL -> "select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean";
+            case H2 -> "select readonly()";
+        };
+    }
+
     SessionLimits sessionLimits(Duration lockWait, Duration idle) {
         return sessionLimits.of(lockWait, idle);
     }

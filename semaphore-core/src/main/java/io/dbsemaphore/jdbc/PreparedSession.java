@@ -1,6 +1,7 @@
 package io.dbsemaphore.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -30,6 +31,7 @@ final class PreparedSession implements StatementQueue {
     private final long openedAt = System.nanoTime();
     private boolean transactionOpen;
     private boolean failed;
+    private boolean readOnly;
 
     private PreparedSession(
             Connection target,
@@ -49,7 +51,7 @@ final class PreparedSession implements StatementQueue {
     }
 
     /** Prepares the connection; makes the pool drop it when that fails. */
-    static PreparedSession open(Connection target, SessionLimits limits) throws SQLException {
+    static PreparedSession open(Connection target, SessionLimits limits, Pipelining pipelining) throws SQLException {
         try {
             boolean autoCommit = target.getAutoCommit();
             int isolation = target.getTransactionIsolation();
@@ -70,7 +72,7 @@ final class PreparedSession implements StatementQueue {
                     networkTimeout,
                     limits,
                     limits.applyToSession(target),
-                    Pipeline.of(target));
+                    pipelining.of(target));
         } catch (SQLException | RuntimeException failure) {
             evict(target);
             throw failure;
@@ -108,9 +110,28 @@ final class PreparedSession implements StatementQueue {
         }
     }
 
+    /** Whether its server refuses writes, by what the server says. */
+    boolean isReadOnly(String query) throws SQLException {
+        try (Statement statement = target.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            return row.next() && row.getBoolean(1);
+        }
+    }
+
+    /** A transaction on it has failed with this. */
+    void failed(Throwable failure) {
+        failed = true;
+        readOnly |= SqlErrors.isReadOnly(failure);
+    }
+
+    /** Whether it was found to be read-only, so that nobody can use it any more. */
+    boolean isReadOnly() {
+        return readOnly;
+    }
+
     @Override
     public boolean isOneRoundTrip() {
-        return pipeline != Pipeline.ONE_BY_ONE;
+        return pipeline.isOneRoundTrip();
     }
 
     private List<QueuedStatement<?>> takeQueued() {
@@ -121,7 +142,12 @@ final class PreparedSession implements StatementQueue {
 
     void commit() throws SQLException {
         failed = true;
-        pipeline.commit(target, takeQueued());
+        try {
+            pipeline.commit(target, takeQueued());
+        } catch (SQLException failure) {
+            failed(failure);
+            throw failure;
+        }
         failed = false;
         transactionOpen = false;
     }
@@ -147,8 +173,12 @@ final class PreparedSession implements StatementQueue {
         return System.nanoTime() - openedAt;
     }
 
-    /** Gives the connection back to the host's pool, as it was. */
+    /** Gives the connection back to the host's pool, as it was; the pool is made to drop one that is read-only. */
     void giveBack() throws SQLException {
+        if (readOnly) {
+            giveUp();
+            return;
+        }
         try {
             if (transactionOpen) {
                 target.rollback();
@@ -168,6 +198,11 @@ final class PreparedSession implements StatementQueue {
             return;
         }
         target.close();
+    }
+
+    /** Makes the pool drop the connection. */
+    void giveUp() {
+        evict(target);
     }
 
     /**

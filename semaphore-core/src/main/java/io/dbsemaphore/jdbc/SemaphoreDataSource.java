@@ -5,8 +5,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The host's data source as this library uses it: a few connections at once, at {@code READ COMMITTED} with auto-commit
@@ -18,8 +22,11 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
  */
 public final class SemaphoreDataSource extends DelegatingDataSource implements AutoCloseable {
 
+    private static final Logger log = LoggerFactory.getLogger(SemaphoreDataSource.class);
+
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    private final DatabaseThreads threads;
     private final Supplier<SessionPool> newPool;
     private volatile SessionPool sessions;
 
@@ -29,13 +36,47 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
      * @param lockWait how long a statement waits for a row lock
      * @param idleLimit after how long without a statement the server ends the session of an open transaction
      * @param maxConnections how many connections may be used at once; who wants one more waits
+     * @param pipelining whether several statements are sent at once where the driver can
+     * @param threads where the connections are used
      */
     public SemaphoreDataSource(
-            DataSource host, Database database, Duration lockWait, Duration idleLimit, int maxConnections) {
+            DataSource host,
+            Database database,
+            Duration lockWait,
+            Duration idleLimit,
+            int maxConnections,
+            boolean pipelining,
+            DatabaseThreads threads) {
         super(outsideOfHostTransactions(host));
+        this.threads = threads;
         SessionLimits limits = database.sessionLimits(lockWait, idleLimit);
-        this.newPool = () -> new SessionPool(obtainTargetDataSource(), limits, maxConnections, PATIENCE);
+        // MariaDB refuses a lock with NOWAIT, which is sent then, by the error of a lock wait that timed out
+        Pipelining statements = new Pipelining(pipelining && database == Database.MYSQL);
+        this.newPool = () -> new SessionPool(
+                obtainTargetDataSource(), limits, statements, database.readOnlyQuery(), maxConnections, PATIENCE);
         this.sessions = newPool.get();
+    }
+
+    /** Where its connections are used. */
+    public DatabaseThreads threads() {
+        return threads;
+    }
+
+    /**
+     * The transaction of this thread has failed with this, and is about to be rolled back. Where its session has become
+     * read-only, the host's pool is made to drop it.
+     */
+    public void failed(Throwable failure) {
+        if (SqlErrors.isReadOnly(failure)
+                && TransactionSynchronizationManager.getResource(this) instanceof ConnectionHolder bound) {
+            try {
+                if (bound.getConnection().unwrap(StatementQueue.class) instanceof PreparedSession session) {
+                    session.failed(failure);
+                }
+            } catch (SQLException unusable) {
+                log.debug("The connection of a transaction that failed cannot be asked for", unusable);
+            }
+        }
     }
 
     @Override

@@ -32,8 +32,11 @@ final class SessionPool implements AutoCloseable {
 
     private static final int BUSY_AFTER = 3;
 
-    private final DataSource host;
+    private final HostConnections host;
     private final SessionLimits limits;
+    private final Pipelining pipelining;
+    private final String readOnlyQuery;
+    private final Failover failover = new Failover();
     private final int size;
     private final Duration patience;
     private final Semaphore places;
@@ -49,12 +52,21 @@ final class SessionPool implements AutoCloseable {
     /**
      * Makes a pool.
      *
+     * @param readOnlyQuery asks a session whether its server refuses writes
      * @param size how many connections may be out at once
      * @param patience how long to wait for one of them
      */
-    SessionPool(DataSource host, SessionLimits limits, int size, Duration patience) {
-        this.host = host;
+    SessionPool(
+            DataSource host,
+            SessionLimits limits,
+            Pipelining pipelining,
+            String readOnlyQuery,
+            int size,
+            Duration patience) {
+        this.host = new HostConnections(host, patience);
         this.limits = limits;
+        this.pipelining = pipelining;
+        this.readOnlyQuery = readOnlyQuery;
         this.size = size;
         this.patience = patience;
         this.places = new Semaphore(size, true);
@@ -66,9 +78,12 @@ final class SessionPool implements AutoCloseable {
         awaitPlace();
         PreparedSession session = null;
         try {
-            session = takeIdle();
-            if (session == null) {
-                session = PreparedSession.open(host.getConnection(), limits);
+            session = open();
+            while (failover.isSuspected() && session.isReadOnly(readOnlyQuery)) {
+                failover.giveUp();
+                session.giveUp();
+                session = null;
+                session = open();
             }
             session.begin();
             return SessionConnection.on(session, this);
@@ -82,7 +97,15 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
+    private PreparedSession open() throws SQLException {
+        PreparedSession kept = takeIdle();
+        return kept != null ? kept : PreparedSession.open(host.take(), limits, pipelining);
+    }
+
     void takeBack(PreparedSession session) throws SQLException {
+        if (session.isReadOnly()) {
+            failover.suspect();
+        }
         try {
             if (!keep(session)) {
                 session.giveBack();
@@ -120,15 +143,29 @@ final class SessionPool implements AutoCloseable {
     }
 
     private void awaitPlace() throws SQLException {
+        if (!tryAcquirePlace()) {
+            throw new SQLTransientConnectionException(
+                    "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
+                            .formatted(size, patience));
+        }
+    }
+
+    /** An interrupt does not end the wait, since what the connection is wanted for is to be done all the same. */
+    private boolean tryAcquirePlace() {
+        boolean interrupted = false;
+        long until = System.nanoTime() + patience.toNanos();
         try {
-            if (!places.tryAcquire(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new SQLTransientConnectionException(
-                        "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
-                                .formatted(size, patience));
+            while (true) {
+                try {
+                    return places.tryAcquire(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException later) {
+                    interrupted = true;
+                }
             }
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw new SQLTransientConnectionException("Interrupted while waiting for a connection", interrupt);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class SystemVariableLimits implements SessionLimits {
 
     private static final String LOCK_WAIT_VARIABLE = "innodb_lock_wait_timeout";
+    /** For the lock of a whole table, by a change of it, {@code LOCK TABLES} or a backup: a year by default. */
+    private static final String TABLE_LOCK_WAIT_VARIABLE = "lock_wait_timeout";
 
     private final Duration lockWait;
     private final Duration idle;
@@ -30,6 +32,7 @@ final class SystemVariableLimits implements SessionLimits {
         this.idle = idle;
         this.variables = new LinkedHashMap<>();
         variables.put(LOCK_WAIT_VARIABLE, SessionLimits.seconds(lockWait));
+        variables.put(TABLE_LOCK_WAIT_VARIABLE, SessionLimits.seconds(lockWait));
         variables.put(idleVariable, SessionLimits.seconds(idle));
         this.offWhereKnown = offWhereKnown;
     }

@@ -63,7 +63,7 @@ public final class SemaphorePersistence implements AutoCloseable {
         CapacityAuditRepository audits = repositories.getRepository(CapacityAuditRepository.class);
         SemaphoreReports reports = repositories.getRepository(SemaphoreReports.class);
 
-        ShortTransaction transaction = new ShortTransaction(transactionManager(sessionFactory, dataSource));
+        ShortTransaction transaction = new ShortTransaction(transactionManager(sessionFactory, dataSource), dataSource);
         TimeOrderedIds ids = new TimeOrderedIds();
         Sql sql = new Sql(entityManager);
         GrantStatements statements = new GrantStatements(sql, database, tablePrefix);
@@ -139,16 +139,24 @@ public final class SemaphorePersistence implements AutoCloseable {
 
     /** Whether the same work may succeed in a new transaction. */
     public static boolean isWorthRepeating(Throwable failure) {
-        return failure instanceof CommitOutcomeUnknownException
+        return isConnectionBroken(failure)
                 || failure instanceof StaleSemaphoreException
                 || SqlErrors.isConflict(failure)
                 || SqlErrors.isDuplicateKey(failure)
+                || SqlErrors.isReadOnly(failure); // of a session that has outlived a failover
+    }
+
+    /** Whether a connection broke, so that the same work may succeed on another one as soon as that can be had. */
+    public static boolean isConnectionBroken(Throwable failure) {
+        return failure instanceof CommitOutcomeUnknownException
                 || (SqlErrors.isConnectionLost(failure) && !SqlErrors.isPoolExhausted(failure));
     }
 
     /** Whether the database could not be reached, or went away: no fault of what was asked of it. */
     public static boolean isUnreachable(Throwable failure) {
-        return SqlErrors.isConnectionLost(failure) || SqlErrors.isPoolExhausted(failure);
+        return SqlErrors.isConnectionLost(failure)
+                || SqlErrors.isPoolExhausted(failure)
+                || SqlErrors.isReadOnly(failure);
     }
 
     @Override

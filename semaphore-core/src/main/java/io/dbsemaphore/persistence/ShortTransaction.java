@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -14,20 +15,26 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class ShortTransaction {
 
     private final TransactionTemplate template;
+    private final SemaphoreDataSource connections;
 
-    ShortTransaction(PlatformTransactionManager transactionManager) {
+    ShortTransaction(PlatformTransactionManager transactionManager, SemaphoreDataSource connections) {
+        this.connections = connections;
         template = new TransactionTemplate(transactionManager);
         template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
         template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     }
 
     /**
-     * Runs the work and commits.
+     * Runs the work and commits, on a thread of the library where the calling one may be in a transaction of the host.
      *
      * @throws CommitOutcomeUnknownException when the commit was sent and nobody knows what became of it
      */
     <T extends @Nullable Object> T execute(Supplier<T> work) {
-        Watched<T> watched = new Watched<>(work);
+        return connections.threads().call(() -> executeHere(work));
+    }
+
+    private <T extends @Nullable Object> T executeHere(Supplier<T> work) {
+        Watched<T> watched = new Watched<>(work, connections);
         try {
             return template.<T>execute(status -> watched.run());
         } catch (RuntimeException | Error failure) {
@@ -41,16 +48,23 @@ final class ShortTransaction {
     private static final class Watched<T extends @Nullable Object> {
 
         private final Supplier<T> work;
+        private final SemaphoreDataSource connections;
         private boolean done;
 
-        Watched(Supplier<T> work) {
+        Watched(Supplier<T> work, SemaphoreDataSource connections) {
             this.work = work;
+            this.connections = connections;
         }
 
         T run() {
-            T result = work.get();
-            done = true; // what fails from here on, fails in the commit
-            return result;
+            try {
+                T result = work.get();
+                done = true; // what fails from here on, fails in the commit
+                return result;
+            } catch (RuntimeException | Error failure) {
+                connections.failed(failure);
+                throw failure;
+            }
         }
     }
 }

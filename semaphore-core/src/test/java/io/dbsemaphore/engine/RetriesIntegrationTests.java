@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.PessimisticLockingFailureException;
 
 /** Other transactions are in the way, and sessions are killed: this is tried again, and never half done. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
@@ -104,10 +104,7 @@ class RetriesIntegrationTests {
 
             assertThat(Duration.ofNanos(System.nanoTime() - begun))
                     .isBetween(LOCK_WAIT.multipliedBy(ATTEMPTS).minusMillis(100), SOON);
-            assertThat(thrown).isInstanceOf(DataAccessException.class);
-            if (schema.kind() == DatabaseKind.MYSQL) {
-                assertThat(thrown).isInstanceOf(PessimisticLockingFailureException.class);
-            }
+            assertThat(thrown).isInstanceOf(CannotAcquireLockException.class);
             assertThat(attempts()).isEqualTo(ATTEMPTS);
             rows.assertNothingHeld(request.permits().keySet());
         }

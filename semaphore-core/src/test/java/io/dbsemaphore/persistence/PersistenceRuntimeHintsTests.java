@@ -11,6 +11,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.testing.DatabaseKind;
 import jakarta.persistence.Entity;
@@ -93,7 +94,8 @@ class PersistenceRuntimeHintsTests {
     void areOfTheConnectionsThatAreHandedOut() throws SQLException {
         DriverManagerDataSource host = new DriverManagerDataSource("jdbc:h2:mem:connections");
         Duration limit = Duration.ofSeconds(5);
-        try (SemaphoreDataSource library = new SemaphoreDataSource(host, Database.H2, limit, limit, 1);
+        try (SemaphoreDataSource library = new SemaphoreDataSource(
+                        host, Database.H2, limit, limit, 1, true, new DatabaseThreads(host, 1));
                 Connection connection = library.getConnection()) {
             assertThat(proxies().forInterfaces(connection.getClass().getInterfaces()))
                     .accepts(hints);

@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.engine.HostTransaction;
 import io.dbsemaphore.engine.MaintenanceSettings;
 import io.dbsemaphore.engine.SemaphorePatterns;
 import io.dbsemaphore.engine.SemaphoreSettings;
@@ -47,6 +48,10 @@ import org.springframework.util.StringUtils;
  * @param maxBatchSize How many acquires of this JVM's callers one transaction decides at most. The same bound holds for
  *     releases and for renewals. 1 means one caller per transaction.
  * @param maxConnections How many connections of the pool are used at once, whatever the number of threads.
+ * @param pipelining Whether several statements are sent to the database at once where its driver can (MySQL Connector/J). Some
+ *     filters, proxies and firewalls refuse that.
+ * @param hostTransaction What becomes of an acquire within an open transaction of the application, which needs a second
+ *     connection: it is done, done with one warning, or refused.
  * @param aop How @WithPermits methods are guarded.
  * @param maintenance What is done by schedule, by one instance at a time.
  * @param liquibase Whether the library makes its tables itself.
@@ -72,6 +77,8 @@ public record SemaphoreProperties(
         @DefaultValue("100") int maxNamesPerRequest,
         @DefaultValue("500") int maxBatchSize,
         @DefaultValue("4") int maxConnections,
+        @DefaultValue("true") boolean pipelining,
+        @DefaultValue("warn") HostTransaction hostTransaction,
         @DefaultValue Aop aop,
         @DefaultValue Maintenance maintenance,
         @DefaultValue Liquibase liquibase) {
@@ -138,7 +145,9 @@ public record SemaphoreProperties(
                 maxAttempts,
                 maxNamesPerRequest,
                 maxBatchSize,
-                maxConnections);
+                maxConnections,
+                pipelining,
+                hostTransaction);
     }
 
     /** What the capacity of a semaphore is configured below. */

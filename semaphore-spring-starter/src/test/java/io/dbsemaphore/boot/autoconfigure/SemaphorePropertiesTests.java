@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
+import io.dbsemaphore.engine.HostTransaction;
 import io.dbsemaphore.engine.MaintenanceSettings;
 import io.dbsemaphore.engine.SemaphoreSettings;
 import java.io.IOException;
@@ -63,7 +64,9 @@ class SemaphorePropertiesTests {
                         "semaphore.max-attempts=7",
                         "semaphore.max-names-per-request=9",
                         "semaphore.max-batch-size=11",
-                        "semaphore.max-connections=2")
+                        "semaphore.max-connections=2",
+                        "semaphore.pipelining=false",
+                        "semaphore.host-transaction=refuse")
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).toSettings("not asked for"))
                         .isEqualTo(new SemaphoreSettings(
@@ -80,7 +83,9 @@ class SemaphorePropertiesTests {
                                 7,
                                 9,
                                 11,
-                                2)));
+                                2,
+                                false,
+                                HostTransaction.REFUSE)));
     }
 
     @Test
@@ -187,6 +192,7 @@ class SemaphorePropertiesTests {
                         "semaphore.datasource",
                         "semaphore.default-ttl",
                         "semaphore.enabled",
+                        "semaphore.host-transaction",
                         "semaphore.liquibase.enabled",
                         "semaphore.lock-wait-timeout",
                         "semaphore.max-attempts",
@@ -196,6 +202,7 @@ class SemaphorePropertiesTests {
                         "semaphore.max-names-per-request",
                         "semaphore.max-ttl",
                         "semaphore.owner",
+                        "semaphore.pipelining",
                         "semaphore.semaphores",
                         "semaphore.session-idle-limit",
                         "semaphore.table-prefix")

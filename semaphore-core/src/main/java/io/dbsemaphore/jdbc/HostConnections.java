@@ -1,0 +1,57 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+
+/**
+ * Takes connections from the host's pool. An interrupt makes pools fail at once, although nothing is wrong with them: it is
+ * put aside, and the pool is asked again.
+ */
+final class HostConnections {
+
+    private final DataSource host;
+    private final Duration patience;
+
+    /**
+     * Takes them from this pool.
+     *
+     * @param patience for how long it is asked again after an interrupt
+     */
+    HostConnections(DataSource host, Duration patience) {
+        this.host = host;
+        this.patience = patience;
+    }
+
+    /** A connection; how long the pool waits for one is its own configuration. */
+    Connection take() throws SQLException {
+        boolean interrupted = Thread.interrupted();
+        long until = System.nanoTime() + patience.toNanos();
+        try {
+            while (true) {
+                try {
+                    return host.getConnection();
+                } catch (SQLException failure) {
+                    boolean interrupt = Thread.interrupted() || isInterrupt(failure);
+                    interrupted |= interrupt;
+                    if (!interrupt || System.nanoTime() - until > 0) {
+                        throw failure;
+                    }
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static boolean isInterrupt(Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .limit(SqlErrors.MAX_DEPTH)
+                .anyMatch(InterruptedException.class::isInstance);
+    }
+}

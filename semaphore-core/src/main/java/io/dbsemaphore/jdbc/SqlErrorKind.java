@@ -1,0 +1,131 @@
+package io.dbsemaphore.jdbc;
+
+import java.sql.SQLException;
+import java.util.Set;
+
+/**
+ * The errors of the supported databases that mean something to the library, by SQL state and vendor code. The table for
+ * operators is {@code docs/databases.md}; a test holds both to each other.
+ */
+public enum SqlErrorKind {
+
+    /** The transaction lost against another one, at once, and is rolled back. */
+    VICTIM(
+            Set.of(
+                    "40001", // serialization failure, deadlock (MySQL 1213, PostgreSQL, H2)
+                    "40P01", // deadlock (PostgreSQL)
+                    "40000"), // rolled back (MySQL 3101)
+            Set.of(
+                    1213, // deadlock, and certification by Galera (MySQL, MariaDB)
+                    3101)), // certification by Group Replication (MySQL)
+
+    /** The same, told by an error that can mean other things, too: {@code Got error 149 … during COMMIT}. */
+    VICTIM_AT_COMMIT(Set.of(), Set.of(1180)) {
+        @Override
+        boolean fits(SQLException error) {
+            return super.fits(error) && SqlErrors.message(error).matches("(?s).*\\berror 1(46|49)\\b.*");
+        }
+    },
+
+    /** Another transaction was in the way in some other manner, mostly for as long as a statement waits. */
+    OBSTACLE(
+            Set.of(
+                    "55P03", // lock not available (PostgreSQL lock_timeout)
+                    "HYT00"), // lock timeout (H2)
+            Set.of(
+                    1205, // lock wait timeout; only the statement is rolled back (MySQL, MariaDB)
+                    1020, // innodb_snapshot_isolation (MariaDB)
+                    1047, // node not in the primary component, "unknown command" while it joins (Galera)
+                    3100, // a hook of Group Replication failed before the commit (MySQL)
+                    50200, // lock timeout (H2)
+                    90131)), // concurrent update (H2)
+
+    /** A row was locked, and the statement said that it was not to wait for it. The transaction can go on. */
+    LOCK_REFUSED(Set.of(), Set.of(3572)), // NOWAIT (MySQL)
+
+    /** A unique key exists already. */
+    DUPLICATE_KEY(Set.of("23505"), Set.of(1062)),
+
+    /** A replica, a server in read-only mode, or a read-only transaction. */
+    READ_ONLY(
+            Set.of("25006"), // read-only transaction (PostgreSQL, MySQL 1792)
+            Set.of(
+                    1290, // read_only, super_read_only (MySQL, MariaDB)
+                    1836, // read-only mode (MySQL)
+                    1874, // innodb_read_only (MySQL)
+                    90097)), // opened read-only (H2)
+
+    /** The server ended the session by itself; its transaction is rolled back. */
+    SESSION_ENDED(
+            Set.of(
+                    "57P01", // terminated by an administrator, shutdown (PostgreSQL)
+                    "57P02", // crash of another session (PostgreSQL)
+                    "57P03", // not accepting connections now (PostgreSQL)
+                    "57P05", // idle_session_timeout (PostgreSQL)
+                    "25P03", // idle_in_transaction_session_timeout (PostgreSQL)
+                    "25P04", // transaction_timeout (PostgreSQL)
+                    "70100"), // killed (MySQL 1317, MariaDB)
+            Set.of(
+                    4031, // wait_timeout (MySQL)
+                    1927)), // connection killed (MariaDB)
+
+    /** The statement took longer than the server lets it. */
+    TIMEOUT(
+            Set.of("57014"), // statement_timeout, cancelled (PostgreSQL, H2)
+            Set.of(
+                    3024, // max_execution_time (MySQL)
+                    1969)), // max_statement_time (MariaDB)
+
+    /** A table does not exist. */
+    MISSING_TABLE(Set.of("42S02", "42P01", "42S04"), Set.of(1146)),
+
+    /** The user may not do this. */
+    DENIED(
+            Set.of("42501"), // (PostgreSQL)
+            Set.of(
+                    1044, // to the database (MySQL, MariaDB)
+                    1142, // to the table (MySQL, MariaDB)
+                    1143, // to the column (MySQL, MariaDB)
+                    90096)), // (H2)
+
+    /** {@code binlog_format=STATEMENT} refuses writes at {@code READ COMMITTED}. */
+    STATEMENT_BINLOG(Set.of(), Set.of(1665)),
+
+    /** The server has no disk, memory or connection left. */
+    EXHAUSTED(
+            Set.of(
+                    "53000", // resources (PostgreSQL)
+                    "53100", // disk full (PostgreSQL)
+                    "53200", // memory (PostgreSQL)
+                    "53300"), // connections (PostgreSQL)
+            Set.of(
+                    1021, // disk full (MySQL, MariaDB)
+                    1037, // memory (MySQL, MariaDB)
+                    1040, // connections (MySQL, MariaDB)
+                    1041, // memory (MySQL, MariaDB)
+                    1114, // table full (MySQL, MariaDB)
+                    1203, // connections of the user (MySQL, MariaDB)
+                    1226)); // a limit of the user (MySQL, MariaDB)
+
+    private final Set<String> states;
+    private final Set<Integer> codes;
+
+    SqlErrorKind(Set<String> states, Set<Integer> codes) {
+        this.states = states;
+        this.codes = codes;
+    }
+
+    boolean fits(SQLException error) {
+        return states.contains(SqlErrors.state(error)) || codes.contains(error.getErrorCode());
+    }
+
+    /** The SQL states. */
+    public Set<String> states() {
+        return states;
+    }
+
+    /** The vendor codes. */
+    public Set<Integer> codes() {
+        return codes;
+    }
+}
