@@ -11,7 +11,10 @@ import java.util.Optional;
  */
 public interface PermitManager {
 
-    /** Acquires as {@link SemaphoreOperations#acquire} says; empty when the permits did not become free in time. */
+    /**
+     * Acquires as {@link SemaphoreOperations#acquire} says; {@link AcquireResult.Unavailable} when the permits did not
+     * become free in time.
+     */
     AcquireResult acquire(AcquireRequest request);
 
     /**

@@ -46,6 +46,15 @@ public class PermitsUnavailableException extends SemaphoreException {
     }
 
     private static String describe(PermitShortage shortage) {
+        if (shortage.isWithheld()) {
+            return "Semaphore '%s' has no permit to spare: %d of %d held, %d requested, %d withheld for callers that wait already"
+                    .formatted(
+                            shortage.name(),
+                            shortage.held(),
+                            shortage.capacity(),
+                            shortage.requested(),
+                            shortage.withheld());
+        }
         String numbers = "Semaphore '%s' has no room for %d permit(s): %d of %d held"
                 .formatted(shortage.name(), shortage.requested(), shortage.held(), shortage.capacity());
         return shortage.capacity() == 0

@@ -21,7 +21,7 @@ final class BusyNames {
 
         private final Set<String> names;
         private final Set<String> awaited;
-        private final Map<String, Long> released = new HashMap<>();
+        private final Map<String, Long> changes = new HashMap<>();
         private final long since = System.nanoTime();
 
         private Hold(Set<String> names, Set<String> awaited) {
@@ -53,10 +53,6 @@ final class BusyNames {
         hold.names.forEach(name -> holds.remove(name, hold));
     }
 
-    Set<String> all() {
-        return holds.keySet();
-    }
-
     /** Whether no other round may be at it now. */
     boolean contains(String name) {
         Hold hold = holds.get(name);
@@ -68,18 +64,18 @@ final class BusyNames {
         return hold != null && hold.isHeldUp();
     }
 
-    /** Permits were released while a round may have asked the database already. */
-    void released(String name, long permits) {
+    /** So many more permits are free, or fewer, while a round may have asked the database already. */
+    void changed(String name, long permits) {
         Hold hold = holds.get(name);
         if (hold != null) {
-            hold.released.merge(name, permits, Long::sum);
+            hold.changes.merge(name, permits, Long::sum);
         }
     }
 
-    /** What was released since the round began; told once, since the first who hears it passes it on. */
-    long takeReleased(String name) {
+    /** By how many permits what is free has changed since the round began; told once. */
+    long takeChange(String name) {
         Hold hold = holds.get(name);
-        Long released = hold == null ? null : hold.released.remove(name);
-        return released == null ? 0 : released;
+        Long change = hold == null ? null : hold.changes.remove(name);
+        return change == null ? 0 : change;
     }
 }

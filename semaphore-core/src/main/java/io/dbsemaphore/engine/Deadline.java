@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import java.time.Duration;
 
 /** A point on this JVM's monotonic clock, so that no change of the wall clock moves it. */
-record Deadline(long nanos, boolean never) {
+record Deadline(long nanos, boolean never) implements Comparable<Deadline> {
 
     static final Deadline NEVER = new Deadline(0, true);
 
@@ -16,6 +16,12 @@ record Deadline(long nanos, boolean never) {
 
     static Deadline in(Duration duration) {
         return after(System.nanoTime(), duration);
+    }
+
+    /** The sooner one first. */
+    @Override
+    public int compareTo(Deadline other) {
+        return never || other.never ? Boolean.compare(never, other.never) : Long.signum(nanos - other.nanos);
     }
 
     boolean isPassed() {

@@ -57,7 +57,7 @@ final class GatheredGrants implements Grants {
         this.patience = lockWait.multipliedBy(maxAttempts).plusSeconds(1);
         // all but one may be held up by rows that others have locked
         board = new GrantBoard(Math.max(1, atOnce - 1), maxBatchSize);
-        watch = new LineWatch(board, levels, threads, this::signal);
+        watch = new LineWatch(board.waiters(), levels, threads, this::signal);
         lanes = new Lanes(
                 threads,
                 "semaphore-grants",
@@ -91,7 +91,9 @@ final class GatheredGrants implements Grants {
 
     private Answer awaitDeadline(PendingGrant pending) throws InterruptedException {
         if (!isAnswered(pending, pending.deadline().remainingNanos())) {
-            board.tryLast(pending);
+            if (!board.tryLast(pending)) {
+                return result(pending);
+            }
             signal();
             if (!isAnswered(pending, pending.deadline().remainingNanos() + UNDECIDED.toNanos())
                     && !board.giveUp(pending, () -> {})
@@ -161,7 +163,7 @@ final class GatheredGrants implements Grants {
 
     @Override
     public boolean takesAlong(Set<String> names) {
-        return batching && lanes.areSeveral() && board.takesReleases(names);
+        return board.takesReleases(names) && batching && lanes.areSeveral();
     }
 
     @Override
@@ -175,6 +177,9 @@ final class GatheredGrants implements Grants {
     public void released(Map<String, Integer> permits) {
         if (board.released(permits)) {
             signal();
+        }
+        if (board.waiters().nanosToPauseEnd() < Long.MAX_VALUE) {
+            watch.reconsider();
         }
     }
 

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.engine.GrantBoard.Round;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.Availability;
 import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.GrantOutcome;
@@ -13,6 +14,7 @@ import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
@@ -79,7 +81,7 @@ final class GrantRounds implements Lanes.Desk {
         if (result != null && taken.round != null) {
             done(taken.round, taken, result);
         }
-        if (!board.awaited().isEmpty()) {
+        if (board.waiters().isAny()) {
             watch.begin();
         }
         if (mayWait && taken.round != null && board.hasCompany()) {
@@ -102,7 +104,7 @@ final class GrantRounds implements Lanes.Desk {
 
     private void done(Round round, Taken taken, GrantResult result) {
         List<GrantOutcome> outcomes = result.outcomes();
-        finish(round, () -> settle(round, outcomes, taken.lapses));
+        finish(round, result.availability(), () -> settle(round, outcomes, taken.lapses));
         if (taken.ride != null) {
             regulars.leave(taken.ride.releases());
             taken.ride.done(result.released());
@@ -116,11 +118,12 @@ final class GrantRounds implements Lanes.Desk {
         if (failure instanceof PartialReleaseException) {
             finish(
                     round,
+                    Map.of(),
                     () -> round.members().stream()
                             .filter(pending -> pending.place() == PendingGrant.Place.ROUND)
                             .forEach(this::again));
         } else {
-            finish(round, () -> fail(round, failure, reached));
+            finish(round, Map.of(), () -> fail(round, failure, reached));
         }
         if (taken.ride != null) {
             taken.ride.failed(failure);
@@ -132,8 +135,8 @@ final class GrantRounds implements Lanes.Desk {
         }
     }
 
-    private void finish(Round round, Runnable moves) {
-        board.finish(round, () -> {
+    private void finish(Round round, Map<String, Availability> availability, Runnable moves) {
+        board.finish(round, availability, () -> {
             try {
                 moves.run();
             } catch (RuntimeException | Error unforeseen) { // nobody may wait for ever
@@ -174,7 +177,9 @@ final class GrantRounds implements Lanes.Desk {
         }
         order.unclaim();
         if (outcome instanceof GrantOutcome.Refused refused) {
+            order.refused();
             pending.refused(refused.shortages());
+            board.refused(pending);
             pending.setBlockedBy(null);
             pending.setPostponedUntil(null);
             if (order.isPatient() && !pending.isAbandoned()) {

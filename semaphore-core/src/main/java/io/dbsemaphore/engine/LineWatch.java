@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.LevelTransactions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -22,7 +23,10 @@ final class LineWatch implements AutoCloseable {
 
     private static final Duration ORPHANS_EVERY = Duration.ofMillis(250);
 
-    private final GrantBoard board;
+    /** Between two looks while other JVMs are granted what is waited for: shorter than they {@link HandoverPauses pause}. */
+    private static final Duration TURNOVER = Duration.ofMillis(30);
+
+    private final PolledWaiters waiters;
     private final LevelTransactions levels;
     private final DaemonThreads threads;
     private final Runnable called;
@@ -39,8 +43,8 @@ final class LineWatch implements AutoCloseable {
      *
      * @param called runs when somebody has been called from a line
      */
-    LineWatch(GrantBoard board, LevelTransactions levels, DaemonThreads threads, Runnable called) {
-        this.board = board;
+    LineWatch(PolledWaiters waiters, LevelTransactions levels, DaemonThreads threads, Runnable called) {
+        this.waiters = waiters;
         this.levels = levels;
         this.threads = threads;
         this.called = called;
@@ -55,6 +59,16 @@ final class LineWatch implements AutoCloseable {
                 thread = threads.create("semaphore-watch", this::run);
                 thread.start();
             }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waiters may have to be woken sooner than was known. */
+    void reconsider() {
+        lock.lock();
+        try {
+            news.signalAll();
         } finally {
             lock.unlock();
         }
@@ -93,19 +107,23 @@ final class LineWatch implements AutoCloseable {
     }
 
     private void look() {
-        Set<String> names = board.awaited();
+        Set<String> names = waiters.names();
         if (names.isEmpty()) {
             return;
         }
         long asOf = System.nanoTime();
-        boolean somebody = board.free(levels.findFree(names), asOf);
+        boolean somebody = waiters.free(levels.findFree(names), asOf);
         if (nextForOrphans.isPassed()) {
             nextForOrphans = Deadline.in(ORPHANS_EVERY);
-            somebody |= levels.isSomethingOrphaned(names) && board.callFirst(names);
+            somebody |= levels.isSomethingOrphaned(names) && waiters.callFirst(names);
         }
         if (somebody) {
             called.run();
             restart();
+        }
+        List<String> unheard = waiters.toBeAnnounced();
+        if (!unheard.isEmpty()) {
+            waiters.announced(levels.raiseFences(unheard, HandoverPauses.ANNOUNCEMENT));
         }
     }
 
@@ -122,12 +140,12 @@ final class LineWatch implements AutoCloseable {
     private boolean pause() {
         lock.lock();
         try {
-            long nanos = TimeUnit.MILLISECONDS.toNanos(pauses.nextBackOff());
-            while (!closed && !lookNow && nanos > 0) {
-                nanos = await(nanos);
+            Deadline next = Deadline.in(pauseBeforeNextLook());
+            for (long nanos = nanosTo(next); !closed && !lookNow && nanos > 0; nanos = nanosTo(next)) {
+                await(nanos);
             }
             lookNow = false;
-            if (closed || board.awaited().isEmpty()) {
+            if (closed || !waiters.isAny()) {
                 thread = null;
                 return false;
             }
@@ -137,13 +155,22 @@ final class LineWatch implements AutoCloseable {
         }
     }
 
+    private Duration pauseBeforeNextLook() {
+        Duration pause = Duration.ofMillis(pauses.nextBackOff());
+        return pause.compareTo(TURNOVER) > 0 && waiters.isTurnover() ? TURNOVER : pause;
+    }
+
+    private long nanosTo(Deadline next) {
+        return Math.min(next.remainingNanos(), waiters.nanosToPauseEnd());
+    }
+
     /** The caller looks again. */
     @SuppressWarnings("WaitNotInLoop")
-    private long await(long nanos) {
+    private void await(long nanos) {
         try {
-            return news.awaitNanos(nanos);
+            long unused = news.awaitNanos(nanos);
         } catch (InterruptedException nobodyMayEndThisThread) {
-            return nanos;
+            log.debug("The thread goes on although it was interrupted", nobodyMayEndThisThread);
         }
     }
 }

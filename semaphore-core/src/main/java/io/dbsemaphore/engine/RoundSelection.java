@@ -2,7 +2,6 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.engine.PendingGrant.Place;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -44,22 +43,22 @@ final class RoundSelection {
      * @param waitsAtFirst whether it had better do so where nobody was passed over before
      */
     static RoundSelection from(
-            Collection<PendingGrant> queue,
+            OrderQueue queue,
             BusyNames busy,
             int maxBatchSize,
             boolean keptToo,
             boolean mayWait,
             boolean waitsAtFirst) {
         RoundSelection selection = new RoundSelection(busy, maxBatchSize, mayWait, waitsAtFirst);
-        for (PendingGrant pending : queue) {
-            if (selection.isFull()) {
-                break;
-            }
-            if (pending.notBefore().isPassed() && (keptToo || !pending.order().isKeptAlive())) {
-                selection.consider(pending);
-            }
-        }
+        queue.offerTo(selection, keptToo);
         return selection;
+    }
+
+    /** Whether a round can begin. */
+    static boolean isPossible(OrderQueue queue, BusyNames busy) {
+        RoundSelection selection = new RoundSelection(busy, 1, true, false);
+        queue.offerTo(selection, true);
+        return !selection.members.isEmpty();
     }
 
     /** Who is in it, in the order of the queue. */
@@ -83,26 +82,32 @@ final class RoundSelection {
         return mayWait && waitsAtFirst && names.size() == 1 ? Set.copyOf(names) : Set.of();
     }
 
-    private boolean isFull() {
+    /** Whether nothing more is considered. */
+    boolean isFull() {
         return closed || members.size() >= maxBatchSize || names.size() >= MAX_NAMES;
     }
 
-    private void consider(PendingGrant pending) {
+    /** Adds it or passes it over. Returns false when all that follow with the same names would be passed over, too. */
+    boolean consider(PendingGrant pending) {
         if (pending.place() != Place.QUEUE) {
             throw new IllegalStateException(
                     "Not in the queue: " + pending.order().externalId());
         }
         if (pending.names().stream().anyMatch(name -> kept.contains(name) || busy.contains(name))) {
             pass(pending);
-        } else if (members.isEmpty()) {
+            return false;
+        }
+        if (members.isEmpty()) {
             awaited = mayWait ? pending.blockedBy() : null;
             closed = pending.isAlone();
             add(pending);
-        } else if (fits(pending)) {
-            add(pending);
-        } else {
-            pass(pending);
+            return true;
         }
+        if (fits(pending)) {
+            add(pending);
+            return true;
+        }
+        return !pass(pending);
     }
 
     private boolean fits(PendingGrant pending) {
@@ -121,9 +126,12 @@ final class RoundSelection {
         externalIds.add(pending.order().externalId());
     }
 
-    private void pass(PendingGrant pending) {
-        if (pending.names().stream().noneMatch(busy::isHeldUp)) {
+    /** Returns whether it keeps its turn. */
+    private boolean pass(PendingGrant pending) {
+        boolean keepsTurn = pending.names().stream().noneMatch(busy::isHeldUp);
+        if (keepsTurn) {
             kept.addAll(pending.names());
         }
+        return keepsTurn;
     }
 }

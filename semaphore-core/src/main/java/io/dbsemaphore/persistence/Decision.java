@@ -6,10 +6,12 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -39,7 +41,12 @@ final class Decision {
 
         PermitShortage describe(Optional<Instant> earliestExpiry) {
             return new PermitShortage(
-                    numbers.name(), numbers.capacity(), numbers.held(), numbers.requested(), earliestExpiry);
+                    numbers.name(),
+                    numbers.capacity(),
+                    numbers.held(),
+                    numbers.requested(),
+                    earliestExpiry,
+                    numbers.withheld());
         }
     }
 
@@ -85,6 +92,19 @@ final class Decision {
         return watermarks;
     }
 
+    /** What is free of each semaphore when all is decided, by name. */
+    Map<String, Availability> availability() {
+        Set<Long> raised = watermarks().keySet();
+        Map<String, Availability> availability = new HashMap<>();
+        rooms.forEach((name, room) -> availability.put(
+                name,
+                new Availability(
+                        room.free(),
+                        room.fence(),
+                        room.fence() + (raised.contains(room.semaphoreId()) ? approvals.size() : 0))));
+        return availability;
+    }
+
     /** The semaphores that have too few free permits for refused orders. */
     Collection<Lack> lacks() {
         Map<Long, Lack> lacks = new TreeMap<>();
@@ -113,8 +133,9 @@ final class Decision {
                                 new PermitsExceedCapacityException(wanted.getKey(), count, room.capacity())));
                 return;
             }
-            if (!room.fits(count, order.isExclusive(), order.askedBefore(wanted.getKey()))) {
-                shortages.add(new Shortage(room, room.shortage(count, order.isExclusive())));
+            long askedBefore = order.askedBefore(wanted.getKey());
+            if (!room.fits(count, order.isExclusive(), askedBefore)) {
+                shortages.add(new Shortage(room, room.shortage(count, order.isExclusive(), askedBefore)));
             }
         }
         if (shortages.isEmpty()) {
@@ -131,11 +152,10 @@ final class Decision {
      * free at the same time by chance.
      */
     private void keepTurn(GrantOrder order, List<Shortage> shortages) {
-        order.refused();
         if (!order.isPatient()) {
             return;
         }
-        if (order.refusals() > REFUSALS_UNTIL_ALL_IS_KEPT) {
+        if (order.refusals() >= REFUSALS_UNTIL_ALL_IS_KEPT) {
             order.permits().keySet().forEach(name -> room(name).keep());
         } else {
             shortages.forEach(shortage -> shortage.room().keep());

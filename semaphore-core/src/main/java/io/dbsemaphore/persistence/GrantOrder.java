@@ -118,7 +118,8 @@ public final class GrantOrder {
         this.askedBefore = Map.copyOf(askedBefore);
     }
 
-    long askedBefore(String name) {
+    /** How many permits of this semaphore those wait for who came earlier. */
+    public long askedBefore(String name) {
         return askedBefore.getOrDefault(name, 0L);
     }
 
@@ -142,7 +143,8 @@ public final class GrantOrder {
         return patient;
     }
 
-    void refused() {
+    /** There was no room for it, after all that its transaction could do. */
+    public void refused() {
         refusals.incrementAndGet();
     }
 

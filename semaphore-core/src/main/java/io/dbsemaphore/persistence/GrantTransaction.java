@@ -97,7 +97,7 @@ public final class GrantTransaction {
         write(decision).forEach(batch::settle);
         decision.rejections().forEach(batch::settle);
         refuse(decision).forEach(batch::settle);
-        return new GrantResult(batch.outcomes(), takenBack, released);
+        return new GrantResult(batch.outcomes(), decision.availability(), takenBack, released);
     }
 
     /** Locks what the orders name, by the next round trip. */

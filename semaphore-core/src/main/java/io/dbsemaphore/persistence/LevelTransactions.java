@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ public final class LevelTransactions {
     private final PermitRequestRepository requests;
     private final InstanceRepository instances;
     private final SilentInstances silentInstances;
+    private final GrantStatements statements;
 
     LevelTransactions(
             ShortTransaction transaction,
@@ -24,25 +26,51 @@ public final class LevelTransactions {
             SemaphoreDirectory directory,
             PermitRequestRepository requests,
             InstanceRepository instances,
-            SilentInstances silentInstances) {
+            SilentInstances silentInstances,
+            GrantStatements statements) {
         this.transaction = transaction;
         this.semaphores = semaphores;
         this.directory = directory;
         this.requests = requests;
         this.instances = instances;
         this.silentInstances = silentInstances;
+        this.statements = statements;
     }
 
-    /** How many permits of each are free, by name; none and fewer where less than nothing is, or it is held exclusively. */
-    public Map<String, Long> findFree(Collection<String> names) {
+    /** What is free of each, by name. */
+    public Map<String, PolledAvailability> findFree(Collection<String> names) {
         return transaction.execute(() -> {
-            Map<String, Long> free = new HashMap<>();
+            Map<String, PolledAvailability> free = new HashMap<>();
             Set<Long> ids = idsOf(names);
             List<SemaphoreRepository.Level> levels = ids.isEmpty() ? List.of() : semaphores.findLevels(ids);
-            levels.forEach(
-                    level -> free.put(level.name(), level.exclusive() > 0 ? 0 : level.capacity() - level.held()));
-            names.forEach(name -> free.putIfAbsent(name, Long.MAX_VALUE / 2)); // deleted: that is to be told
+            levels.forEach(level -> free.put(
+                    level.name(),
+                    new PolledAvailability(
+                            level.exclusive() > 0 ? 0 : level.capacity() - level.held(), level.fence())));
+            names.forEach(name -> free.putIfAbsent(name, PolledAvailability.DELETED));
             return free;
+        });
+    }
+
+    /**
+     * Raises the fences of those of these semaphores whose rows nobody else has locked, so that other JVMs see that
+     * something has happened.
+     *
+     * @return the fences by name
+     */
+    public Map<String, Long> raiseFences(Collection<String> names, long by) {
+        return transaction.execute(() -> {
+            Map<String, Long> fences = new HashMap<>();
+            Set<Long> ids = idsOf(names);
+            if (!ids.isEmpty()) {
+                Result<List<LockedSemaphore>> locked = statements.lockFree(ids);
+                statements.flush();
+                locked.get().forEach(semaphore -> fences.put(semaphore.name(), semaphore.fence() + by));
+                if (!fences.isEmpty()) {
+                    semaphores.raiseFences(idsOf(fences.keySet()), by);
+                }
+            }
+            return fences;
         });
     }
 

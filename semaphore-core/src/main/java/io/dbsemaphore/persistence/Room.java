@@ -48,6 +48,16 @@ final class Room {
         return exclusive ? held == 0 && askedBefore == 0 : held + askedBefore + count <= semaphore.capacity();
     }
 
+    /** How many permits are free; none while it is held exclusively. */
+    long free() {
+        return heldExclusively ? 0 : Math.max(0, semaphore.capacity() - held);
+    }
+
+    /** The highest token that was handed out before this transaction. */
+    long fence() {
+        return semaphore.fence();
+    }
+
     /** What is free is kept for somebody who came earlier. */
     void keep() {
         kept = true;
@@ -75,9 +85,14 @@ final class Room {
         return semaphore.fence() + ordinal;
     }
 
-    PermitShortage shortage(int count, boolean exclusive) {
+    PermitShortage shortage(int count, boolean exclusive, long askedBefore) {
         return new PermitShortage(
-                semaphore.name(), semaphore.capacity(), held, countOf(count, exclusive), Optional.empty());
+                semaphore.name(),
+                semaphore.capacity(),
+                held,
+                countOf(count, exclusive),
+                Optional.empty(),
+                kept ? free() : Math.min(free(), askedBefore));
     }
 
     private int countOf(int count, boolean exclusive) {

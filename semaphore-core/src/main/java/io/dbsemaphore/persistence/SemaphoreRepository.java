@@ -29,16 +29,21 @@ interface SemaphoreRepository extends Repository<Semaphore, Long> {
     List<NamedId> findIds(Collection<String> names);
 
     /** How full a semaphore is. */
-    record Level(String name, int capacity, long held, int exclusive) {}
+    record Level(String name, int capacity, long held, int exclusive, long fence) {}
 
     /** How full these are, and read without a lock: good for a guess. */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreRepository$Level(
-                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0))
+                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), s.fence)
             from Semaphore s left join Permit p on p.semaphoreId = s.id and p.state = ACQUIRED
             where s.id in :ids
-            group by s.id, s.name, s.capacity""")
+            group by s.id, s.name, s.capacity, s.fence""")
     List<Level> findLevels(Collection<Long> ids);
+
+    /** Raises the fences of these semaphores, whose rows are locked. */
+    @Modifying
+    @Query("update Semaphore s set s.fence = s.fence + :by where s.id in :ids")
+    int raiseFences(Collection<Long> ids, long by);
 
     /** What is held of a semaphore. */
     @Query("select coalesce(sum(p.count), 0) from Permit p where p.semaphoreId = :id and p.state = ACQUIRED")

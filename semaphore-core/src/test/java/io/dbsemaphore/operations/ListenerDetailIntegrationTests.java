@@ -122,6 +122,23 @@ class ListenerDetailIntegrationTests {
                         .containsExactly(new Details.Expired(expired.externalId(), Map.of(one, 1, many, 2))));
     }
 
+    /** There was room as soon as it asked; that its own transaction had to make it is not a wait. */
+    @Test
+    void tellsOfNoWaitWhereAnAcquireOnlyTookBackWhatHadExpired() {
+        String name = node.semaphore(1);
+        PermitGrant expired = node.semaphores()
+                .acquire(AcquireRequest.of(name).withTtl(Duration.ofMinutes(1)).withKeepAlive(false));
+        schema.jdbc()
+                .update(
+                        "update permit_request set expires_at = created_at where external_id = ?",
+                        expired.externalId());
+
+        node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
+
+        Awaitility.await("the expiry").atMost(SOON).until(() -> !details.expired.isEmpty());
+        assertThat(details.waited).isEmpty();
+    }
+
     @Test
     void tellsWhatTheMaintenanceTookBack() {
         String one = node.semaphore(1);
