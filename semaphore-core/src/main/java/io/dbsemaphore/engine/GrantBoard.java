@@ -109,8 +109,7 @@ final class GrantBoard {
     private RoundSelection select(boolean keptToo, boolean mayWait, boolean takesReleases) {
         // what waits keeps releases from riding along, which is worth more, unless others are at the same rows
         boolean waitsAtFirst = !takesReleases && contention.waitsAtFirst(queue.size());
-        return RoundSelection.from(
-                queue, busy, maxBatchSize, keptToo, mayWait && contention.mayWait(), waitsAtFirst);
+        return RoundSelection.from(queue, busy, maxBatchSize, keptToo, mayWait && contention.mayWait(), waitsAtFirst);
     }
 
     /**

@@ -19,8 +19,8 @@ import java.util.TreeSet;
 final class OrderQueue {
 
     private final Map<Group, TreeMap<Long, PendingGrant>> ready = new HashMap<>();
-    private final TreeSet<PendingGrant> pausing = new TreeSet<>(
-            Comparator.comparing(PendingGrant::notBefore).thenComparing(PendingGrant::ticket));
+    private final TreeSet<PendingGrant> pausing =
+            new TreeSet<>(Comparator.comparing(PendingGrant::notBefore).thenComparing(PendingGrant::ticket));
     private int size;
     private int kept;
 

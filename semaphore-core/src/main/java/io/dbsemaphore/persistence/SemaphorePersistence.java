@@ -83,8 +83,7 @@ public final class SemaphorePersistence implements AutoCloseable {
                 new EarliestExpiries(requests),
                 statements,
                 ids);
-        levels = new LevelTransactions(
-                transaction, semaphores, directory, requests, instanceRows, silent, statements);
+        levels = new LevelTransactions(transaction, semaphores, directory, requests, instanceRows, silent, statements);
         renewals = new RenewTransaction(transaction, requests, lookup, together);
         undoing = new UndoTransaction(transaction, requests, releases, statements, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);

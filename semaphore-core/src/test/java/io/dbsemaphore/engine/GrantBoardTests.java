@@ -94,14 +94,16 @@ class GrantBoardTests {
         refuse(inFlight);
         refuseAll();
         assertThat(timeOf(2_000, i -> {
-                    assertThat(board.tryLast(waiters.get(waiters.size() - 1 - i))).isEqualTo(true);
+                    assertThat(board.tryLast(waiters.get(waiters.size() - 1 - i)))
+                            .isEqualTo(true);
                     assertThat(board.nanosToWork()).isZero();
                     refuse(board.take(true, true, false));
                 }))
                 .as("last attempts of those that came last")
                 .isLessThan(Duration.ofSeconds(3));
-        assertThat(timeOf(90_000, i -> assertThat(board.giveUp(waiters.get(i), () -> {}))
-                        .isEqualTo(true)))
+        assertThat(timeOf(
+                        90_000,
+                        i -> assertThat(board.giveUp(waiters.get(i), () -> {})).isEqualTo(true)))
                 .as("giving up")
                 .isLessThan(Duration.ofSeconds(5));
     }
@@ -112,8 +114,7 @@ class GrantBoardTests {
         waiters.forEach(board::add);
         refuseAll();
 
-        List<PendingGrant> decided =
-                waiters.stream().filter(board::tryLast).toList();
+        List<PendingGrant> decided = waiters.stream().filter(board::tryLast).toList();
 
         assertThat(decided).isEqualTo(waiters.subList(0, GrantBoard.MAX_LAST_ATTEMPTS));
         assertThat(waiters.get(GrantBoard.MAX_LAST_ATTEMPTS)).satisfies(last -> {
@@ -182,8 +183,10 @@ class GrantBoardTests {
     }
 
     private void refuse(Round round) {
-        board.finish(round, Map.of("backup", new Availability(0, 7, 7)), () -> round.members()
-                .forEach(pending -> {
+        board.finish(
+                round,
+                Map.of("backup", new Availability(0, 7, 7)),
+                () -> round.members().forEach(pending -> {
                     pending.refused(List.of(FULL));
                     if (pending.order().isPatient()) {
                         board.park(pending);

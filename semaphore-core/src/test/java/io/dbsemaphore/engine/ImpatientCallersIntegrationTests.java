@@ -52,7 +52,9 @@ class ImpatientCallersIntegrationTests {
         assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(SOON);
         over.set(true);
         for (Future<Integer> loop : loops) {
-            assertThat(Cluster.get(loop)).as("grants of callers that came later").isZero();
+            assertThat(Cluster.get(loop))
+                    .as("grants of callers that came later")
+                    .isZero();
         }
         grant.release();
     }
@@ -88,8 +90,7 @@ class ImpatientCallersIntegrationTests {
     /** One that waits, and has been refused once. */
     private Future<PermitGrant> inLine(AcquireRequest request) {
         node.gate().clear();
-        Future<PermitGrant> waiting =
-                Cluster.async(() -> node.semaphores().acquire(request.withWaitTime(WAIT_TIME)));
+        Future<PermitGrant> waiting = Cluster.async(() -> node.semaphores().acquire(request.withWaitTime(WAIT_TIME)));
         Awaitility.await("the first attempt, and a look of the poller")
                 .atMost(SOON)
                 .until(() -> node.gate().count("commit") >= 2 && node.gate().count("sum(") >= 2);
