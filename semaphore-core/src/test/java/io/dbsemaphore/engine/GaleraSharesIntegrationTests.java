@@ -85,6 +85,5 @@ class GaleraSharesIntegrationTests {
         assertThat(List.of(grants.get(0), grants.get(1)))
                 .as("grants of each; the longest wait was %s", Duration.ofNanos(longest.get()))
                 .allSatisfy(each -> assertThat(each).isGreaterThanOrEqualTo(all * 3 / 10));
-        System.out.println("Galera " + capacity + ": " + grants + " longest " + longest.get() / 1_000_000 + " conflicts " + galera.conflicts());
     }
 }
