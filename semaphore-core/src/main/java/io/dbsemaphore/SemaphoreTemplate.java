@@ -94,7 +94,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     private static void releaseAfterFailure(PermitGrant grant, Throwable failure) {
         try {
             grant.release();
-        } catch (RuntimeException releaseFailure) {
+        } catch (RuntimeException | Error releaseFailure) {
             if (releaseFailure != failure) {
                 failure.addSuppressed(releaseFailure);
             }
@@ -105,7 +105,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     private static void releaseAfterSuccess(PermitGrant grant) {
         try {
             grant.release();
-        } catch (RuntimeException releaseFailure) {
+        } catch (RuntimeException | Error releaseFailure) {
             log.warn(
                     "The work of {} on {} is done, but its permits could not be released yet; the release goes on in the"
                             + " background, at the latest they are free when their TTL has passed",

@@ -2,6 +2,7 @@ package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.annotation.OnUnavailable;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactory;
@@ -12,7 +13,7 @@ final class GuardFactory {
 
     private final ReturnTypes returnTypes = new ReturnTypes();
     private final ExecutorService acquires = GuardThreads.forAcquires();
-    private final ExecutorService releases = GuardThreads.forReleases();
+    private final Executor releases = GuardThreads.forReleases();
     private final LazyOperations operations;
     private final BeanFactory beanFactory;
     private final WithPermitsParser parser;

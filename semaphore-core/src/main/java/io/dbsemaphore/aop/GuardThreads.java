@@ -1,6 +1,7 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
@@ -36,15 +37,23 @@ final class GuardThreads {
 
     /**
      * As many as there are releases at once, never more than grants are held: a release must not queue behind the code
-     * that goes on after an earlier one, on the same thread.
+     * that goes on after an earlier one, on the same thread. While the system has no thread for one, it is done by the
+     * thread that hands it in.
      */
-    static ExecutorService forReleases() {
-        return new ThreadPoolExecutor(
+    static Executor forReleases() {
+        Executor threads = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
                 new DaemonThreads().numbered("semaphore-release"));
+        return release -> {
+            try {
+                threads.execute(release);
+            } catch (Error noThread) { // a release must not depend on one
+                release.run();
+            }
+        };
     }
 }

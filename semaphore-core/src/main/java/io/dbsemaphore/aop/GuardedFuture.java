@@ -26,12 +26,24 @@ final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<
         this.release = new FutureTask<>(grant::release);
     }
 
-    /** Guards work that was begun. What has ended already is released on this thread, all else by the executor. */
+    /**
+     * Guards work that was begun. What has ended already is released on this thread, all else by the executor; where that
+     * has no thread for it, on the thread that ends the work.
+     */
     static <T extends @Nullable Object> GuardedFuture<T> of(
             CompletionStage<T> work, PermitGrant grant, Executor releases) {
         GuardedFuture<T> future = new GuardedFuture<>(work, grant);
-        work.whenCompleteAsync(future::end, hasEnded(work) ? Runnable::run : releases);
+        Executor executor = hasEnded(work) ? Runnable::run : releases;
+        CompletionStage<T> unused = work.whenComplete((value, failure) -> future.endOn(executor, value, failure));
         return future;
+    }
+
+    private void endOn(Executor executor, T value, @Nullable Throwable failure) {
+        try {
+            executor.execute(() -> end(value, failure));
+        } catch (Throwable refused) { // shut down, or without a thread: the permits must not stay held for that
+            end(value, failure);
+        }
     }
 
     private static boolean hasEnded(CompletionStage<?> work) {
@@ -57,17 +69,19 @@ final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<
     }
 
     private void end(T value, @Nullable Throwable failure) {
-        Throwable releaseFailure = release();
-        if (failure != null) {
-            if (releaseFailure != null) {
+        try {
+            Throwable releaseFailure = release();
+            if (releaseFailure != null && failure != null) {
                 GrantRelease.suppress(failure, releaseFailure);
-            }
-            completeExceptionally(failure);
-        } else {
-            if (releaseFailure != null) {
+            } else if (releaseFailure != null) {
                 GrantRelease.logFailure(grant, releaseFailure);
             }
-            complete(value);
+        } finally {
+            if (failure != null) {
+                completeExceptionally(failure);
+            } else {
+                complete(value);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreOperations;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
@@ -38,13 +39,13 @@ final class ReactiveGuard implements MethodGuard {
             Refusal refusal,
             ReactiveAdapter adapter,
             ExecutorService acquires,
-            ExecutorService releases) {
+            Executor releases) {
         this.operations = operations;
         this.requests = requests;
         this.refusal = refusal;
         this.adapter = adapter;
         this.acquires = Schedulers.fromExecutorService(acquires);
-        this.releases = Schedulers.fromExecutorService(releases);
+        this.releases = Schedulers.fromExecutor(releases);
     }
 
     @Override

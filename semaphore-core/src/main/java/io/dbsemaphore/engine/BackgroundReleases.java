@@ -32,6 +32,7 @@ final class BackgroundReleases implements AutoCloseable {
         ScheduledThreadPoolExecutor executor =
                 new ScheduledThreadPoolExecutor(1, threads.named("semaphore-background"));
         executor.setRemoveOnCancelPolicy(true);
+        executor.prestartCoreThread(); // there may be no thread to be had when it is needed
         this.thread = executor;
     }
 
@@ -74,7 +75,7 @@ final class BackgroundReleases implements AutoCloseable {
     private void run(Task task, Duration lastDelay) {
         try {
             task.work.run();
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             if (task.until.isPassed()) {
                 log.warn("Gave up the {}: its TTL has passed, so its permits are takeable by now", task.name, failure);
                 return;

@@ -21,10 +21,7 @@ final class CallerFailures {
         if (failure instanceof RuntimeException exception) {
             return copy(exception);
         }
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        return new IllegalStateException(failure);
+        return new IllegalStateException("The database work of the semaphores failed: " + failure, failure);
     }
 
     private static RuntimeException copy(RuntimeException failure) {

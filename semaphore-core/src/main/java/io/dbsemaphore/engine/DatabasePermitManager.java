@@ -140,7 +140,7 @@ final class DatabasePermitManager implements PermitManager {
         GrantOutcome outcome = answer.outcome();
         Duration waited = Duration.ofNanos(System.nanoTime() - begin);
         if (outcome instanceof GrantOutcome.Granted granted) {
-            PermitGrant handle = hold(request, granted, answer, kept, forWork);
+            PermitGrant handle = holdOrGiveBack(request, granted, answer, kept, forWork);
             listeners.tell(listener -> listener.acquired(handle, waited));
             if (order.refusals() > 0) {
                 listeners.tell(listener -> listener.waited(handle, waited));
@@ -155,6 +155,19 @@ final class DatabasePermitManager implements PermitManager {
             throw rejected.reason();
         }
         throw new IllegalStateException("Nothing was decided about " + order.externalId() + ": " + outcome);
+    }
+
+    /** An acquire that throws holds nothing, whatever it is that went wrong here. */
+    private PermitGrant holdOrGiveBack(
+            AcquireRequest request, GrantOutcome.Granted granted, Grants.Answer answer, boolean kept, boolean forWork) {
+        try {
+            return hold(request, granted, answer, kept, forWork);
+        } catch (RuntimeException | Error failure) {
+            if (!granted.replayed()) {
+                releaser.giveBack(granted.grant());
+            }
+            throw failure;
+        }
     }
 
     private PermitGrant hold(

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EngineRun {
 
+    private final DaemonThreads threads;
     private final SemaphoreSettings settings;
     private final MaintenanceSettings maintenanceSettings;
     private final Grants grants;
@@ -33,7 +34,8 @@ final class EngineRun {
             MaintenanceSettings maintenanceSettings,
             SemaphorePatterns patterns,
             Listeners listeners,
-            Supplier<List<OwnerLiveness>> ownerLiveness) {}
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            DaemonThreads threads) {}
 
     /**
      * Makes a run.
@@ -47,7 +49,7 @@ final class EngineRun {
             HeldGrants held,
             CheckedGrants checked,
             Supplier<DatabasePermitManager> current) {
-        DaemonThreads threads = new DaemonThreads();
+        threads = configuration.threads();
         settings = configuration.settings();
         maintenanceSettings = configuration.maintenanceSettings();
         SemaphorePersistence persistence = database.persistence();
@@ -104,6 +106,7 @@ final class EngineRun {
                 listeners,
                 grants);
         shutdown = new Shutdown(intake, grants, held, keepAlive, persistence.releases(), retry, listeners, threads);
+        threads.open();
     }
 
     /** How many transactions of one kind may be under way: the others are left connections, too. */
@@ -140,5 +143,6 @@ final class EngineRun {
         background.close();
         releases.close();
         renewals.close();
+        threads.close();
     }
 }

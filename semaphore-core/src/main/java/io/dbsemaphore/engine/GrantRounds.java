@@ -104,10 +104,13 @@ final class GrantRounds implements Lanes.Desk {
 
     private void done(Round round, Taken taken, GrantResult result) {
         List<GrantOutcome> outcomes = result.outcomes();
-        finish(round, result.availability(), () -> settle(round, outcomes, taken.lapses));
-        if (taken.ride != null) {
-            regulars.leave(taken.ride.releases());
-            taken.ride.done(result.released());
+        try {
+            finish(round, result.availability(), () -> settle(round, outcomes, taken.lapses));
+        } finally {
+            if (taken.ride != null) {
+                regulars.leave(taken.ride.releases());
+                taken.ride.done(result.released());
+            }
         }
         attempt.tell(result);
     }
@@ -142,13 +145,21 @@ final class GrantRounds implements Lanes.Desk {
             } catch (RuntimeException | Error unforeseen) { // nobody may wait for ever
                 round.members().stream()
                         .filter(pending -> pending.place() == PendingGrant.Place.ROUND)
-                        .forEach(pending -> pending.decide(new IllegalStateException("A grant failed", unforeseen)));
+                        .forEach(pending -> giveUp(pending, unforeseen));
             }
         });
         round.members().stream().filter(PendingGrant::isDecided).forEach(pending -> {
             regulars.leave(1);
             pending.tell();
         });
+    }
+
+    /** It may have been granted, so that it has to be undone. */
+    private static void giveUp(PendingGrant pending, Throwable failure) {
+        if (pending.order().isClaimed()) {
+            pending.order().setFateUnknown(true);
+        }
+        pending.decide(new IllegalStateException("A grant failed: " + failure, failure));
     }
 
     private void settle(Round round, List<GrantOutcome> outcomes, long lapses) {
@@ -229,7 +240,7 @@ final class GrantRounds implements Lanes.Desk {
                 ? commit.translatedCause()
                 : failure instanceof RuntimeException exception
                         ? exception
-                        : new IllegalStateException("A grant failed", failure);
+                        : new IllegalStateException("A grant failed: " + failure, failure);
         for (PendingGrant pending : round.members()) {
             if (unknown && pending.order().isClaimed()) {
                 pending.order().setFateUnknown(true);

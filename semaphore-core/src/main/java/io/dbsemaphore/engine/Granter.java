@@ -65,7 +65,7 @@ final class Granter {
                 undoing.undo(order);
                 return Boolean.TRUE;
             }));
-        } catch (RuntimeException undoFailure) {
+        } catch (RuntimeException | Error undoFailure) {
             failure.addSuppressed(undoFailure);
             background.undo(order);
             throw new AcquireOutcomeUnknownException(order.externalId(), failure);

@@ -68,7 +68,7 @@ final class Heartbeat {
             if (!state.isBelieved()) { // the heartbeat that ended the lapse did not know of it
                 kept.tell(locked(() -> lookAfter(lease.lapses())));
             }
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             log.debug("{} does not count as held before the next heartbeat", state.grant(), failure);
         }
     }

@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Unforeseen;
 import io.dbsemaphore.persistence.RenewTransaction;
 import java.time.Duration;
 import java.util.List;
@@ -10,7 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,7 +31,7 @@ final class KeepAlive implements AutoCloseable {
     private final Duration longestInterval;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private @Nullable Thread thread;
+    private boolean running;
     private volatile boolean closed;
 
     KeepAlive(
@@ -54,9 +54,9 @@ final class KeepAlive implements AutoCloseable {
         kept.add(new KeptGrant(state, handle, maxHold, longestInterval));
         lock.lock();
         try {
-            if (thread == null && !closed) {
-                thread = threads.create("semaphore-keep-alive", this::run);
-                thread.start();
+            if (!running && !closed) {
+                threads.start("semaphore-keep-alive", this::run);
+                running = true;
             }
             changed.signalAll();
         } finally {
@@ -111,10 +111,18 @@ final class KeepAlive implements AutoCloseable {
     }
 
     private void run() {
-        while (awaitDue()) {
-            survive("heartbeat", heartbeat::beatUnlessUnderWay, lease::postpone);
-            survive("renewal", this::renewDue, () -> due().forEach(KeptGrant::postpone));
-            survive("end of what was not renewed", this::losePassed, () -> {});
+        boolean goesOn = true;
+        while (goesOn) {
+            try {
+                goesOn = awaitDue();
+                if (goesOn) {
+                    survive("heartbeat", heartbeat::beatUnlessUnderWay, lease::postpone);
+                    survive("renewal", this::renewDue, () -> due().forEach(KeptGrant::postpone));
+                    survive("end of what was not renewed", this::losePassed, () -> {});
+                }
+            } catch (Throwable failure) {
+                Unforeseen.survive(log, "The keep-alive", failure);
+            }
         }
     }
 
@@ -175,7 +183,7 @@ final class KeepAlive implements AutoCloseable {
                 }
                 await(nanos);
             }
-            thread = null;
+            running = false;
             return false;
         } finally {
             lock.unlock();

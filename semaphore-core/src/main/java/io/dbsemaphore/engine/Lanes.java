@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Unforeseen;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -11,7 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A few threads that do one kind of work in rounds. As long as rounds are short, one thread does them all, since two would
- * split what one does together; when it is held up, another helps. The threads exist while there is work.
+ * split what one does together; when it is held up, another helps. The threads exist while there is work. While the system
+ * has no thread for them, callers do the work.
  */
 final class Lanes implements AutoCloseable {
 
@@ -36,6 +38,9 @@ final class Lanes implements AutoCloseable {
     private static final long HELP_AFTER = Duration.ofMillis(20).toNanos();
     private static final long END_AFTER = Duration.ofSeconds(2).toNanos();
 
+    /** For how long a caller does what others need, too, while there are no threads. */
+    private static final long LONGEST_HELP = Duration.ofMillis(200).toNanos();
+
     private final DaemonThreads factory;
     private final String name;
     private final int max;
@@ -44,6 +49,9 @@ final class Lanes implements AutoCloseable {
     private final Condition news = lock.newCondition();
     private final Map<Thread, Long> busySince = new HashMap<>();
     private int threads;
+    /** How many of the threads are to be started as soon as the system has one. */
+    private int late;
+
     private int idle;
     private int watching;
     private boolean closed;
@@ -60,22 +68,41 @@ final class Lanes implements AutoCloseable {
         return max > 1;
     }
 
-    /** There is work. */
+    /** There is work, which is done by a thread of the library; by this one where the system has none for the moment. */
     void signal() {
+        if (!wake()) {
+            boolean unused = help();
+        }
+    }
+
+    /** Returns whether a thread of the library is there for the work. */
+    private boolean wake() {
         lock.lock();
         try {
             if (!busySince.isEmpty() && watching > 0) {
-                return; // who watches will help in time
+                return true; // who watches will help in time
             }
             if (idle > 0) {
                 news.signal();
             } else if (threads < max) {
-                threads++;
-                Thread thread = factory.create(name + "-" + threads, this::run);
-                thread.start();
+                start(new Worker());
             }
+            return threads > late;
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void start(Worker worker) {
+        threads++;
+        try {
+            if (!factory.start(name + "-" + threads, worker)) {
+                worker.late = true;
+                late++;
+            }
+        } catch (Throwable noThread) { // the next one tries again
+            threads--;
+            Unforeseen.log(log, "The start of a thread of " + name, noThread);
         }
     }
 
@@ -89,12 +116,18 @@ final class Lanes implements AutoCloseable {
         if (Thread.currentThread().getClass().getName().equals(VIRTUAL_THREAD) || !begin()) {
             return false;
         }
-        Uninterrupted.call(() -> {
-            round(false);
-            return Boolean.TRUE;
-        });
-        if (desk.nanosToWork() < Long.MAX_VALUE) {
-            signal();
+        long end = System.nanoTime() + LONGEST_HELP;
+        boolean goesOn = true;
+        while (goesOn) {
+            Uninterrupted.call(() -> {
+                round(false);
+                return Boolean.TRUE;
+            });
+            goesOn = desk.nanosToWork() < Long.MAX_VALUE
+                    && !wake()
+                    && desk.nanosToWork() <= 0
+                    && System.nanoTime() < end
+                    && begin();
         }
         return true;
     }
@@ -120,17 +153,41 @@ final class Lanes implements AutoCloseable {
         }
     }
 
-    private void run() {
-        while (awaitTurn()) {
-            round(true);
+    private final class Worker implements Runnable {
+
+        private boolean late;
+
+        @Override
+        public void run() {
+            begun(this);
+            boolean goesOn = true;
+            while (goesOn) {
+                try {
+                    goesOn = awaitTurn();
+                    if (goesOn) {
+                        round(true);
+                    }
+                } catch (Throwable failure) { // this thread must go on
+                    Unforeseen.survive(log, name, failure);
+                }
+            }
+        }
+    }
+
+    private void begun(Worker worker) {
+        lock.lock();
+        try {
+            late -= worker.late ? 1 : 0;
+        } finally {
+            lock.unlock();
         }
     }
 
     private void round(boolean mayWait) {
         try {
             desk.work(mayWait);
-        } catch (RuntimeException | Error failure) { // the desk tells its callers; this thread must go on
-            log.error("A round of {} failed in a way that is not foreseen", name, failure);
+        } catch (Throwable failure) { // the desk tells its callers; this thread must go on
+            Unforeseen.survive(log, "A round of " + name, failure);
         } finally {
             finish();
         }

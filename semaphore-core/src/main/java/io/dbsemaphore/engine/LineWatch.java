@@ -1,13 +1,13 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Unforeseen;
 import io.dbsemaphore.persistence.LevelTransactions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOffExecution;
@@ -31,7 +31,7 @@ final class LineWatch implements AutoCloseable {
     private final Runnable called;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
-    private @Nullable Thread thread;
+    private boolean running;
     private BackOffExecution pauses = Pauses.begin();
     private Deadline nextForOrphans = Deadline.in(ORPHANS_EVERY);
     private boolean lookNow;
@@ -53,10 +53,10 @@ final class LineWatch implements AutoCloseable {
     void begin() {
         lock.lock();
         try {
-            if (thread == null && !closed) {
+            if (!running && !closed) {
                 pauses = Pauses.begin();
-                thread = threads.create("semaphore-watch", this::run);
-                thread.start();
+                threads.start("semaphore-watch", this::run);
+                running = true;
             }
         } finally {
             lock.unlock();
@@ -96,11 +96,17 @@ final class LineWatch implements AutoCloseable {
     }
 
     private void run() {
-        while (pause()) {
+        boolean goesOn = true;
+        while (goesOn) {
             try {
-                look();
-            } catch (RuntimeException | Error failure) { // those who wait have deadlines of their own
+                goesOn = pause();
+                if (goesOn) {
+                    look();
+                }
+            } catch (RuntimeException failure) { // those who wait have deadlines of their own
                 log.debug("It could not be seen whether there is room for those who wait; tried again", failure);
+            } catch (Throwable failure) {
+                Unforeseen.survive(log, "The watch for room", failure);
             }
         }
     }
@@ -145,7 +151,7 @@ final class LineWatch implements AutoCloseable {
             }
             lookNow = false;
             if (closed || !waiters.isAny()) {
-                thread = null;
+                running = false;
                 return false;
             }
             return true;

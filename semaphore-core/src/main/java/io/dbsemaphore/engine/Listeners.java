@@ -27,8 +27,10 @@ final class Listeners {
         for (SemaphoreListener listener : current()) {
             try {
                 event.accept(listener);
-            } catch (RuntimeException | Error failure) { // an acquire that threw here would leave its permits behind
-                log.warn("The semaphore listener {} threw; that changes nothing", listener, failure);
+            } catch (Throwable failure) { // an acquire that threw here would leave its permits behind
+                warn(
+                        "The semaphore listener " + listener.getClass().getName() + " threw; that changes nothing",
+                        failure);
             }
         }
     }
@@ -36,9 +38,17 @@ final class Listeners {
     private List<SemaphoreListener> current() {
         try {
             return listeners.get();
-        } catch (RuntimeException | Error failure) {
-            log.warn("The semaphore listeners cannot be had, and so are told nothing", failure);
+        } catch (Throwable failure) {
+            warn("The semaphore listeners cannot be had, and so are told nothing", failure);
             return List.of();
+        }
+    }
+
+    private static void warn(String what, Throwable failure) {
+        try {
+            log.warn(what, failure);
+        } catch (Throwable notEvenThat) {
+            // short of memory or of stack, as the listener was
         }
     }
 }

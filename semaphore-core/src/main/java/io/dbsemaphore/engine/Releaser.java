@@ -4,6 +4,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.persistence.ReleaseTransaction;
 import io.dbsemaphore.persistence.StoredGrant;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -69,10 +70,21 @@ final class Releaser {
             ReleaseOutcome outcome = release(grant, event);
             state.released();
             return outcome;
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             later.run();
             throw failure;
         }
+    }
+
+    /** Releases, in the background, a grant that never came to its caller. */
+    void giveBack(StoredGrant grant) {
+        keepAlive.stop(grant.requestId());
+        held.end(grant.requestId());
+        Duration ttl = grant.ttl();
+        background.release(
+                grant.externalId(),
+                () -> release(grant, listener -> listener.released(grant.externalId())),
+                ttl == null ? Deadline.NEVER : Deadline.in(ttl));
     }
 
     /** Releases by external id what any JVM may hold. */

@@ -5,6 +5,7 @@ import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -53,9 +54,32 @@ public final class SemaphoreEngine implements AutoCloseable {
             SemaphorePatterns patterns,
             Supplier<List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness) {
+        this(
+                dataSource,
+                settings,
+                maintenanceSettings,
+                patterns,
+                semaphoreListeners,
+                ownerLiveness,
+                new DaemonThreads());
+    }
+
+    SemaphoreEngine(
+            DataSource dataSource,
+            SemaphoreSettings settings,
+            MaintenanceSettings maintenanceSettings,
+            SemaphorePatterns patterns,
+            Supplier<List<SemaphoreListener>> semaphoreListeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            DaemonThreads threads) {
         runs = new EngineRuns(
                 new EngineRun.Configuration(
-                        settings, maintenanceSettings, patterns, new Listeners(semaphoreListeners), ownerLiveness),
+                        settings,
+                        maintenanceSettings,
+                        patterns,
+                        new Listeners(semaphoreListeners),
+                        ownerLiveness,
+                        threads),
                 () -> EngineDatabase.open(dataSource, settings));
         permitManager = new CurrentPermitManager(runs);
         admin = new CurrentAdmin(runs);

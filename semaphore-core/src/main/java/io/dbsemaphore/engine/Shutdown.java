@@ -76,8 +76,9 @@ final class Shutdown {
         List<GrantState> rest =
                 held.all().stream().filter(state -> state.grant().ttl() != null).toList();
         FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
-        Thread thread = threads.create("semaphore-shutdown", release);
-        thread.start();
+        if (!threads.start("semaphore-shutdown", release)) {
+            release.run(); // here, since there may be no thread in time
+        }
         @Nullable Exception why = null;
         try {
             int released = release.get(DATABASE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);

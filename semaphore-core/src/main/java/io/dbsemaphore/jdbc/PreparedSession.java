@@ -73,7 +73,7 @@ final class PreparedSession implements StatementQueue {
                     limits,
                     limits.applyToSession(target),
                     pipelining.of(target));
-        } catch (SQLException | RuntimeException failure) {
+        } catch (SQLException | RuntimeException | Error failure) {
             evict(target);
             throw failure;
         }
@@ -159,7 +159,7 @@ final class PreparedSession implements StatementQueue {
         try {
             target.rollback();
             transactionOpen = false;
-        } catch (SQLException failure) {
+        } catch (SQLException | RuntimeException | Error failure) {
             log.debug("A transaction could not be rolled back; its connection is going to be given up", failure);
         }
     }
@@ -192,7 +192,7 @@ final class PreparedSession implements StatementQueue {
                 target.setTransactionIsolation(isolationBefore);
             }
             target.setNetworkTimeout(Runnable::run, networkTimeoutBefore);
-        } catch (SQLException | RuntimeException failure) {
+        } catch (SQLException | RuntimeException | Error failure) {
             log.debug("A connection could not be restored to what it was and is given up", failure);
             evict(target);
             return;
@@ -215,7 +215,7 @@ final class PreparedSession implements StatementQueue {
             try (Statement probe = connection.createStatement()) {
                 probe.execute("select 1");
             }
-        } catch (SQLException | RuntimeException dead) {
+        } catch (SQLException | RuntimeException | Error dead) {
             log.trace("The connection that was given up is dead, as intended", dead);
         }
     }

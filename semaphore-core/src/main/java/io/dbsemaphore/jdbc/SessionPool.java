@@ -88,11 +88,14 @@ final class SessionPool implements AutoCloseable {
             session.begin();
             return SessionConnection.on(session, this);
         } catch (SQLException | RuntimeException | Error failure) {
-            if (session != null) {
-                session.rollback();
-                session.giveBack();
+            try {
+                if (session != null) {
+                    session.rollback();
+                    session.giveBack();
+                }
+            } finally {
+                places.release();
             }
-            places.release();
             throw failure;
         }
     }
@@ -187,22 +190,25 @@ final class SessionPool implements AutoCloseable {
                     || session.ageNanos() > LONGEST_LOAN.toNanos()) {
                 return false;
             }
+            if (!schedule()) {
+                return false; // nobody would give it back
+            }
             idle.addFirst(new Idle(session, lastReturn));
-            schedule();
             return true;
         }
     }
 
-    private void schedule() {
+    private boolean schedule() {
         if (!keeperScheduled) {
             try {
                 ScheduledFuture<?> unused =
                         keeper.schedule(this::look, KEPT_IDLE.toMillis() + 1, TimeUnit.MILLISECONDS);
                 keeperScheduled = true;
-            } catch (RejectedExecutionException shutDown) {
-                log.trace("Closed meanwhile; close() gives back what is kept", shutDown);
+            } catch (RejectedExecutionException | Error impossible) { // closed meanwhile, or there is no thread for it
+                log.debug("Idle connections are not looked after for the moment", impossible);
             }
         }
+        return keeperScheduled;
     }
 
     private void look() {
@@ -226,7 +232,7 @@ final class SessionPool implements AutoCloseable {
                     return;
                 }
                 session.giveBack();
-            } catch (SQLException | RuntimeException failure) {
+            } catch (SQLException | RuntimeException | Error failure) {
                 log.debug("A connection could not be given back", failure);
             } finally {
                 places.release();

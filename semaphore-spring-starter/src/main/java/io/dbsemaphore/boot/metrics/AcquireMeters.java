@@ -10,9 +10,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** How long acquires take, and how many callers of this JVM are at one now. */
 final class AcquireMeters {
+
+    private static final Logger log = LoggerFactory.getLogger(AcquireMeters.class);
 
     static final String FAILED = "failed";
 
@@ -33,8 +37,25 @@ final class AcquireMeters {
     /** An acquire begins. */
     Running begin(Collection<String> semaphores) {
         Set<String> configured = names.of(semaphores);
-        configured.forEach(name -> waiting(name).incrementAndGet());
+        configured.forEach(name -> safely(() -> waiting(name).incrementAndGet()));
         return new Running(configured, System.nanoTime());
+    }
+
+    /** A meter that throws must not change an acquire, whose permits would be left behind. */
+    private static void safely(Runnable measurement) {
+        try {
+            measurement.run();
+        } catch (Throwable failure) {
+            warn(failure);
+        }
+    }
+
+    private static void warn(Throwable failure) {
+        try {
+            log.warn("An acquire could not be measured; that does not change it", failure);
+        } catch (Throwable notEvenThat) {
+            // short of memory or of stack, as the meter was
+        }
     }
 
     private AtomicInteger waiting(String name) {
@@ -62,9 +83,9 @@ final class AcquireMeters {
         void end(String outcome) {
             long nanos = System.nanoTime() - begin;
             configured.forEach(name -> {
-                waiting(name).decrementAndGet();
-                acquires.withTags(SemaphoreMetrics.SEMAPHORE, name, SemaphoreMetrics.OUTCOME, outcome)
-                        .record(nanos, TimeUnit.NANOSECONDS);
+                safely(() -> waiting(name).decrementAndGet());
+                safely(() -> acquires.withTags(SemaphoreMetrics.SEMAPHORE, name, SemaphoreMetrics.OUTCOME, outcome)
+                        .record(nanos, TimeUnit.NANOSECONDS));
             });
         }
     }

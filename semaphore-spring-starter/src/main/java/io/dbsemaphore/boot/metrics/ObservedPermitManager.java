@@ -60,13 +60,21 @@ final class ObservedPermitManager implements PermitManager {
 
     private AcquireResult observe(AcquireRequest request, Supplier<AcquireResult> acquire) {
         AcquireContext context = new AcquireContext(request, semaphore(request));
-        Observation observation = Observation.createNotStarted(null, CONVENTION, () -> context, registry);
-        return observation.observe(() -> {
-            context.setOutcome("failed");
+        context.setOutcome("failed");
+        SafeObservation observation = SafeObservation.start(
+                registry, () -> Observation.createNotStarted(null, CONVENTION, () -> context, registry));
+        observation.openScope();
+        try {
             AcquireResult result = acquire.get();
             context.setOutcome(result instanceof AcquireResult.Granted ? "granted" : "refused");
             return result;
-        });
+        } catch (RuntimeException | Error failure) {
+            observation.error(failure);
+            throw failure;
+        } finally {
+            observation.closeScope();
+            observation.stop();
+        }
     }
 
     /** Few values, however many names are combined. */

@@ -1,0 +1,155 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** Throws errors now and then from all that an engine is given: its data source, its listeners, its threads. */
+final class RandomErrors {
+
+    private static final double OF_CONNECTIONS = 0.004;
+    private static final double OF_LISTENERS = 0.05;
+    private static final double OF_THREADS = 0.3;
+
+    private final Random random;
+    private final AtomicInteger thrown = new AtomicInteger();
+    private volatile boolean on;
+
+    RandomErrors(long seed) {
+        random = new Random(seed);
+    }
+
+    void on() {
+        on = true;
+    }
+
+    void off() {
+        on = false;
+    }
+
+    int thrown() {
+        return thrown.get();
+    }
+
+    private void maybeThrow(double probability) {
+        if (!on) {
+            return;
+        }
+        int which;
+        synchronized (random) {
+            if (random.nextDouble() >= probability) {
+                return;
+            }
+            which = random.nextInt(3);
+        }
+        thrown.incrementAndGet();
+        switch (which) {
+            case 0 -> throw new StackOverflowError("injected");
+            case 1 -> throw new OutOfMemoryError("injected");
+            default -> throw new NoClassDefFoundError("injected");
+        }
+    }
+
+    DaemonThreads threads() {
+        return new DaemonThreads() {
+            @Override
+            public Thread create(String name, Runnable task) {
+                Thread thread = super.create(name, task);
+                if (!name.equals("semaphore-background")) { // an executor's, which starts it before there are errors
+                    maybeThrow(OF_THREADS);
+                }
+                return thread;
+            }
+        };
+    }
+
+    DataSource around(DataSource target) {
+        return new DelegatingDataSource(target) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                maybeThrow(OF_CONNECTIONS);
+                return wrap(Connection.class, super.getConnection());
+            }
+        };
+    }
+
+    private <T> T wrap(Class<T> type, T target) {
+        InvocationHandler handler = (proxy, method, arguments) -> {
+            boolean cleansUp = List.of("close", "abort", "isClosed").contains(method.getName());
+            if (!cleansUp) {
+                maybeThrow(OF_CONNECTIONS);
+            }
+            Object result = invoke(target, method, arguments);
+            maybeThrow(OF_CONNECTIONS);
+            if (result instanceof PreparedStatement statement) {
+                return wrap(PreparedStatement.class, statement);
+            }
+            return result instanceof Statement statement ? wrap(Statement.class, statement) : result;
+        };
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+
+    private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException failure) {
+            throw failure.getTargetException();
+        }
+    }
+
+    SemaphoreListener listener() {
+        return new SemaphoreListener() {
+            @Override
+            public void acquired(PermitGrant grant, Duration waited) {
+                maybeThrow(OF_LISTENERS);
+            }
+
+            @Override
+            public void waited(PermitGrant grant, Duration waited) {
+                maybeThrow(OF_LISTENERS);
+            }
+
+            @Override
+            public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+                maybeThrow(OF_LISTENERS);
+            }
+
+            @Override
+            public void released(String externalId, Map<String, Integer> permits, Duration held) {
+                maybeThrow(OF_LISTENERS);
+            }
+
+            @Override
+            public void lost(PermitGrant grant) {
+                maybeThrow(OF_LISTENERS);
+            }
+
+            @Override
+            public void retried(Throwable failure) {
+                maybeThrow(OF_LISTENERS);
+            }
+
+            @Override
+            public void decided(int acquires) {
+                maybeThrow(OF_LISTENERS);
+            }
+        };
+    }
+}

@@ -1,0 +1,151 @@
+package io.dbsemaphore.boot.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+/** Handlers and meters that throw do not change an acquire: a caller without its grant could never release it. */
+class ThrowingInstrumentationTests {
+
+    private static final AcquireRequest REQUEST = AcquireRequest.of("orders");
+
+    private final AcquireResult refusal = new AcquireResult.Unavailable(List.of());
+    private final ConfiguredNames names = new ConfiguredNames(
+            new Binder(new MapConfigurationPropertySource(Map.of("semaphore.semaphores.orders.capacity", "3")))
+                    .bind("semaphore", SemaphoreProperties.class)
+                    .get());
+
+    private enum Moment {
+        START,
+        SCOPE_OPENED,
+        SCOPE_CLOSED,
+        ERROR,
+        STOP
+    }
+
+    /** Throws an error at one moment of each observation. */
+    private record Throwing(Moment moment) implements ObservationHandler<Observation.Context> {
+
+        private void at(Moment now) {
+            if (now == moment) {
+                throw new NoClassDefFoundError("a handler that does not link");
+            }
+        }
+
+        @Override
+        public void onStart(Observation.Context context) {
+            at(Moment.START);
+        }
+
+        @Override
+        public void onScopeOpened(Observation.Context context) {
+            at(Moment.SCOPE_OPENED);
+        }
+
+        @Override
+        public void onScopeClosed(Observation.Context context) {
+            at(Moment.SCOPE_CLOSED);
+        }
+
+        @Override
+        public void onError(Observation.Context context) {
+            at(Moment.ERROR);
+        }
+
+        @Override
+        public void onStop(Observation.Context context) {
+            at(Moment.STOP);
+        }
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return true;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void handlersDoNotChangeTheResult(Moment moment) {
+        ObservationRegistry registry = throwingAt(moment);
+
+        assertThat(observed(registry, answering(refusal)).acquire(REQUEST)).isSameAs(refusal);
+
+        assertThat(registry.getCurrentObservationScope()).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void handlersDoNotChangeTheFailure(Moment moment) {
+        ObservationRegistry registry = throwingAt(moment);
+        SemaphoreNotFoundException failure = new SemaphoreNotFoundException(List.of("orders"));
+
+        assertThatExceptionOfType(SemaphoreNotFoundException.class)
+                .isThrownBy(() -> observed(registry, failing(failure)).acquireForWork(REQUEST))
+                .isSameAs(failure);
+
+        assertThat(registry.getCurrentObservationScope()).isNull();
+    }
+
+    @Test
+    void metersDoNotChangeTheResult() {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        AcquireMeters meters = new AcquireMeters(registry, names);
+        registry.config().meterFilter(new MeterFilter() {
+            @Override
+            public Meter.Id map(Meter.Id id) {
+                throw new NoClassDefFoundError("a filter that does not link");
+            }
+        });
+        PermitManager metered = new MeteredPermitManager(answering(refusal), meters);
+
+        assertThat(metered.acquire(REQUEST)).isSameAs(refusal);
+    }
+
+    private ObservedPermitManager observed(ObservationRegistry registry, PermitManager delegate) {
+        return new ObservedPermitManager(delegate, registry, names);
+    }
+
+    private static ObservationRegistry throwingAt(Moment moment) {
+        ObservationRegistry registry = ObservationRegistry.create();
+        registry.observationConfig().observationHandler(new Throwing(moment));
+        return registry;
+    }
+
+    private static PermitManager answering(AcquireResult result) {
+        return permitManager(() -> result);
+    }
+
+    private static PermitManager failing(RuntimeException failure) {
+        return permitManager(() -> {
+            throw failure;
+        });
+    }
+
+    private static PermitManager permitManager(Supplier<AcquireResult> answer) {
+        return (PermitManager) Proxy.newProxyInstance(
+                PermitManager.class.getClassLoader(),
+                new Class<?>[] {PermitManager.class},
+                (proxy, method, arguments) -> answer.get());
+    }
+}
