@@ -14,6 +14,7 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -86,6 +87,33 @@ class SqlFirewallIntegrationTests {
 
         rows.awaitNothingHeld(Duration.ofSeconds(5), List.of("guarded"));
         assertWarnedOnce();
+    }
+
+    @Test
+    void beginsAnewWhereTheServerRefusesThem() {
+        try (Node behindProxy = new Node(schema.newPool(4))) {
+            behindProxy.admin().create("guarded", 1);
+            behindProxy
+                    .gate()
+                    .failBefore("sum(", new SQLException("You have an error in your SQL syntax", "42000", 1064));
+
+            PermitGrant grant = behindProxy.semaphores().acquire(AcquireRequest.of("guarded"));
+
+            rows.assertHeldByOnly(grant);
+            assertWarnedOnce();
+        }
+    }
+
+    @Test
+    void isNeverAskedForSeveralWherePipeliningIsOff() {
+        try (Node oneByOne = new Node(pool, TestSettings.defaults().withPipelining(false))) {
+            oneByOne.admin().create("guarded", 1);
+
+            oneByOne.semaphores().acquire(AcquireRequest.of("guarded")).close();
+
+            rows.assertNothingHeld(List.of("guarded"));
+            assertThat(log.list).isEmpty();
+        }
     }
 
     private void assertWarnedOnce() {
