@@ -127,7 +127,8 @@ final class DatabasePermitManager implements PermitManager {
         return new PermitLostException(grant.externalId(), grant.permits());
     }
 
-    private void loseHeld(String externalId) {
+    /** Ends what this JVM holds under this external id, since the database says that it is held no longer. */
+    void loseHeld(String externalId) {
         held.find(externalId).ifPresent(state -> keepAlive.lose(state, new HeldGrant(state, true, current)));
     }
 

@@ -19,6 +19,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     private final AdminTransactions transactions;
     private final Releaser releaser;
+    private final DatabasePermitManager permits;
     private final TransientRetry retry;
     private final Grants grants;
     private final Listeners listeners;
@@ -26,12 +27,14 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     DatabaseSemaphoreAdmin(
             AdminTransactions transactions,
             Releaser releaser,
+            DatabasePermitManager permits,
             TransientRetry retry,
             Grants grants,
             Listeners listeners) {
         this.grants = grants;
         this.transactions = transactions;
         this.releaser = releaser;
+        this.permits = permits;
         this.retry = retry;
         this.listeners = listeners;
     }
@@ -92,8 +95,10 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         SemaphoreName.requireValidKey("external id", externalId);
         checkText("releasedBy", releasedBy, SemaphoreName.MAX_LENGTH);
         checkText("reason", reason, MAX_REASON);
-        ReleaseOutcome outcome =
-                releaser.force(externalId, () -> transactions.forceRelease(externalId, releasedBy, reason));
+        ReleaseOutcome outcome = releaser.force(
+                externalId,
+                () -> transactions.forceRelease(externalId, releasedBy, reason),
+                () -> permits.loseHeld(externalId));
         if (outcome == ReleaseOutcome.RELEASED) {
             listeners.tell(listener -> listener.forced(externalId, releasedBy, reason));
         }

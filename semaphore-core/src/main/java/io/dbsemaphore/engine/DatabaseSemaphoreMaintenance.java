@@ -11,6 +11,7 @@ import io.dbsemaphore.persistence.MaintenanceTransactions;
 import io.dbsemaphore.persistence.OrphanReason;
 import io.dbsemaphore.persistence.TakenBack;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
@@ -141,39 +142,41 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
         }
     }
 
-    /** Of the candidates of a pass, how many were released, and how many passed over, since others had them locked. */
-    private record Pass(int released, int passedOver) {}
-
     /** Two sweeps at once may pass over the same request, each since the other has locked it: a second pass finds it. */
     private int releaseAll(LongFunction<List<Long>> candidatesAfter, OrphanReason reason) {
-        Pass pass = pass(candidatesAfter, reason);
-        int released = pass.released();
-        if (pass.passedOver() > 0 && !isStopped()) {
-            released += pass(candidatesAfter, reason).released();
+        List<TakenBack> released = new ArrayList<>();
+        int passedOver = pass(candidatesAfter, reason, released);
+        if (passedOver > 0 && !isStopped()) {
+            pass(candidatesAfter, reason, released);
         }
-        if (released > 0) {
+        if (!released.isEmpty()) {
             grants.lookAgain();
-            log.info("Released {} orphaned request(s): {}", released, reason);
+            log.info("Released {} orphaned request(s): {}", released.size(), reason);
+            DeadInstanceLog.warn(released);
         }
-        return released;
+        return released.size();
     }
 
-    /** Releases batch after batch, each a transaction of its own, in the order of keys. */
-    private Pass pass(LongFunction<List<Long>> candidatesAfter, OrphanReason reason) {
-        int released = 0;
+    /**
+     * Releases batch after batch, each a transaction of its own, in the order of keys.
+     *
+     * @param released what was released is added to it
+     * @return how many candidates were passed over, since others had them locked
+     */
+    private int pass(LongFunction<List<Long>> candidatesAfter, OrphanReason reason, List<TakenBack> released) {
         int passedOver = 0;
         List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
         while (!candidates.isEmpty()) {
             List<Long> batch = candidates;
             List<TakenBack> taken = retry.call(() -> transactions.release(batch, reason));
             taken.forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
-            released += taken.size();
+            released.addAll(taken);
             passedOver += batch.size() - taken.size();
             candidates = batch.size() < settings.batchSize() || isStopped()
                     ? List.of()
                     : retry.call(() -> candidatesAfter.apply(last(batch)));
         }
-        return new Pass(released, passedOver);
+        return passedOver;
     }
 
     /** Whether the schedule is being closed: what is left is done by another instance, or after the next start. */

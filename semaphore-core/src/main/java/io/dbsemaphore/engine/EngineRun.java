@@ -95,7 +95,7 @@ final class EngineRun {
                 checked,
                 listeners,
                 current);
-        admin = new DatabaseSemaphoreAdmin(persistence.admin(), releaser, retry, grants, listeners);
+        admin = new DatabaseSemaphoreAdmin(persistence.admin(), releaser, permitManager, retry, grants, listeners);
         maintenance = new DatabaseSemaphoreMaintenance(
                 maintenanceSettings,
                 persistence.maintenance(),

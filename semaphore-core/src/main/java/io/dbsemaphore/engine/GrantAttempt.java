@@ -34,6 +34,7 @@ final class GrantAttempt {
 
     /** Tells what was taken back and decided; to be called when nobody waits for the caller any more. */
     void tell(GrantResult result) {
+        DeadInstanceLog.warn(result.takenBack());
         result.takenBack()
                 .forEach(taken -> listeners.tell(listener -> listener.expired(taken.externalId(), taken.permits())));
         int decided = (int) result.outcomes().stream()

@@ -90,32 +90,28 @@ final class Releaser {
     /** Releases by external id what any JVM may hold. */
     ReleaseOutcome release(String externalId) {
         Optional<GrantState> state = held.find(externalId);
-        return state.isPresent() ? release(state.get()) : takeAway(externalId, () -> transaction.release(externalId));
+        return state.isPresent()
+                ? release(state.get())
+                : takeAway(externalId, () -> transaction.release(externalId), () -> {});
     }
 
-    /** Takes away by external id what any JVM may hold, this one too, by the given transaction. */
-    ReleaseOutcome force(String externalId, Supplier<ReleaseOutcome> transaction) {
-        ReleaseOutcome outcome = takeAway(externalId, transaction);
-        if (outcome != ReleaseOutcome.DEFERRED) {
-            held.find(externalId)
-                    .map(GrantState::grant)
-                    .map(StoredGrant::requestId)
-                    .ifPresent(requestId -> {
-                        keepAlive.stop(requestId);
-                        held.end(requestId);
-                    });
-        }
-        return outcome;
+    /**
+     * Takes away by external id what any JVM may hold, this one too.
+     *
+     * @param taken what is done once the transaction has ended, be it deferred
+     */
+    ReleaseOutcome force(String externalId, Supplier<ReleaseOutcome> transaction, Runnable taken) {
+        return takeAway(externalId, transaction, taken);
     }
 
-    private ReleaseOutcome takeAway(String externalId, Supplier<ReleaseOutcome> transaction) {
-        Runnable release = () -> run(externalId, transaction);
+    private ReleaseOutcome takeAway(String externalId, Supplier<ReleaseOutcome> transaction, Runnable taken) {
+        Runnable release = () -> run(externalId, transaction, taken);
         Optional<Long> checkedHere = checked.find(externalId); // deferred before, or the grant of another engine
         return checkedHere.isPresent()
                         && checked.defer(
                                 checkedHere.get(), () -> background.release(externalId, release, Deadline.NEVER))
                 ? ReleaseOutcome.DEFERRED
-                : run(externalId, transaction);
+                : run(externalId, transaction, taken);
     }
 
     private ReleaseOutcome release(StoredGrant grant, Consumer<SemaphoreListener> event) {
@@ -132,8 +128,9 @@ final class Releaser {
         return outcome;
     }
 
-    private ReleaseOutcome run(String externalId, Supplier<ReleaseOutcome> transaction) {
+    private ReleaseOutcome run(String externalId, Supplier<ReleaseOutcome> transaction, Runnable taken) {
         ReleaseOutcome outcome = direct.run(transaction);
+        taken.run();
         if (outcome == ReleaseOutcome.RELEASED) {
             grants.lookAgain();
             listeners.tell(listener -> listener.released(externalId));

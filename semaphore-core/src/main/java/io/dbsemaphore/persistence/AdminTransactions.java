@@ -13,8 +13,6 @@ import java.util.Optional;
 /** What operators do, each a transaction of its own. A change of a semaphore locks its row, as a grant does. */
 public final class AdminTransactions {
 
-    private static final int MAX_REASON = 1000;
-
     private final ShortTransaction transaction;
     private final SemaphoreRepository semaphores;
     private final SemaphoreDirectory directory;
@@ -99,25 +97,22 @@ public final class AdminTransactions {
             int capacity = reports.findStatus(permit.name())
                     .map(SemaphoreReports.Status::capacity)
                     .orElse(0);
-            audits.insert(
+            audits.insertForced(
                     ids.next(),
                     permit.name(),
                     capacity,
-                    capacity,
                     releasedBy,
-                    shorten("forced release of %d permit(s), external id %s, owner %s: %s"
-                            .formatted(permit.count(), grant.externalId(), grant.owner(), reason)));
+                    reason,
+                    grant.externalId(),
+                    grant.owner(),
+                    permit.count());
         });
-    }
-
-    private static String shorten(String reason) {
-        return reason.length() <= MAX_REASON ? reason : reason.substring(0, MAX_REASON - 1) + "…";
     }
 
     /** Changes a capacity and leaves the audit; nothing when it is that already. */
     public void setCapacity(String name, int capacity, String changedBy, String reason) {
         transaction.execute(() -> {
-            Semaphore semaphore = lock(name).orElseThrow(() -> new SemaphoreNotFoundException(List.of(name)));
+            Semaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
                 semaphores.updateCapacity(semaphore.id(), capacity);
                 audits.insert(ids.next(), name, semaphore.capacity(), capacity, changedBy, reason);
@@ -161,7 +156,7 @@ public final class AdminTransactions {
         return transaction.execute(() -> {
             long id = semaphores.findIds(List.of(name)).stream()
                     .findFirst()
-                    .orElseThrow(() -> new SemaphoreNotFoundException(List.of(name)))
+                    .orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name))
                     .id();
             return reports.findHolders(id).stream()
                     .map(SemaphoreReports.Holder::toContract)

@@ -5,6 +5,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import java.time.LocalDateTime;
+import org.jspecify.annotations.Nullable;
 
 /** The audit of what operators did to a semaphore. It knows the semaphore by name, and outlives it. */
 @Entity
@@ -32,6 +33,15 @@ class CapacityAudit {
 
     @Column(name = "changed_at", nullable = false, updatable = false)
     private LocalDateTime changedAt;
+
+    @Column(name = "external_id", updatable = false, length = 190)
+    private @Nullable String externalId;
+
+    @Column(name = "owner", updatable = false, length = 190)
+    private @Nullable String owner;
+
+    @Column(name = "permits", updatable = false)
+    private @Nullable Integer permits;
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected CapacityAudit() {}

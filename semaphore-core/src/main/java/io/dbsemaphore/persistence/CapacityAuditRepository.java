@@ -1,9 +1,12 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.ForcedRelease;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.domain.Limit;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
@@ -12,10 +15,26 @@ import org.springframework.data.repository.Repository;
 interface CapacityAuditRepository extends Repository<CapacityAudit, Long> {
 
     /** One change. */
-    record Change(String name, int from, int to, String changedBy, String reason, LocalDateTime changedAt) {
+    record Change(
+            String name,
+            int from,
+            int to,
+            String changedBy,
+            String reason,
+            LocalDateTime changedAt,
+            @Nullable String externalId,
+            @Nullable String owner,
+            @Nullable Integer permits) {
 
         CapacityChange toContract() {
-            return new CapacityChange(name, from, to, changedBy, reason, StoredGrant.instant(changedAt));
+            return new CapacityChange(
+                    name, from, to, changedBy, reason, StoredGrant.instant(changedAt), Optional.ofNullable(forced()));
+        }
+
+        private @Nullable ForcedRelease forced() {
+            return externalId == null || owner == null || permits == null
+                    ? null
+                    : new ForcedRelease(externalId, owner, permits);
         }
     }
 
@@ -24,9 +43,26 @@ interface CapacityAuditRepository extends Repository<CapacityAudit, Long> {
             + " values (:id, :name, :from, :to, :changedBy, :reason, utc_now())")
     int insert(long id, String name, int from, int to, String changedBy, String reason);
 
+    /** The audit of a forced release, which leaves the capacity as it is. */
+    @Modifying
+    @Query(
+            "insert into CapacityAudit (id, semaphoreName, fromCapacity, toCapacity, changedBy, reason, changedAt,"
+                    + " externalId, owner, permits)"
+                    + " values (:id, :name, :capacity, :capacity, :releasedBy, :reason, utc_now(), :externalId, :owner, :permits)")
+    int insertForced(
+            long id,
+            String name,
+            int capacity,
+            String releasedBy,
+            String reason,
+            String externalId,
+            String owner,
+            int permits);
+
     @Query("""
             select new io.dbsemaphore.persistence.CapacityAuditRepository$Change(
-                c.semaphoreName, c.fromCapacity, c.toCapacity, c.changedBy, c.reason, c.changedAt)
+                c.semaphoreName, c.fromCapacity, c.toCapacity, c.changedBy, c.reason, c.changedAt,
+                c.externalId, c.owner, c.permits)
             from CapacityAudit c where c.semaphoreName = :name
             order by c.changedAt desc, c.id desc""")
     List<Change> findByName(String name);

@@ -1,8 +1,11 @@
 package io.dbsemaphore.persistence;
 
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
@@ -24,19 +27,44 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
     @Query("delete from SemaphoreInstance i where i.id = :id")
     int delete(long id);
 
-    /** An instance that is overdue; without an expiry when it is not registered at all. */
-    record Silent(long instance, @Nullable LocalDateTime expiresAt) {}
+    /**
+     * An instance whose heartbeat is overdue.
+     *
+     * @param expiresAt since when; null, as are owner and heartbeat, when it is not registered at all
+     * @param now the database's clock when that was read
+     */
+    record Silent(
+            long instance,
+            @Nullable LocalDateTime expiresAt,
+            @Nullable String owner,
+            @Nullable LocalDateTime heartbeatAt,
+            LocalDateTime now) {
+
+        /** Whether there was no heartbeat between these two readings. */
+        boolean isSameSilence(Silent other) {
+            return instance == other.instance && Objects.equals(expiresAt, other.expiresAt);
+        }
+
+        DeadInstance toDead() {
+            return new DeadInstance(
+                    instance,
+                    Optional.ofNullable(owner),
+                    Optional.ofNullable(heartbeatAt).map(last -> Duration.between(last, now)));
+        }
+    }
 
     /** Instances that hold something and have not been heard of in time. */
     @Query("""
-            select distinct new io.dbsemaphore.persistence.InstanceRepository$Silent(r.instance, i.expiresAt)
+            select distinct new io.dbsemaphore.persistence.InstanceRepository$Silent(
+                r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
             from PermitRequest r left join SemaphoreInstance i on i.id = r.instance
             where r.state = ACQUIRED and r.instance is not null and (i.id is null or i.expiresAt <= utc_now())""")
     List<Silent> findSilentHolders();
 
     /** Such instances among those that hold permits of these semaphores. */
     @Query("""
-            select distinct new io.dbsemaphore.persistence.InstanceRepository$Silent(r.instance, i.expiresAt)
+            select distinct new io.dbsemaphore.persistence.InstanceRepository$Silent(
+                r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.instance is not null
               and (i.id is null or i.expiresAt <= utc_now())""")

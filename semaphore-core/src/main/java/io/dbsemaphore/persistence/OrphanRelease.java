@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -18,17 +19,19 @@ final class OrphanRelease {
 
     private final PermitRequestRepository requests;
     private final PermitRepository permits;
+    private final SilentInstances silentInstances;
 
-    OrphanRelease(PermitRequestRepository requests, PermitRepository permits) {
+    OrphanRelease(PermitRequestRepository requests, PermitRepository permits, SilentInstances silentInstances) {
         this.requests = requests;
         this.permits = permits;
+        this.silentInstances = silentInstances;
     }
 
     /** Releases those candidates that are free to be taken and still are what the reason says; returns what they held. */
     List<TakenBack> release(Collection<Long> candidates, OrphanReason reason) {
-        SortedMap<Long, String> free = new TreeMap<>();
+        SortedMap<Long, PermitRequest> free = new TreeMap<>();
         if (!candidates.isEmpty()) {
-            requests.lockHeld(candidates).forEach(request -> free.put(request.id(), request.externalId()));
+            requests.lockHeld(candidates).forEach(request -> free.put(request.id(), request));
         }
         if (free.isEmpty()) {
             return List.of();
@@ -41,7 +44,7 @@ final class OrphanRelease {
         return free.isEmpty() ? List.of() : releaseLocked(free, reason);
     }
 
-    private List<TakenBack> releaseLocked(SortedMap<Long, String> locked, OrphanReason reason) {
+    private List<TakenBack> releaseLocked(SortedMap<Long, PermitRequest> locked, OrphanReason reason) {
         Set<Long> ids = locked.keySet();
         int released = compareAndSet(ids, reason);
         if (released == 0) {
@@ -54,10 +57,23 @@ final class OrphanRelease {
         permits.findByRequests(taken)
                 .forEach(permit -> held.computeIfAbsent(permit.requestId(), id -> new HashMap<>())
                         .put(permit.name(), permit.count()));
-        return locked.entrySet().stream()
-                .filter(request -> taken.contains(request.getKey()))
-                .map(request -> new TakenBack(request.getValue(), held.getOrDefault(request.getKey(), Map.of())))
+        return locked.values().stream()
+                .filter(request -> taken.contains(request.id()))
+                .map(request -> new TakenBack(
+                        request.externalId(),
+                        held.getOrDefault(request.id(), Map.of()),
+                        reason instanceof OrphanReason.InstanceGone ? deadInstanceOf(request) : Optional.empty()))
                 .toList();
+    }
+
+    /** From what is remembered of silent instances: no statement is added to an acquire. */
+    private Optional<DeadInstance> deadInstanceOf(PermitRequest request) {
+        Long instance = request.instance();
+        return instance == null
+                ? Optional.empty()
+                : Optional.of(silentInstances
+                        .find(instance)
+                        .orElseGet(() -> new DeadInstance(instance, Optional.empty(), Optional.empty())));
     }
 
     private int compareAndSet(Collection<Long> ids, OrphanReason reason) {

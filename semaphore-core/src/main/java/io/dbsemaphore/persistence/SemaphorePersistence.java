@@ -70,7 +70,7 @@ public final class SemaphorePersistence implements AutoCloseable {
         SemaphoreDirectory directory = new SemaphoreDirectory(semaphores);
         GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
         SilentInstances silent = new SilentInstances(silenceGrace);
-        OrphanRelease orphans = new OrphanRelease(requests, permits);
+        OrphanRelease orphans = new OrphanRelease(requests, permits, silent);
 
         ReleaseStatements together = new ReleaseStatements(sql, database, tablePrefix);
         releases = new ReleaseTransaction(transaction, requests, permits, together);

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.HolderInstance;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.SemaphoreStatus;
 import java.time.LocalDateTime;
@@ -28,7 +29,12 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             int count,
             long token,
             LocalDateTime acquiredAt,
-            @Nullable LocalDateTime expiresAt) {
+            @Nullable LocalDateTime expiresAt,
+            @Nullable Long instance,
+            @Nullable String instanceName,
+            @Nullable LocalDateTime heartbeatAt,
+            @Nullable LocalDateTime believedUntil,
+            LocalDateTime now) {
 
         PermitHolder toContract() {
             return new PermitHolder(
@@ -37,7 +43,16 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
                     count,
                     token,
                     StoredGrant.instant(acquiredAt),
-                    Optional.ofNullable(expiresAt).map(StoredGrant::instant));
+                    Optional.ofNullable(expiresAt).map(StoredGrant::instant),
+                    Optional.ofNullable(instance).map(this::instance));
+        }
+
+        private HolderInstance instance(long id) {
+            return new HolderInstance(
+                    id,
+                    Optional.ofNullable(instanceName),
+                    Optional.ofNullable(heartbeatAt).map(StoredGrant::instant),
+                    believedUntil != null && believedUntil.isAfter(now));
         }
     }
 
@@ -59,8 +74,9 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Holder(
-                r.externalId, r.owner, p.count, p.token, r.createdAt, r.expiresAt)
-            from Permit p join PermitRequest r on r.id = p.requestId
+                r.externalId, r.owner, p.count, p.token, r.createdAt, r.expiresAt,
+                r.instance, i.owner, i.heartbeatAt, i.expiresAt, utc_now())
+            from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED
             order by p.token""")
     List<Holder> findHolders(long semaphoreId);

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
@@ -24,7 +25,7 @@ final class SilentInstances {
     /** Those at the beginning were not seen for the longest. */
     private final Map<Long, Sighting> sightings = new LinkedHashMap<>();
 
-    /** When an instance was first seen silent since its last heartbeat. */
+    /** The last reading of a silent instance, and when it was first seen silent since its last heartbeat. */
     private record Sighting(Silent silent, long nanos) {}
 
     SilentInstances(Duration grace) {
@@ -46,7 +47,8 @@ final class SilentInstances {
         Set<Long> dead = new TreeSet<>();
         for (Silent silent : silentNow) {
             Sighting known = sightings.remove(silent.instance());
-            Sighting sighting = known != null && known.silent().equals(silent) ? known : new Sighting(silent, now);
+            Sighting sighting =
+                    new Sighting(silent, known != null && known.silent().isSameSilence(silent) ? known.nanos() : now);
             sightings.put(silent.instance(), sighting);
             if (now - sighting.nanos() >= graceNanos) {
                 dead.add(silent.instance());
@@ -54,6 +56,13 @@ final class SilentInstances {
         }
         forgetWhatWasNotSeenForLong(Math.max(MAX_REMEMBERED, silentNow.size()));
         return dead;
+    }
+
+    /** What was read last of an instance that is silent; empty when it is not remembered. */
+    synchronized Optional<DeadInstance> find(long instance) {
+        return Optional.ofNullable(sightings.get(instance))
+                .map(Sighting::silent)
+                .map(Silent::toDead);
     }
 
     private void forgetWhatWasNotSeenForLong(int remember) {

@@ -1,8 +1,10 @@
 -- The tables of the semaphores on MySQL, for applications without Liquibase: copy this file to the application's
 -- own migrations, such as Flyway's db/migration/V42__semaphores.sql. Generated from db/dbsemaphore/changelog.xml.
--- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes.
+-- Each statement can be run again: what is there already stays as it is (spring.sql.init.mode=always).
+-- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes, also where
+-- they are in quotes.
 
-CREATE TABLE semaphore (
+CREATE TABLE IF NOT EXISTS semaphore (
     id BIGINT NOT NULL,
     name VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NOT NULL,
     capacity INT NOT NULL,
@@ -15,7 +17,7 @@ CREATE TABLE semaphore (
     CONSTRAINT uq_semaphore_name UNIQUE (name)
 ) engine=InnoDB;
 
-CREATE TABLE permit_request (
+CREATE TABLE IF NOT EXISTS permit_request (
     id BIGINT NOT NULL,
     external_id VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NOT NULL,
     owner VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NOT NULL,
@@ -31,7 +33,7 @@ CREATE TABLE permit_request (
     CONSTRAINT uq_permit_request_external_id UNIQUE (external_id)
 ) engine=InnoDB;
 
-CREATE TABLE permit (
+CREATE TABLE IF NOT EXISTS permit (
     id BIGINT NOT NULL,
     semaphore_id BIGINT NOT NULL,
     permit_request_id BIGINT NOT NULL,
@@ -43,7 +45,7 @@ CREATE TABLE permit (
     CONSTRAINT fk_permit_permit_request FOREIGN KEY (permit_request_id) REFERENCES permit_request(id)
 ) engine=InnoDB;
 
-CREATE TABLE semaphore_instance (
+CREATE TABLE IF NOT EXISTS semaphore_instance (
     id BIGINT NOT NULL,
     owner VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NOT NULL,
     started_at datetime(6) NOT NULL,
@@ -52,7 +54,7 @@ CREATE TABLE semaphore_instance (
     CONSTRAINT pk_semaphore_instance PRIMARY KEY (id)
 ) engine=InnoDB;
 
-CREATE TABLE capacity_change (
+CREATE TABLE IF NOT EXISTS capacity_change (
     id BIGINT NOT NULL,
     semaphore_name VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NOT NULL,
     from_capacity INT NOT NULL,
@@ -63,26 +65,92 @@ CREATE TABLE capacity_change (
     CONSTRAINT pk_capacity_change PRIMARY KEY (id)
 ) engine=InnoDB;
 
-CREATE INDEX ix_permit_held ON permit(semaphore_id, state, token, count, exclusive);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX ix_permit_held ON permit(semaphore_id, state, token, count, exclusive)')
+    FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'permit' AND index_name = 'ix_permit_held');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-CREATE INDEX ix_permit_request ON permit(permit_request_id);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX ix_permit_request ON permit(permit_request_id)')
+    FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'permit' AND index_name = 'ix_permit_request');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-CREATE INDEX ix_permit_request_expiry ON permit_request(state, expires_at);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX ix_permit_request_expiry ON permit_request(state, expires_at)')
+    FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'permit_request' AND index_name = 'ix_permit_request_expiry');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-CREATE INDEX ix_capacity_change_name ON capacity_change(semaphore_name, changed_at);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX ix_capacity_change_name ON capacity_change(semaphore_name, changed_at)')
+    FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'capacity_change' AND index_name = 'ix_capacity_change_name');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-alter table semaphore add constraint ck_semaphore_capacity check (capacity >= 0);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'alter table semaphore add constraint ck_semaphore_capacity check (capacity >= 0)')
+    FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = 'semaphore' AND constraint_name = 'ck_semaphore_capacity');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-alter table permit_request add constraint ck_permit_request_state check (case state when 'ACQUIRED' then 1 when 'RELEASED' then 1 else 0 end = 1);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'alter table permit_request add constraint ck_permit_request_state check (case state when ''ACQUIRED'' then 1 when ''RELEASED'' then 1 else 0 end = 1)')
+    FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = 'permit_request' AND constraint_name = 'ck_permit_request_state');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-alter table permit_request add constraint ck_permit_request_ttl check (ttl_millis > 0);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'alter table permit_request add constraint ck_permit_request_ttl check (ttl_millis > 0)')
+    FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = 'permit_request' AND constraint_name = 'ck_permit_request_ttl');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-alter table permit add constraint ck_permit_state check (case state when 'ACQUIRED' then 1 when 'RELEASED' then 1 else 0 end = 1);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'alter table permit add constraint ck_permit_state check (case state when ''ACQUIRED'' then 1 when ''RELEASED'' then 1 else 0 end = 1)')
+    FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = 'permit' AND constraint_name = 'ck_permit_state');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-alter table permit add constraint ck_permit_count check (count > 0);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'alter table permit add constraint ck_permit_count check (count > 0)')
+    FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = 'permit' AND constraint_name = 'ck_permit_count');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-alter table permit add constraint ck_permit_exclusive check (exclusive between 0 and 1);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'alter table permit add constraint ck_permit_exclusive check (exclusive between 0 and 1)')
+    FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = 'permit' AND constraint_name = 'ck_permit_exclusive');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-alter table capacity_change add constraint ck_capacity_change check (from_capacity >= 0 and to_capacity >= 0);
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'alter table capacity_change add constraint ck_capacity_change check (from_capacity >= 0 and to_capacity >= 0)')
+    FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = 'capacity_change' AND constraint_name = 'ck_capacity_change');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
 
-ALTER TABLE permit ADD checks BIGINT DEFAULT 0 NOT NULL;
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE permit ADD checks BIGINT DEFAULT 0 NOT NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'permit' AND column_name = 'checks');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE capacity_change ADD external_id VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'capacity_change' AND column_name = 'external_id');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE capacity_change ADD owner VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'capacity_change' AND column_name = 'owner');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE capacity_change ADD permits INT NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'capacity_change' AND column_name = 'permits');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;

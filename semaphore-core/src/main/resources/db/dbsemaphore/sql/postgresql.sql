@@ -1,8 +1,10 @@
 -- The tables of the semaphores on PostgreSQL, for applications without Liquibase: copy this file to the application's
 -- own migrations, such as Flyway's db/migration/V42__semaphores.sql. Generated from db/dbsemaphore/changelog.xml.
--- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes.
+-- Each statement can be run again: what is there already stays as it is (spring.sql.init.mode=always).
+-- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes, also where
+-- they are in quotes.
 
-CREATE TABLE semaphore (
+CREATE TABLE IF NOT EXISTS semaphore (
     id BIGINT NOT NULL,
     name VARCHAR(190) collate "C" NOT NULL,
     capacity INTEGER NOT NULL,
@@ -15,7 +17,7 @@ CREATE TABLE semaphore (
     CONSTRAINT uq_semaphore_name UNIQUE (name)
 );
 
-CREATE TABLE permit_request (
+CREATE TABLE IF NOT EXISTS permit_request (
     id BIGINT NOT NULL,
     external_id VARCHAR(190) collate "C" NOT NULL,
     owner VARCHAR(190) collate "C" NOT NULL,
@@ -31,7 +33,7 @@ CREATE TABLE permit_request (
     CONSTRAINT uq_permit_request_external_id UNIQUE (external_id)
 );
 
-CREATE TABLE permit (
+CREATE TABLE IF NOT EXISTS permit (
     id BIGINT NOT NULL,
     semaphore_id BIGINT NOT NULL,
     permit_request_id BIGINT NOT NULL,
@@ -43,7 +45,7 @@ CREATE TABLE permit (
     CONSTRAINT fk_permit_permit_request FOREIGN KEY (permit_request_id) REFERENCES permit_request(id)
 );
 
-CREATE TABLE semaphore_instance (
+CREATE TABLE IF NOT EXISTS semaphore_instance (
     id BIGINT NOT NULL,
     owner VARCHAR(190) collate "C" NOT NULL,
     started_at TIMESTAMP(6) WITHOUT TIME ZONE NOT NULL,
@@ -52,7 +54,7 @@ CREATE TABLE semaphore_instance (
     CONSTRAINT pk_semaphore_instance PRIMARY KEY (id)
 );
 
-CREATE TABLE capacity_change (
+CREATE TABLE IF NOT EXISTS capacity_change (
     id BIGINT NOT NULL,
     semaphore_name VARCHAR(190) collate "C" NOT NULL,
     from_capacity INTEGER NOT NULL,
@@ -63,26 +65,60 @@ CREATE TABLE capacity_change (
     CONSTRAINT pk_capacity_change PRIMARY KEY (id)
 );
 
-CREATE INDEX ix_permit_held ON permit(semaphore_id, state, token, count, exclusive);
+CREATE INDEX IF NOT EXISTS ix_permit_held ON permit(semaphore_id, state, token, count, exclusive);
 
-CREATE INDEX ix_permit_request ON permit(permit_request_id);
+CREATE INDEX IF NOT EXISTS ix_permit_request ON permit(permit_request_id);
 
-CREATE INDEX ix_permit_request_expiry ON permit_request(state, expires_at);
+CREATE INDEX IF NOT EXISTS ix_permit_request_expiry ON permit_request(state, expires_at);
 
-CREATE INDEX ix_capacity_change_name ON capacity_change(semaphore_name, changed_at);
+CREATE INDEX IF NOT EXISTS ix_capacity_change_name ON capacity_change(semaphore_name, changed_at);
 
-alter table semaphore add constraint ck_semaphore_capacity check (capacity >= 0);
+DO 'BEGIN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''semaphore''::regclass AND conname = ''ck_semaphore_capacity'') THEN
+        alter table semaphore add constraint ck_semaphore_capacity check (capacity >= 0);
+    END IF;
+END';
 
-alter table permit_request add constraint ck_permit_request_state check (case state when 'ACQUIRED' then 1 when 'RELEASED' then 1 else 0 end = 1);
+DO 'BEGIN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit_request''::regclass AND conname = ''ck_permit_request_state'') THEN
+        alter table permit_request add constraint ck_permit_request_state check (case state when ''ACQUIRED'' then 1 when ''RELEASED'' then 1 else 0 end = 1);
+    END IF;
+END';
 
-alter table permit_request add constraint ck_permit_request_ttl check (ttl_millis > 0);
+DO 'BEGIN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit_request''::regclass AND conname = ''ck_permit_request_ttl'') THEN
+        alter table permit_request add constraint ck_permit_request_ttl check (ttl_millis > 0);
+    END IF;
+END';
 
-alter table permit add constraint ck_permit_state check (case state when 'ACQUIRED' then 1 when 'RELEASED' then 1 else 0 end = 1);
+DO 'BEGIN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = ''ck_permit_state'') THEN
+        alter table permit add constraint ck_permit_state check (case state when ''ACQUIRED'' then 1 when ''RELEASED'' then 1 else 0 end = 1);
+    END IF;
+END';
 
-alter table permit add constraint ck_permit_count check (count > 0);
+DO 'BEGIN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = ''ck_permit_count'') THEN
+        alter table permit add constraint ck_permit_count check (count > 0);
+    END IF;
+END';
 
-alter table permit add constraint ck_permit_exclusive check (exclusive between 0 and 1);
+DO 'BEGIN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = ''ck_permit_exclusive'') THEN
+        alter table permit add constraint ck_permit_exclusive check (exclusive between 0 and 1);
+    END IF;
+END';
 
-alter table capacity_change add constraint ck_capacity_change check (from_capacity >= 0 and to_capacity >= 0);
+DO 'BEGIN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''capacity_change''::regclass AND conname = ''ck_capacity_change'') THEN
+        alter table capacity_change add constraint ck_capacity_change check (from_capacity >= 0 and to_capacity >= 0);
+    END IF;
+END';
 
-ALTER TABLE permit ADD checks BIGINT DEFAULT 0 NOT NULL;
+ALTER TABLE permit ADD COLUMN IF NOT EXISTS checks BIGINT DEFAULT 0 NOT NULL;
+
+ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS external_id VARCHAR(190) collate "C";
+
+ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS owner VARCHAR(190) collate "C";
+
+ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS permits INTEGER;

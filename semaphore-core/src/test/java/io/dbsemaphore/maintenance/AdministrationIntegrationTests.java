@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.ForcedRelease;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitLostException;
@@ -119,7 +120,8 @@ class AdministrationIntegrationTests {
                 .isThrownBy(() -> operator.admin().setCapacity(name, 1, "alice", "x".repeat(1001)))
                 .withMessageContaining("reason");
         assertThatExceptionOfType(SemaphoreNotFoundException.class)
-                .isThrownBy(() -> operator.admin().setCapacity("unknown", 1, "alice", "why"));
+                .isThrownBy(() -> operator.admin().setCapacity("unknown", 1, "alice", "why"))
+                .withMessageContaining("No semaphore is named 'unknown'. Nothing was changed. ");
 
         assertThat(operator.admin().find(name)).map(SemaphoreStatus::capacity).contains(3);
         assertThat(operator.admin().capacityHistory(name)).isEmpty();
@@ -184,9 +186,13 @@ class AdministrationIntegrationTests {
             assertThat(change.changedBy()).isEqualTo("alice");
             assertThat(change.from()).isEqualTo(4);
             assertThat(change.to()).isEqualTo(4);
-            assertThat(change.reason()).contains("3 permit(s)", id, "job 7", "its host burns");
+            assertThat(change.reason()).isEqualTo("its host burns");
+            assertThat(change.forcedRelease()).contains(new ForcedRelease(id, "job 7", 3));
         });
-        assertThat(operator.admin().capacityHistory(one)).hasSize(1);
+        operator.admin().setCapacity(one, 2, "bob", "a second disk");
+        assertThat(operator.admin().capacityHistory(one))
+                .extracting(CapacityChange::forcedRelease)
+                .containsExactly(Optional.empty(), Optional.of(new ForcedRelease(id, "job 7", 1)));
         assertThat(operator.events().of(id)).contains("forced " + id + " by alice: its host burns");
     }
 
@@ -227,7 +233,8 @@ class AdministrationIntegrationTests {
                                 second.acquiredAt(),
                                 Optional.empty()));
         assertThatExceptionOfType(SemaphoreNotFoundException.class)
-                .isThrownBy(() -> operator.admin().holders("unknown"));
+                .isThrownBy(() -> operator.admin().holders("unknown"))
+                .withMessageContaining("No semaphore is named 'unknown'. Nothing was changed. ");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.operations.RecordingListener.Event;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
@@ -81,6 +82,35 @@ class LossIntegrationTests {
 
         assertThat(List.of(grant, found)).noneMatch(PermitGrant::isHeld);
         assertThat(node.events().of("lost")).containsExactly(toldHere(grant));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void isToldWhenTheInstanceItselfReleasesItByForce(boolean keptAlive) {
+        PermitGrant grant = acquire(HOUR, keptAlive);
+
+        ReleaseOutcome outcome = node.admin().forceRelease(grant.externalId(), "operator", "a drill");
+
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(grant.isHeld()).isFalse();
+        assertThat(node.events().of("lost")).containsExactly(toldHere(grant));
+    }
+
+    /** The forced release waits for the transaction that is open, and the work goes on until then. */
+    @Test
+    void isToldWhenAForcedReleaseThatWasDeferredIsDone() {
+        PermitGrant grant = acquire(HOUR, true);
+
+        ReleaseOutcome outcome = node.transaction().execute(status -> {
+            node.semaphores().requireHeld(grant);
+            return node.admin().forceRelease(grant.externalId(), "operator", "a drill");
+        });
+
+        assertThat(outcome).isEqualTo(ReleaseOutcome.DEFERRED);
+        Awaitility.await("the deferred release")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(node.events().subjects("lost")).containsExactly(grant.externalId()));
+        assertThat(grant.isHeld()).isFalse();
     }
 
     @Test

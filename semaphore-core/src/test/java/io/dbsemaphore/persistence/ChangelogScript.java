@@ -25,7 +25,9 @@ final class ChangelogScript {
     private static final String HEADER = """
             -- The tables of the semaphores on %s, for applications without Liquibase: copy this file to the application's
             -- own migrations, such as Flyway's db/migration/V42__semaphores.sql. Generated from %s.
-            -- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes.
+            -- Each statement can be run again: what is there already stays as it is (spring.sql.init.mode=always).
+            -- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes, also where
+            -- they are in quotes.
             """;
 
     private ChangelogScript() {}
@@ -56,9 +58,7 @@ final class ChangelogScript {
             }
         }
         return HEADER.formatted(product(kind), SemaphoreTablesMissingException.CHANGELOG)
-                + statements.stream()
-                        .map(statement -> "\n" + inLines(statement) + ";\n")
-                        .collect(Collectors.joining());
+                + statements.stream().map(statement -> "\n" + statement + ";\n").collect(Collectors.joining());
     }
 
     private static List<String> statements(ChangeSet changeSet, Change change, Database database)
@@ -71,7 +71,9 @@ final class ChangelogScript {
                     statement = visitor.modifySql(statement, database);
                 }
             }
-            statements.add(statement.strip());
+            statements.add(RepeatableStatement.of(
+                    inLines(statement.strip()),
+                    DatabaseKind.valueOf(database.getShortName().toUpperCase(Locale.ROOT))));
         }
         return statements;
     }

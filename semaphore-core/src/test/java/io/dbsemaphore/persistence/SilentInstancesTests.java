@@ -6,6 +6,7 @@ import io.dbsemaphore.persistence.InstanceRepository.Silent;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
@@ -37,7 +38,7 @@ class SilentInstancesTests {
         instances.dead(silent(1, 1));
         now.addAndGet(GRACE.toNanos());
 
-        Set<Long> dead = instances.dead(List.of(new Silent(1, HEARTBEAT.plusSeconds(1))));
+        Set<Long> dead = instances.dead(List.of(silent(1, HEARTBEAT.plusSeconds(1))));
 
         assertThat(dead).isEmpty();
     }
@@ -71,9 +72,26 @@ class SilentInstancesTests {
         assertThat(instances.remembered()).isLessThanOrEqualTo(1_000);
     }
 
+    @Test
+    void areDescribedAsTheyWereReadLast() {
+        LocalDateTime later = HEARTBEAT.plusHours(1);
+        instances.dead(List.of(silent(1, HEARTBEAT)));
+        now.addAndGet(GRACE.toNanos());
+
+        instances.dead(List.of(new Silent(1, HEARTBEAT, "orders@host", HEARTBEAT, later)));
+
+        assertThat(instances.find(1))
+                .contains(new DeadInstance(1, Optional.of("orders@host"), Optional.of(Duration.ofHours(1))));
+        assertThat(instances.find(2)).isEmpty();
+    }
+
+    private static Silent silent(long id, LocalDateTime expiresAt) {
+        return new Silent(id, expiresAt, "orders@host", HEARTBEAT, HEARTBEAT.plusMinutes(1));
+    }
+
     private static List<Silent> silent(long first, int count) {
         return LongStream.range(first, first + count)
-                .mapToObj(id -> new Silent(id, HEARTBEAT))
+                .mapToObj(id -> silent(id, HEARTBEAT))
                 .toList();
     }
 }

@@ -34,6 +34,48 @@ class SqlScriptIntegrationTests {
         }
     }
 
+    /** As with {@code spring.sql.init.mode=always}, which runs it at every start. */
+    @Test
+    void runsAgainWithoutChangingWhatIsThere() {
+        try (TestDatabase.Schema schema = TestDatabase.create()) {
+            runScript(schema);
+            List<String> first = describe(schema);
+            schema.jdbc().update("""
+                    insert into semaphore (id, name, capacity, fence, created_at, updated_at)
+                    values (1, 'backup', 3, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00')""");
+
+            runScript(schema);
+
+            assertThat(describe(schema).stream().filter(line -> !line.startsWith("INSERT INTO")))
+                    .isEqualTo(first);
+            assertThat(schema.jdbc().queryForObject("select capacity from semaphore", Integer.class))
+                    .isEqualTo(3);
+        }
+    }
+
+    /** A script that ended halfway, or one of an older version: the next run adds what is missing. */
+    @Test
+    void addsWhatIsMissing() {
+        try (TestDatabase.Schema whole = TestDatabase.create();
+                TestDatabase.Schema part = TestDatabase.create()) {
+            runScript(whole);
+            runScript(part);
+            JdbcTemplate jdbc = part.jdbc();
+            jdbc.execute("alter table permit drop column checks");
+            jdbc.execute(
+                    switch (part.kind()) {
+                        case MYSQL, MARIADB -> "drop index ix_capacity_change_name on capacity_change";
+                        case POSTGRESQL, H2 -> "drop index ix_capacity_change_name";
+                    });
+            jdbc.execute("alter table semaphore drop constraint ck_semaphore_capacity");
+            assertThat(describe(part)).isNotEqualTo(describe(whole));
+
+            runScript(part);
+
+            assertThat(describe(part)).isEqualTo(describe(whole));
+        }
+    }
+
     @Test
     void makesAllThatAnEngineNeeds() {
         try (TestDatabase.Schema schema = TestDatabase.create()) {

@@ -1,1 +1,1 @@
-create table ledger_entry (id bigint primary key);
+create table if not exists ledger_entry (id bigint primary key);

@@ -2,8 +2,12 @@ package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -22,7 +26,12 @@ public final class SemaphoreEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    SemaphoresEndpoint semaphoresEndpoint(SemaphoreAdmin admin, SemaphoreEndpointProperties properties) {
+    SemaphoresEndpoint semaphoresEndpoint(
+            SemaphoreAdmin admin,
+            SemaphoreEndpointProperties properties,
+            ObjectProvider<EndpointAccessResolver> access) {
+        access.ifAvailable(resolver ->
+                properties.warnOfNoEffect(resolver.accessFor(EndpointId.of("semaphores"), Access.UNRESTRICTED)));
         return new SemaphoresEndpoint(admin, properties);
     }
 

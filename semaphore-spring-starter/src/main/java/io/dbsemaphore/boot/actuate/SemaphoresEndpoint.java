@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.HolderInstance;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
@@ -49,7 +50,9 @@ public class SemaphoresEndpoint {
                 .map(status -> new SemaphoreDetails(
                         SemaphoreDescriptor.of(status),
                         admin.holders(name).stream().map(HolderDescriptor::of).toList(),
-                        admin.capacityHistory(name)))
+                        admin.capacityHistory(name).stream()
+                                .map(HistoryDescriptor::of)
+                                .toList()))
                 .orElse(null);
     }
 
@@ -112,17 +115,41 @@ public class SemaphoresEndpoint {
 
     /** One semaphore, who holds it, and how its capacity was changed, newest first. */
     public record SemaphoreDetails(
-            SemaphoreDescriptor semaphore, List<HolderDescriptor> holders, List<CapacityChange> capacityHistory)
+            SemaphoreDescriptor semaphore, List<HolderDescriptor> holders, List<HistoryDescriptor> capacityHistory)
             implements OperationResponseBody {}
 
-    /** Someone who holds permits; without an expiry when held until released. */
+    /** A change of the capacity, or a forced release, which has no {@code from} and {@code to}. */
+    public record HistoryDescriptor(
+            String name,
+            @Nullable Integer from,
+            @Nullable Integer to,
+            io.dbsemaphore.@Nullable ForcedRelease forcedRelease,
+            String changedBy,
+            String reason,
+            Instant changedAt) {
+
+        static HistoryDescriptor of(CapacityChange change) {
+            boolean forced = change.forcedRelease().isPresent();
+            return new HistoryDescriptor(
+                    change.name(),
+                    forced ? null : change.from(),
+                    forced ? null : change.to(),
+                    change.forcedRelease().orElse(null),
+                    change.changedBy(),
+                    change.reason(),
+                    change.changedAt());
+        }
+    }
+
+    /** A holder of permits; without an expiry when held until released, without an instance when none keeps it alive. */
     public record HolderDescriptor(
             String externalId,
             String owner,
             int count,
             long fencingToken,
             Instant acquiredAt,
-            @Nullable Instant expiresAt) {
+            @Nullable Instant expiresAt,
+            @Nullable InstanceDescriptor instance) {
 
         static HolderDescriptor of(PermitHolder holder) {
             return new HolderDescriptor(
@@ -131,7 +158,21 @@ public class SemaphoresEndpoint {
                     holder.count(),
                     holder.fencingToken(),
                     holder.acquiredAt(),
-                    holder.expiresAt().orElse(null));
+                    holder.expiresAt().orElse(null),
+                    holder.instance().map(InstanceDescriptor::of).orElse(null));
+        }
+    }
+
+    /** The instance that keeps permits alive. Its id is a text, since a number that large is rounded by JavaScript. */
+    public record InstanceDescriptor(
+            String id, @Nullable String name, @Nullable Instant heartbeatAt, boolean alive) {
+
+        static InstanceDescriptor of(HolderInstance instance) {
+            return new InstanceDescriptor(
+                    String.valueOf(instance.id()),
+                    instance.name().orElse(null),
+                    instance.heartbeatAt().orElse(null),
+                    instance.alive());
         }
     }
 

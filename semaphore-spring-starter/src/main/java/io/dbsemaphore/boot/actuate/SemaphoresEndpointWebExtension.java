@@ -1,9 +1,9 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.SemaphoreNotFoundException;
-import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -11,12 +11,14 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+import org.springframework.util.MimeType;
 
-/** The endpoint over HTTP, where what is refused has a status and says why. */
+/** The endpoint over HTTP: what is refused has a status and a body that says why (RFC 9457, problem details). */
 @EndpointWebExtension(endpoint = SemaphoresEndpoint.class)
 public class SemaphoresEndpointWebExtension {
 
     private static final int FORBIDDEN = 403;
+    private static final MimeType PROBLEM = MimeType.valueOf("application/problem+json");
 
     private final SemaphoresEndpoint endpoint;
 
@@ -27,14 +29,27 @@ public class SemaphoresEndpointWebExtension {
     /** See {@link SemaphoresEndpoint#semaphore}. */
     @ReadOperation
     public WebEndpointResponse<Object> semaphore(@Selector String name) {
-        return answer(() -> endpoint.semaphore(name));
+        return answer(
+                () -> endpoint.semaphore(name),
+                () ->
+                        "No semaphore is named '%s'. Names are compared byte for byte; the endpoint without a name lists them all"
+                                .formatted(name));
     }
 
-    /** See {@link SemaphoresEndpoint#setCapacity}. */
+    /**
+     * See {@link SemaphoresEndpoint#setCapacity}.
+     *
+     * @param capacity a number; a text here, so that what is none is answered with an explanation
+     */
     @WriteOperation
     public WebEndpointResponse<Object> setCapacity(
-            SecurityContext securityContext, @Selector String name, int capacity, @Nullable String reason) {
-        return answer(() -> endpoint.setCapacity(securityContext, name, capacity, reason));
+            SecurityContext securityContext,
+            @Selector String name,
+            @Nullable String capacity,
+            @Nullable String reason) {
+        return answer(
+                () -> endpoint.setCapacity(securityContext, name, number(capacity), reason),
+                () -> "No semaphore is named '%s'".formatted(name));
     }
 
     /** See {@link SemaphoresEndpoint#forceRelease}. */
@@ -44,25 +59,43 @@ public class SemaphoresEndpointWebExtension {
             @Selector String name,
             @Selector String externalId,
             @Nullable String reason) {
-        return answer(() -> endpoint.forceRelease(securityContext, name, externalId, reason));
+        return answer(
+                () -> endpoint.forceRelease(securityContext, name, externalId, reason),
+                () -> "The request '%s' holds no permit of semaphore '%s'. Nothing was released"
+                        .formatted(externalId, name));
     }
 
-    private static WebEndpointResponse<Object> answer(Supplier<? extends @Nullable Object> operation) {
+    private static int number(@Nullable String capacity) {
         try {
-            Object body = operation.get();
-            return body == null
-                    ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)
-                    : new WebEndpointResponse<>(body);
-        } catch (OperationDisabledException disabled) {
-            return problem(FORBIDDEN, disabled);
-        } catch (SemaphoreNotFoundException unknown) {
-            return problem(WebEndpointResponse.STATUS_NOT_FOUND, unknown);
-        } catch (IllegalArgumentException invalid) {
-            return problem(WebEndpointResponse.STATUS_BAD_REQUEST, invalid);
+            return Integer.parseInt(String.valueOf(capacity));
+        } catch (NumberFormatException invalid) {
+            throw new IllegalArgumentException(
+                    "The capacity must be a whole number from 0 to %d: %s. Nothing was changed. Send {\"capacity\": 5, \"reason\": \"why\"}"
+                            .formatted(Integer.MAX_VALUE, capacity),
+                    invalid);
         }
     }
 
-    private static WebEndpointResponse<Object> problem(int status, RuntimeException reason) {
-        return new WebEndpointResponse<>(Map.of("error", String.valueOf(reason.getMessage())), status);
+    private static WebEndpointResponse<Object> answer(
+            Supplier<? extends @Nullable Object> operation, Supplier<String> notFound) {
+        try {
+            Object body = operation.get();
+            return body == null
+                    ? problem(WebEndpointResponse.STATUS_NOT_FOUND, "Not Found", notFound.get())
+                    : new WebEndpointResponse<>(body);
+        } catch (OperationDisabledException disabled) {
+            return problem(FORBIDDEN, "Forbidden", disabled.getMessage());
+        } catch (SemaphoreNotFoundException unknown) {
+            return problem(WebEndpointResponse.STATUS_NOT_FOUND, "Not Found", unknown.getMessage());
+        } catch (IllegalArgumentException invalid) {
+            return problem(WebEndpointResponse.STATUS_BAD_REQUEST, "Bad Request", invalid.getMessage());
+        }
     }
+
+    private static WebEndpointResponse<Object> problem(int status, String title, @Nullable String detail) {
+        return new WebEndpointResponse<>(new Problem(title, status, String.valueOf(detail)), status, PROBLEM);
+    }
+
+    /** The body of an answer that is a refusal. */
+    record Problem(String title, int status, String detail) implements OperationResponseBody {}
 }

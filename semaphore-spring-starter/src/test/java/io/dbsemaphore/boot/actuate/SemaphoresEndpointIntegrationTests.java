@@ -25,12 +25,18 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.json.JsonContent;
 import org.springframework.test.json.JsonContentAssert;
 
 /** Over HTTP, on a web application with a real database. */
+@ExtendWith(OutputCaptureExtension.class)
 class SemaphoresEndpointIntegrationTests {
 
     private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";
@@ -90,7 +96,40 @@ class SemaphoresEndpointIntegrationTests {
 
     @Test
     void doesNotKnowWhatIsNotThere() {
-        assertThat(get(readOnly, "/nothing").status()).isEqualTo(404);
+        assertProblem(get(readOnly, "/nothing"), 404, "No semaphore is named 'nothing'");
+    }
+
+    @Test
+    void showsTheInstanceOfAHolder() {
+        AcquireRequest request = AcquireRequest.of("orders").withKeepAlive(true);
+        try (PermitGrant grant = readOnly.semaphores().acquire(request)) {
+            Answer answer = get(readOnly, "/orders");
+
+            answer.json().extractingPath("$.holders[0].externalId").isEqualTo(grant.externalId());
+            answer.json().extractingPath("$.holders[0].instance.alive").isEqualTo(true);
+            answer.json().extractingPath("$.holders[0].instance.name").isEqualTo(grant.owner());
+            answer.json().extractingPath("$.holders[0].instance.id").isInstanceOf(String.class);
+            answer.json().extractingPath("$.holders[0].instance.heartbeatAt").isNotNull();
+        }
+    }
+
+    /** Spring Boot's property is above the switches of the library. */
+    @ParameterizedTest
+    @CsvSource({"read-only,200,405", "none,404,404"})
+    void keepsToTheAccessThatSpringBootAllows(String access, int reading, int writing, CapturedOutput output) {
+        try (OrdersHost host = OrdersHost.web(
+                database,
+                EXPOSED,
+                "management.endpoint.semaphores.access=" + access,
+                "semaphore.endpoint.set-capacity-enabled=true")) {
+            assertThat(get(host, "/orders").status()).isEqualTo(reading);
+            assertThat(post(host, "/orders", "{\"capacity\": 9}", null).status())
+                    .isEqualTo(writing);
+            assertThat(host.admin().find("orders").orElseThrow().capacity()).isEqualTo(1);
+        }
+        if (access.equals("read-only")) {
+            assertThat(output).contains("have no effect: the access to the endpoint is READ_ONLY");
+        }
     }
 
     @Test
@@ -106,8 +145,7 @@ class SemaphoresEndpointIntegrationTests {
     void refusesToSetACapacityByDefault() {
         Answer answer = post(readOnly, "/orders", "{\"capacity\": 9, \"reason\": \"noon\"}", null);
 
-        assertThat(answer.status()).isEqualTo(403);
-        answer.json().extractingPath("$.error").asString().contains("semaphore.endpoint.set-capacity-enabled=true");
+        assertProblem(answer, 403, "semaphore.endpoint.set-capacity-enabled=true");
         assertThat(readOnly.admin().find("orders").orElseThrow().capacity()).isEqualTo(1);
     }
 
@@ -116,11 +154,7 @@ class SemaphoresEndpointIntegrationTests {
         try (PermitGrant grant = readOnly.semaphores().acquire(AcquireRequest.of("orders"))) {
             Answer answer = delete(readOnly, "/orders/" + grant.externalId() + "?reason=stuck", null);
 
-            assertThat(answer.status()).isEqualTo(403);
-            answer.json()
-                    .extractingPath("$.error")
-                    .asString()
-                    .contains("semaphore.endpoint.force-release-enabled=true");
+            assertProblem(answer, 403, "semaphore.endpoint.force-release-enabled=true");
             assertThat(readOnly.admin().holders("orders")).hasSize(1);
         }
     }
@@ -153,10 +187,14 @@ class SemaphoresEndpointIntegrationTests {
 
     @Test
     void refusesACapacityThatCannotBe() {
-        assertThat(post(writable, "/orders", "{\"capacity\": -1}", null).status())
-                .isEqualTo(400);
-        assertThat(post(writable, "/nothing", "{\"capacity\": 1}", null).status())
-                .isEqualTo(404);
+        assertProblem(post(writable, "/orders", "{\"capacity\": -1}", null), 400, "must not be negative: -1");
+        assertProblem(post(writable, "/orders", "{\"reason\": \"noon\"}", null), 400, "must be a whole number");
+        assertProblem(post(writable, "/orders", "{\"capacity\": \"many\"}", null), 400, "2147483647: many.");
+        assertProblem(post(writable, "/orders", "{\"capacity\": 2.5}", null), 400, "2147483647: 2.5.");
+        assertProblem(
+                post(writable, "/nothing", "{\"capacity\": 1}", null),
+                404,
+                "No semaphore is named 'nothing'. Nothing was changed.");
     }
 
     @Test
@@ -171,8 +209,14 @@ class SemaphoresEndpointIntegrationTests {
         assertThat(writable.admin().holders("forced")).isEmpty();
         assertThat(writable.admin().capacityHistory("forced")).singleElement().satisfies(change -> {
             assertThat(change.changedBy()).isEqualTo("ada");
-            assertThat(change.reason()).contains("forced release", grant.externalId(), "stuck");
+            assertThat(change.reason()).isEqualTo("stuck");
+            assertThat(change.forcedRelease().orElseThrow().externalId()).isEqualTo(grant.externalId());
         });
+        Answer details = get(writable, "/forced");
+        details.json()
+                .extractingPath("$.capacityHistory[0].forcedRelease.permits")
+                .isEqualTo(1);
+        details.json().doesNotHavePath("$.capacityHistory[0].from");
     }
 
     @Test
@@ -180,14 +224,22 @@ class SemaphoresEndpointIntegrationTests {
         writable.admin().create("mine", 1);
         writable.admin().create("yours", 1);
         try (PermitGrant grant = writable.semaphores().acquire(AcquireRequest.of("yours"))) {
-            assertThat(delete(writable, "/mine/" + grant.externalId(), "ada").status())
-                    .isEqualTo(404);
+            assertProblem(
+                    delete(writable, "/mine/" + grant.externalId(), "ada"), 404, "holds no permit of semaphore 'mine'");
+            assertProblem(delete(writable, "/nothing/" + grant.externalId(), "ada"), 404, "named 'nothing'");
 
             assertThat(writable.admin().holders("yours")).hasSize(1);
         }
     }
 
-    private record Answer(int status, String body) {
+    private static void assertProblem(Answer answer, int status, String detail) {
+        assertThat(answer.status()).isEqualTo(status);
+        assertThat(answer.contentType()).startsWith("application/problem+json");
+        answer.json().extractingPath("$.status").isEqualTo(status);
+        answer.json().extractingPath("$.detail").asString().contains(detail);
+    }
+
+    private record Answer(int status, String contentType, String body) {
 
         JsonContentAssert json() {
             return assertThat(new JsonContent(body));
@@ -216,7 +268,10 @@ class SemaphoresEndpointIntegrationTests {
         }
         try {
             HttpResponse<String> response = HTTP.send(request.build(), BodyHandlers.ofString());
-            return new Answer(response.statusCode(), response.body());
+            return new Answer(
+                    response.statusCode(),
+                    response.headers().firstValue("Content-Type").orElse(""),
+                    response.body());
         } catch (IOException failure) {
             throw new IllegalStateException(failure);
         } catch (InterruptedException interrupt) {

@@ -90,6 +90,21 @@ class HostMatrixIntegrationTests {
     }
 
     @Test
+    void tablesMadeByAScriptOfSpringBootAtEachStart() {
+        Object[] properties = onTheDatabase(
+                "spring.liquibase.enabled=false",
+                "spring.sql.init.mode=always",
+                "spring.sql.init.schema-locations=classpath:com/example/ledger/schema.sql,"
+                        + "classpath:db/dbsemaphore/sql/%s.sql"
+                                .formatted(database.kind().name().toLowerCase(Locale.ROOT)));
+        Hosts.start(LedgerApplication.class, properties).close();
+
+        host = Hosts.start(LedgerApplication.class, properties);
+
+        AtHome.assertIn(host);
+    }
+
+    @Test
     void ddlAutoValidate() {
         host = Hosts.orders(onTheDatabase(VALIDATE));
 

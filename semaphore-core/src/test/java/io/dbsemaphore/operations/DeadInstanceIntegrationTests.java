@@ -1,0 +1,149 @@
+package io.dbsemaphore.operations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.HolderInstance;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+/** What others see of an instance that ended without a shutdown: here its heartbeat is made an hour old. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DeadInstanceIntegrationTests {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final Duration SELDOM = Duration.ofMinutes(2); // the next heartbeat comes after the test
+    private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+    private static Schema schema;
+
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private OperationsNode dying;
+    private OperationsNode node;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.create().migrate();
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @BeforeEach
+    void start() {
+        dying = OperationsNode.on(schema, OperationsNode.settings(SELDOM));
+        node = OperationsNode.on(schema, OperationsNode.settings(TIMEOUT));
+        log.start();
+        library().addAppender(log);
+    }
+
+    @AfterEach
+    void stop() {
+        library().detachAppender(log);
+        node.close();
+        dying.close();
+    }
+
+    @Test
+    void warnsOnceWhoeverReclaimsForAnAcquire() {
+        String one = dying.semaphore(1);
+        String two = dying.semaphore(1);
+        keep(AcquireRequest.of(one, two));
+        die();
+
+        PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(one).withWaitTime(Duration.ofSeconds(20)));
+
+        assertThat(grant.isHeld()).isTrue();
+        Awaitility.await("the warning, which the caller does not wait for")
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> !reclaims().isEmpty());
+        assertThat(reclaims()).singleElement().asString().contains("1 request(s)", one, two, "no heartbeat for 360");
+    }
+
+    @Test
+    void warnsOnceWhenTheMaintenanceReclaims() {
+        String one = dying.semaphore(1);
+        String two = dying.semaphore(1);
+        keep(AcquireRequest.of(one));
+        keep(AcquireRequest.of(two));
+        die();
+
+        Awaitility.await("the grace")
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> node.maintenance().releaseOrphans() == 2);
+
+        assertThat(reclaims()).singleElement().asString().contains("2 request(s)", one, two, "no heartbeat for 360");
+    }
+
+    @Test
+    void isShownToItsHoldersReaders() {
+        String name = dying.semaphore(2);
+        keep(AcquireRequest.of(name));
+        PermitGrant unkept = dying.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
+
+        HolderInstance alive = holders(name).get(0).instance().orElseThrow();
+        die();
+        List<PermitHolder> after = holders(name);
+
+        assertThat(alive.alive()).isTrue();
+        assertThat(alive.name()).isPresent();
+        HolderInstance dead = after.get(0).instance().orElseThrow();
+        assertThat(dead.id()).isEqualTo(alive.id());
+        assertThat(dead.alive()).isFalse();
+        assertThat(dead.heartbeatAt().orElseThrow())
+                .isCloseTo(alive.heartbeatAt().orElseThrow().minus(HOUR), within(1, ChronoUnit.SECONDS));
+        assertThat(after.get(1).externalId()).isEqualTo(unkept.externalId());
+        assertThat(after.get(1).instance()).isEmpty();
+    }
+
+    private List<PermitHolder> holders(String name) {
+        return node.admin().holders(name);
+    }
+
+    private void keep(AcquireRequest request) {
+        dying.semaphores().acquire(request.withTtl(HOUR).withKeepAlive(true));
+    }
+
+    private void die() {
+        LocalDateTime heartbeat =
+                schema.jdbc().queryForObject("select max(heartbeat_at) from semaphore_instance", LocalDateTime.class);
+        schema.jdbc()
+                .update(
+                        "update semaphore_instance set heartbeat_at = ?, expires_at = ?",
+                        heartbeat.minus(HOUR),
+                        heartbeat.minusMinutes(59));
+    }
+
+    private List<String> reclaims() {
+        return List.copyOf(log.list).stream()
+                .filter(event -> event.getLevel() == Level.WARN)
+                .map(ILoggingEvent::getFormattedMessage)
+                .filter(message -> message.startsWith("Reclaimed"))
+                .toList();
+    }
+
+    private static Logger library() {
+        return (Logger) LoggerFactory.getLogger("io.dbsemaphore");
+    }
+}
