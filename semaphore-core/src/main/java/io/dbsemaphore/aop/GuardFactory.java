@@ -2,6 +2,8 @@ package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.annotation.OnUnavailable;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
@@ -17,11 +19,17 @@ final class GuardFactory {
     private final LazyOperations operations;
     private final BeanFactory beanFactory;
     private final WithPermitsParser parser;
+    private final Map<String, String> literalNames = new ConcurrentHashMap<>();
 
     GuardFactory(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory) {
         this.operations = new LazyOperations(operations);
         this.beanFactory = beanFactory;
         this.parser = new WithPermitsParser(new PlaceholderResolver(beanFactory));
+    }
+
+    /** The names without expressions of all annotations so far, each with a method that has it. */
+    Map<String, String> literalNames() {
+        return Map.copyOf(literalNames);
     }
 
     /**
@@ -31,7 +39,12 @@ final class GuardFactory {
      */
     MethodGuard create(AnnotatedMethod annotated) {
         ReturnShape shape = returnTypes.shapeOf(annotated);
-        RequestFactory requests = new RequestFactory(parser.parse(annotated), beanFactory);
+        WithPermitsOperation operation = parser.parse(annotated);
+        operation.claims().stream()
+                .map(WithPermitsOperation.Claim::name)
+                .filter(TextTemplate::isLiteral)
+                .forEach(name -> literalNames.putIfAbsent(name.text(), annotated.toString()));
+        RequestFactory requests = new RequestFactory(operation, beanFactory);
         Refusal refusal = Refusals.of(annotated);
         return switch (shape) {
             case SYNCHRONOUS -> synchronous(annotated, new SynchronousGuard(operations, requests, refusal));

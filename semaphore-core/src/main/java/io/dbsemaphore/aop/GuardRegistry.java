@@ -43,6 +43,11 @@ final class GuardRegistry {
                 new MethodClassKey(method, type), key -> Optional.ofNullable(guards.get(Signature.of(method, type))));
     }
 
+    /** See {@link WithPermitsAdvisor#literalNames}. */
+    Map<String, String> literalNames() {
+        return factory.literalNames();
+    }
+
     private Map<Signature, MethodGuard> guardsOf(Class<?> targetClass) {
         Class<?> userClass = ClassUtils.getUserClass(targetClass);
         Map<Signature, MethodGuard> guards = guardsByClass.get(userClass);

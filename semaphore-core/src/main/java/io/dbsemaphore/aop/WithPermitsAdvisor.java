@@ -1,6 +1,7 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;
@@ -32,6 +33,7 @@ public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
 
     private static final long serialVersionUID = 1L;
 
+    private final transient GuardRegistry guards;
     private final transient Pointcut pointcut;
     private final transient Advice advice;
 
@@ -49,10 +51,18 @@ public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
      * @param order where the advice stands among others; a lower value is further out
      */
     public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory, int order) {
-        GuardRegistry guards = new GuardRegistry(new GuardFactory(operations, beanFactory));
+        this.guards = new GuardRegistry(new GuardFactory(operations, beanFactory));
         this.pointcut = new WithPermitsPointcut(guards);
         this.advice = new WithPermitsInterceptor(guards);
         setOrder(order);
+    }
+
+    /**
+     * The names without expressions in the annotations of all classes that were looked at so far, each with a method that
+     * has it.
+     */
+    public Map<String, String> literalNames() {
+        return guards.literalNames();
     }
 
     @Override

@@ -6,10 +6,10 @@ import io.dbsemaphore.jdbc.Durability;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.persistence.TableCheck;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
-import org.springframework.dao.DataAccessResourceFailureException;
 
 /** What an engine has of its database, opened once: sessions on the host's data source, and the persistence unit on them. */
 final class EngineDatabase implements AutoCloseable {
@@ -79,6 +79,10 @@ final class EngineDatabase implements AutoCloseable {
             if (SemaphorePersistence.isMissingTable(failure)) {
                 throw new SemaphoreTablesMissingException(tablePrefix, failure);
             }
+            TableCheck.find(sessions, tablePrefix).ifPresent(mismatch -> {
+                throw new SemaphoreTableMismatchException(
+                        mismatch.table(), mismatch.missingColumns(), mismatch.foreign(), failure);
+            });
             throw DatabaseNotWritableException.of(failure)
                     .<RuntimeException>map(refused -> refused)
                     .orElse(failure);
@@ -106,6 +110,10 @@ final class EngineDatabase implements AutoCloseable {
             return Database.of(dataSource);
         } catch (SQLException failure) {
             throw unreachable(failure);
+        } catch (RuntimeException failure) { // of a pool that cannot begin
+            throw DatabaseUnreachableException.of(failure)
+                    .<RuntimeException>map(unreachable -> unreachable)
+                    .orElse(failure);
         }
     }
 
@@ -117,7 +125,7 @@ final class EngineDatabase implements AutoCloseable {
         }
     }
 
-    private static DataAccessResourceFailureException unreachable(SQLException failure) {
-        return new DataAccessResourceFailureException("The database of the semaphores cannot be reached", failure);
+    private static RuntimeException unreachable(Exception failure) {
+        return new DatabaseUnreachableException(failure);
     }
 }

@@ -60,7 +60,9 @@ public final class SemaphorePatterns {
         String property = "semaphore.patterns[" + pattern + "]";
         if (!pattern.contains("*")) {
             throw new IllegalArgumentException(property + " has no *: declare a single semaphore under"
-                    + " semaphore.semaphores, or put a * where names differ");
+                    + " semaphore.semaphores, or put a * where names differ. A key with a * or other characters than letters,"
+                    + " digits and dashes loses them unless it is in brackets, in YAML with quotes around them:"
+                    + " semaphore.patterns.[" + pattern + "*].capacity");
         }
         if (pattern.replace("*", "").isEmpty()) {
             throw new IllegalArgumentException(

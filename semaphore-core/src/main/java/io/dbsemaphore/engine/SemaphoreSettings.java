@@ -146,6 +146,25 @@ public record SemaphoreSettings(
                 4);
     }
 
+    /** The same with another prefix of the tables' names. */
+    public SemaphoreSettings withTablePrefix(String prefix) {
+        return new SemaphoreSettings(
+                owner,
+                prefix,
+                defaultTtl,
+                maxTtl,
+                maxHold,
+                keepAliveInterval,
+                instanceTimeout,
+                shutdownTimeout,
+                lockWaitTimeout,
+                sessionIdleLimit,
+                maxAttempts,
+                maxNamesPerRequest,
+                maxBatchSize,
+                maxConnections);
+    }
+
     /** The same with another maximum of acquires that one transaction decides. */
     public SemaphoreSettings withMaxBatchSize(int size) {
         return new SemaphoreSettings(

@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.engine.DatabaseNotWritableException;
+import io.dbsemaphore.engine.DatabaseUnreachableException;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -52,10 +53,19 @@ final class OwnChangelog {
                 ChangeLogTable.prepare(dataSource);
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {
-                throw DatabaseNotWritableException.of(failure)
-                        .<RuntimeException>map(refused -> refused)
-                        .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));
+                throw explain(failure);
+            } catch (RuntimeException failure) { // of a pool that cannot begin
+                throw DatabaseUnreachableException.of(failure)
+                        .<RuntimeException>map(unreachable -> unreachable)
+                        .orElse(failure);
             }
+        }
+
+        private static RuntimeException explain(LiquibaseException failure) {
+            return DatabaseNotWritableException.of(failure)
+                    .<RuntimeException>map(refused -> refused)
+                    .or(() -> DatabaseUnreachableException.of(failure))
+                    .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));
         }
     }
 }

@@ -22,6 +22,9 @@ final class PoolExhaustedFailureAnalyzer extends AbstractFailureAnalyzer<SQLTran
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, SQLTransientConnectionException cause) {
+        if (cause.getCause() != null) {
+            return null; // no connection could be made: it is not the pool that is exhausted
+        }
         boolean ours = Arrays.stream(cause.getStackTrace())
                 .anyMatch(frame -> frame.getClassName().startsWith(LIBRARY));
         return ours

@@ -7,6 +7,7 @@ import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
@@ -78,8 +79,23 @@ public final class SemaphoreAutoConfiguration {
     /** Not lazy, even where all beans are: the semaphores of the properties are there once the application runs. */
     @Bean(DECLARED_SEMAPHORES)
     @Lazy(false)
-    DeclaredSemaphores declaredSemaphores(SemaphoreEngine engine, SemaphoreProperties properties) {
-        return new DeclaredSemaphores(engine.admin(), properties.semaphores());
+    DeclaredSemaphores declaredSemaphores(
+            SemaphoreEngine engine, SemaphoreProperties properties, Environment environment) {
+        String owner = properties.owner() == null ? InstanceOwner.of(environment) : properties.owner();
+        return new DeclaredSemaphores(engine.admin(), properties, owner);
+    }
+
+    @Bean
+    static UnbracketedKeys unbracketedKeys(Environment environment) {
+        return new UnbracketedKeys(environment);
+    }
+
+    /** Not lazy: a name that cannot be acquired is found at start. */
+    @Bean
+    @Lazy(false)
+    AnnotatedNamesCheck annotatedNamesCheck(
+            SemaphoreEngine engine, SemaphoreProperties properties, ObjectProvider<WithPermitsAdvisor> advisors) {
+        return new AnnotatedNamesCheck(engine.admin(), properties, advisors);
     }
 
     @Bean

@@ -25,8 +25,10 @@ import org.springframework.util.StringUtils;
  * @param tablePrefix What the names of the tables begin with, up to 30 letters, digits and underscores. The changelog
  *     parameter 'dbsemaphore.tablePrefix' must agree.
  * @param semaphores Semaphores to create at start-up where they are absent, by name, each with a 'capacity' of at least
- *     0, which pauses it. A capacity that was changed at run time is kept. A name with other characters than letters,
- *     digits and dashes needs brackets, such as 'semaphore.semaphores.[tenant:a].capacity'.
+ *     0, which pauses it. A name with other characters than letters, digits and dashes needs brackets, such as
+ *     'semaphore.semaphores.[tenant:a].capacity'.
+ * @param capacityAtStart What happens at start-up to a semaphore that exists with another capacity than is configured:
+ *     'keep' leaves it and logs a warning, 'apply' changes it, which is audited. 'apply' also ends a pause.
  * @param patterns Semaphores that may be made on first use, by glob such as 'tenant:*', each with the 'capacity' of what it
  *     makes. Of several that match, the longest counts. A name that nothing matches is an error.
  * @param maxPatternSemaphores How many semaphores the patterns may make in all.
@@ -62,6 +64,7 @@ public record SemaphoreProperties(
         @Nullable String datasource,
         @DefaultValue("") String tablePrefix,
         @DefaultValue Map<String, Declared> semaphores,
+        @DefaultValue("keep") CapacityAtStart capacityAtStart,
         @DefaultValue Map<String, Declared> patterns,
         @DefaultValue("1000") int maxPatternSemaphores,
         @DefaultValue("5m") Duration defaultTtl,
@@ -189,8 +192,12 @@ public record SemaphoreProperties(
      *
      * @param order Order of the advice among others, a lower one is further out. Below that of transactions, so that
      *     permits are acquired before a transaction begins and released after it has committed.
+     * @param allowUnknownNames Whether the application starts although an annotation names a semaphore that is neither
+     *     declared, nor matched by a pattern, nor in the database. Calls fail until it is created.
      */
-    public record Aop(@DefaultValue("1000") int order) {}
+    public record Aop(
+            @DefaultValue("1000") int order,
+            @DefaultValue("false") boolean allowUnknownNames) {}
 
     /**
      * Whether the library makes its tables itself.

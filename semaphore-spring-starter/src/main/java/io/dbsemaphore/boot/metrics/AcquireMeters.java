@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,6 +21,8 @@ final class AcquireMeters {
 
     static final String FAILED = "failed";
 
+    private static final List<String> OUTCOMES = List.of(SemaphoreMetrics.GRANTED, SemaphoreMetrics.REFUSED, FAILED);
+
     private final MeterRegistry registry;
     private final ConfiguredNames names;
     private final MeterProvider<Timer> acquires;
@@ -31,7 +34,13 @@ final class AcquireMeters {
         acquires = Timer.builder("semaphore.acquire")
                 .description("From the call of an acquire to its end")
                 .withRegistry(registry);
-        names.all().forEach(this::waiting);
+        names.allAndOther().forEach(this::startAtZero);
+    }
+
+    private void startAtZero(String name) {
+        waiting(name);
+        OUTCOMES.forEach(
+                outcome -> acquires.withTags(SemaphoreMetrics.SEMAPHORE, name, SemaphoreMetrics.OUTCOME, outcome));
     }
 
     /** An acquire begins. */

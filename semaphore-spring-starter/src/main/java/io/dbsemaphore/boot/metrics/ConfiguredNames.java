@@ -39,6 +39,13 @@ final class ConfiguredNames {
         return all;
     }
 
+    /** All values that the tag may have. */
+    Set<String> allAndOther() {
+        Set<String> values = new LinkedHashSet<>(all);
+        values.add(OTHER);
+        return values;
+    }
+
     String of(String name) {
         return declared.contains(name) ? name : patterns.patternOf(name).orElse(OTHER);
     }

@@ -23,6 +23,15 @@ final class SemaphoreMetrics implements SemaphoreListener {
     static final String GRANTED = "granted";
     static final String REFUSED = "refused";
 
+    private static final String EXCEPTION = "exception";
+
+    /** The exceptions that are usual. */
+    private static final List<String> RETRIED = List.of(
+            "CannotAcquireLockException",
+            "CommitOutcomeUnknownException",
+            "DataAccessResourceFailureException",
+            "DuplicateKeyException");
+
     private final ConfiguredNames names;
     private final MeterProvider<Timer> wait;
     private final MeterProvider<Timer> hold;
@@ -55,6 +64,18 @@ final class SemaphoreMetrics implements SemaphoreListener {
         batchSize = DistributionSummary.builder("semaphore.batch.size")
                 .description("How many acquires one transaction decided")
                 .register(registry);
+        names.allAndOther().forEach(this::startAtZero);
+        RETRIED.forEach(exception -> retries.withTags(EXCEPTION, exception));
+    }
+
+    /** A meter that appears with its first event shows no increase by it. */
+    private void startAtZero(String name) {
+        wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED);
+        wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED);
+        hold.withTags(SEMAPHORE, name);
+        refused.withTags(SEMAPHORE, name);
+        expired.withTags(SEMAPHORE, name);
+        lost.withTags(SEMAPHORE, name);
     }
 
     @Override
@@ -98,7 +119,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     @Override
     public void retried(Throwable failure) {
-        retries.withTags("exception", failure.getClass().getSimpleName()).increment();
+        retries.withTags(EXCEPTION, failure.getClass().getSimpleName()).increment();
     }
 
     private void each(Collection<String> semaphores, Consumer<String> record) {

@@ -1,8 +1,10 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreOperations;
 import java.util.Map;
@@ -55,7 +57,51 @@ class DeclaredSemaphoresTests {
         assertThat(output.getOut().lines().filter(line -> line.contains("keeps its capacity")))
                 .singleElement()
                 .asString()
-                .contains("INFO", "'backup'", "capacity 5", "the 3 that is configured");
+                .contains(
+                        "WARN",
+                        "'backup'",
+                        "capacity 5",
+                        "the 3 that is configured",
+                        "semaphore.capacity-at-start=apply");
+    }
+
+    @Test
+    void applyTheConfiguredCapacityWhereThatIsConfigured(CapturedOutput output) {
+        host.withPropertyValues("semaphore.semaphores.backup.capacity=3")
+                .run(context -> context.getBean(SemaphoreAdmin.class).setCapacity("backup", 5, "ops", "a second disk"));
+
+        host.withPropertyValues(
+                        "semaphore.semaphores.backup.capacity=3",
+                        "semaphore.capacity-at-start=apply",
+                        "semaphore.owner=backup-service@host:1")
+                .run(context -> {
+                    SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
+                    assertThat(capacity(admin, "backup")).isEqualTo(3);
+                    assertThat(admin.capacityHistory("backup"))
+                            .extracting(CapacityChange::from, CapacityChange::to, CapacityChange::changedBy)
+                            .containsExactly(tuple(5, 3, "configuration"), tuple(3, 5, "ops"));
+                    assertThat(admin.capacityHistory("backup").get(0).reason())
+                            .contains("semaphore.semaphores.backup.capacity", "backup-service@host:1");
+                });
+
+        assertThat(output).doesNotContain("keeps its capacity").contains("capacity 3 instead of 5");
+    }
+
+    /** Spring Boot drops such characters from a key, and "tenant:a" would silently become "tenanta". */
+    @ParameterizedTest
+    @CsvSource({
+        "semaphore.semaphores.tenant:a.capacity, semaphore.semaphores.[tenant:a].capacity",
+        "semaphore.semaphores.my_backup.capacity, semaphore.semaphores.[my_backup].capacity",
+        "semaphore.patterns.tenant:*.capacity, semaphore.patterns.[tenant:*].capacity",
+        "semaphore.patterns.tenant*.capacity, semaphore.patterns.[tenant*].capacity"
+    })
+    void areRefusedWhereTheirKeyNeedsBrackets(String property, String correct) {
+        host.withInitializer(
+                        context -> TestPropertyValues.of(Map.of(property, "3")).applyTo(context))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining("brackets")
+                        .hasStackTraceContaining(correct));
     }
 
     @Test

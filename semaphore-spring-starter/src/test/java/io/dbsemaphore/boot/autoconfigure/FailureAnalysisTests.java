@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.annotation.WithPermits;
+import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,18 +19,24 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What somebody reads whose application does not start. */
@@ -166,6 +176,172 @@ class FailureAnalysisTests {
                         "Action:\\R\\RMake it an ordinary method, or use SemaphoreOperations.execute in it\\.");
     }
 
+    @Test
+    void showsTheClassThatCannotBeGuarded(CapturedOutput output) {
+        fails(FinalClass.class, "semaphore.liquibase.enabled=true", "semaphore.semaphores.backup.capacity=1");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("The class " + FinalBackup.class.getName() + " has @WithPermits methods, but is final")
+                .contains("Remove final (in Kotlin: make the class open");
+    }
+
+    @Test
+    void leavesItToOthersToExplainAFinalClassWithoutPermits(CapturedOutput output) {
+        fails(FinalAsyncClass.class, "semaphore.liquibase.enabled=true");
+
+        assertThat(output).doesNotContain("has @WithPermits methods");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"false", "true"})
+    void showsThatTheDatabaseCannotBeReached(String liquibase, CapturedOutput output) throws IOException {
+        int port;
+        try (ServerSocket closed = new ServerSocket(0)) {
+            port = closed.getLocalPort();
+        }
+
+        fails(
+                Host.class,
+                "spring.datasource.url=jdbc:mysql://localhost:" + port + "/app",
+                "spring.datasource.hikari.connection-timeout=250",
+                "semaphore.liquibase.enabled=" + liquibase);
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("The database of the semaphores cannot be reached. It says: Communications link failure")
+                .contains("spring.datasource.url")
+                .contains("semaphore.enabled=false");
+    }
+
+    @Test
+    void showsThatTheDatabaseDoesNotLetItIn(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:password;DB_CLOSE_DELAY=-1";
+        Hosts.jdbc().withPropertyValues(url, "spring.datasource.username=sa").run(context -> {});
+
+        fails(Host.class, url, "spring.datasource.username=sa", "spring.datasource.password=wrong");
+
+        assertThat(output)
+                .contains("The database of the semaphores cannot be reached. It says: Wrong user name or password");
+    }
+
+    @Test
+    void showsTheTableOfAnotherApplication(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:foreign;DB_CLOSE_DELAY=-1";
+        Hosts.jdbc().withPropertyValues(url).run(context -> {
+            JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+            jdbc.execute("drop table permit");
+            jdbc.execute("create table permit (id bigint primary key, building varchar(100), issued_at date)");
+        });
+
+        fails(Host.class, url);
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("The table 'permit' is there, but it is not the one of the semaphores")
+                .contains("semaphore_id")
+                .contains("semaphore.table-prefix")
+                .contains("dbsemaphore.tablePrefix");
+    }
+
+    @Test
+    void showsTheTableOfAnotherApplicationThatIsInTheWayOfTheChangelog(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:foreign-changelog;DB_CLOSE_DELAY=-1";
+        Hosts.jdbcWithoutTables()
+                .withPropertyValues(url, "semaphore.enabled=false")
+                .run(context -> context.getBean(JdbcTemplate.class)
+                        .execute("create table permit (id bigint primary key, building varchar(100))"));
+
+        fails(Host.class, url, "semaphore.liquibase.enabled=true");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains(
+                        "The changelog of the semaphores cannot make the table 'permit', since one of that name exists")
+                .contains("semaphore.table-prefix");
+    }
+
+    @Test
+    void showsTheTableOfAnotherApplicationThatIsInTheWayOfAnIncludedChangelog(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:foreign-included;DB_CLOSE_DELAY=-1";
+        Hosts.jdbcWithoutTables()
+                .withPropertyValues(url, "semaphore.enabled=false")
+                .run(context -> context.getBean(JdbcTemplate.class)
+                        .execute("create table semaphore (id bigint primary key, building varchar(100))"));
+
+        fails(LiquibaseHost.class, url, "spring.liquibase.change-log=classpath:db/dbsemaphore/changelog.xml");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains(
+                        "The changelog of the semaphores cannot make the table 'semaphore', since one of that name exists");
+    }
+
+    @Test
+    void showsThatTheChangelogIsOfAnOlderVersion(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:older;DB_CLOSE_DELAY=-1";
+        Hosts.jdbc()
+                .withPropertyValues(url)
+                .run(context ->
+                        context.getBean(JdbcTemplate.class).execute("alter table capacity_change drop column permits"));
+
+        fails(Host.class, url);
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("The table 'capacity_change' lacks the column(s) permits")
+                .contains("the changelog of this version of the library has not run");
+    }
+
+    @Test
+    void showsTheNameThatIsDeclaredNowhere(CapturedOutput output) {
+        assertThatExceptionOfType(SemaphoreConfigurationException.class)
+                .isThrownBy(() -> run(
+                        Misspelt.class,
+                        "semaphore.liquibase.enabled=true",
+                        "semaphore.semaphores.backup.capacity=1",
+                        "semaphore.patterns.[tenant-*].capacity=1"));
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("@WithPermits on " + MisspeltBackup.class.getName() + ".run() names the semaphore 'bakcup'")
+                .contains("semaphore.semaphores.bakcup.capacity")
+                .contains("semaphore.aop.allow-unknown-names=true")
+                .contains("backup")
+                .doesNotContain("tenant-42'");
+    }
+
+    @Test
+    void startsWithANameThatIsDeclaredNowhereWhereThatIsAllowed() {
+        try (ConfigurableApplicationContext started =
+                run(Misspelt.class, "semaphore.liquibase.enabled=true", "semaphore.aop.allow-unknown-names=true")) {
+            assertThatExceptionOfType(SemaphoreNotFoundException.class)
+                    .isThrownBy(() -> started.getBean(MisspeltBackup.class).run());
+        }
+    }
+
+    @Test
+    void startsWithANameThatIsInTheDatabaseOnly() {
+        String url = "spring.datasource.url=jdbc:h2:mem:created-by-hand;DB_CLOSE_DELAY=-1";
+        Hosts.jdbc().withPropertyValues(url).run(context -> {
+            context.getBean(SemaphoreAdmin.class).create("bakcup", 1);
+            context.getBean(SemaphoreAdmin.class).create("tenant-42", 1);
+        });
+
+        try (ConfigurableApplicationContext started = run(Misspelt.class, url)) {
+            started.getBean(MisspeltBackup.class).run();
+        }
+    }
+
+    private static ConfigurableApplicationContext run(Class<?> host, String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.add("spring.main.banner-mode=off");
+        return new SpringApplicationBuilder(host)
+                .web(WebApplicationType.NONE)
+                .properties(all.toArray(String[]::new))
+                .run();
+    }
+
     private static void fails(Class<?> host, String... properties) {
         List<String> all = new ArrayList<>(List.of(properties));
         all.add("spring.main.banner-mode=off");
@@ -218,6 +394,64 @@ class FailureAnalysisTests {
         @WithPermits("backup")
         public final void run() {}
     }
+
+    @Import(Host.class)
+    static class FinalClass {
+
+        @Bean
+        FinalBackup backup() {
+            return new FinalBackup();
+        }
+    }
+
+    static final class FinalBackup {
+
+        @WithPermits("backup")
+        public void run() {}
+    }
+
+    @EnableAsync(proxyTargetClass = true)
+    static class FinalAsyncClass {
+
+        @Bean
+        FinalAsync async() {
+            return new FinalAsync();
+        }
+    }
+
+    static final class FinalAsync {
+
+        @Async
+        public void run() {}
+    }
+
+    @Import(Host.class)
+    static class Misspelt {
+
+        @Bean
+        MisspeltBackup backup() {
+            return new MisspeltBackup();
+        }
+    }
+
+    static class MisspeltBackup {
+
+        @WithPermits("bakcup")
+        public void run() {}
+
+        @WithPermits("tenant-42")
+        public void runForATenant() {}
+
+        @WithPermits("tenant-#{#p0}")
+        public void runForAnyTenant(long id) {}
+    }
+
+    @ImportAutoConfiguration({
+        DataSourceAutoConfiguration.class,
+        LiquibaseAutoConfiguration.class,
+        SemaphoreAutoConfiguration.class
+    })
+    static class LiquibaseHost {}
 
     @ImportAutoConfiguration(SemaphoreAutoConfiguration.class)
     static class SeveralDataSources {

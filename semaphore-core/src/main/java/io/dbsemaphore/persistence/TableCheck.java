@@ -1,0 +1,71 @@
+package io.dbsemaphore.persistence;
+
+import jakarta.persistence.Column;
+import jakarta.persistence.Table;
+import java.lang.reflect.Field;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import javax.sql.DataSource;
+
+/** Compares the columns of the tables with those of the entities. For a failure only: a start without one asks nothing. */
+public final class TableCheck {
+
+    /**
+     * A table that lacks columns.
+     *
+     * @param foreign whether it lacks at least half of ours
+     */
+    public record Mismatch(String table, List<String> missingColumns, boolean foreign) {}
+
+    private TableCheck() {}
+
+    /** The first table that lacks columns; empty when none does, or a table cannot be read. */
+    public static Optional<Mismatch> find(DataSource dataSource, String tablePrefix) {
+        try (Connection connection = dataSource.getConnection()) {
+            for (Class<?> entity : SemaphorePersistence.ENTITIES) {
+                String table = tablePrefix + entity.getAnnotation(Table.class).name();
+                List<String> expected = columnsOf(entity);
+                List<String> missing = new ArrayList<>(expected);
+                missing.removeAll(columnsOf(connection, table));
+                if (!missing.isEmpty()) {
+                    return Optional.of(new Mismatch(table, missing, missing.size() * 2 >= expected.size()));
+                }
+            }
+            return Optional.empty();
+        } catch (SQLException unreadable) {
+            return Optional.empty();
+        }
+    }
+
+    private static List<String> columnsOf(Class<?> entity) {
+        List<String> columns = new ArrayList<>();
+        for (Field field : entity.getDeclaredFields()) {
+            Column column = field.getAnnotation(Column.class);
+            if (column != null) {
+                columns.add(column.name());
+            }
+        }
+        return columns;
+    }
+
+    private static Set<String> columnsOf(Connection connection, String table) throws SQLException {
+        Set<String> columns = new TreeSet<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet none = statement.executeQuery("select * from " + table + " where 1 = 0")) {
+            ResultSetMetaData metaData = none.getMetaData();
+            for (int i = 1; i <= metaData.getColumnCount(); i++) {
+                columns.add(metaData.getColumnName(i).toLowerCase(Locale.ROOT));
+            }
+        }
+        return columns;
+    }
+}

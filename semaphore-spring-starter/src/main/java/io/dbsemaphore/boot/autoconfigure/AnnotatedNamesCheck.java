@@ -1,0 +1,62 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.aop.WithPermitsAdvisor;
+import io.dbsemaphore.engine.SemaphorePatterns;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+/**
+ * Finds the names in annotations that no call could acquire, once all beans are there: an application that starts with a
+ * misspelt one would fail at the first call. Names with expressions are known by their calls only.
+ */
+final class AnnotatedNamesCheck implements SmartInitializingSingleton {
+
+    private final SemaphoreAdmin admin;
+    private final SemaphoreProperties properties;
+    private final ObjectProvider<WithPermitsAdvisor> advisors;
+
+    AnnotatedNamesCheck(
+            SemaphoreAdmin admin, SemaphoreProperties properties, ObjectProvider<WithPermitsAdvisor> advisors) {
+        this.admin = admin;
+        this.properties = properties;
+        this.advisors = advisors;
+    }
+
+    /**
+     * Checks the names.
+     *
+     * @throws SemaphoreConfigurationException for the first that is unknown
+     */
+    @Override
+    public void afterSingletonsInstantiated() {
+        if (properties.aop().allowUnknownNames()) {
+            return;
+        }
+        SortedMap<String, String> methodsByName = new TreeMap<>();
+        advisors.stream().forEach(advisor -> methodsByName.putAll(advisor.literalNames()));
+        SemaphorePatterns patterns = properties.toPatterns();
+        methodsByName.entrySet().stream()
+                .filter(named -> !properties.semaphores().containsKey(named.getKey()))
+                .filter(named -> patterns.patternOf(named.getKey()).isEmpty())
+                .filter(named -> admin.find(named.getKey()).isEmpty())
+                .findFirst()
+                .ifPresent(this::refuse);
+    }
+
+    private void refuse(Map.Entry<String, String> unknown) {
+        String name = unknown.getKey();
+        throw new SemaphoreConfigurationException("""
+                @WithPermits on %s names the semaphore '%s', which is not declared, not matched by a pattern and not in \
+                the database: each call would fail.""".formatted(unknown.getValue(), name), """
+                Do one of these:
+                    - Correct the name. Names are compared byte for byte; declared are %s, and the patterns %s
+                    - Declare it: %s.capacity
+                    - Create it in the database before the application starts
+                    - If the application creates it after its start, set semaphore.aop.allow-unknown-names=true""".formatted(
+                properties.semaphores().keySet(), properties.patterns().keySet(), SemaphoreProperties.property(name)));
+    }
+}
