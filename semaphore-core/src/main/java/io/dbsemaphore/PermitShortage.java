@@ -10,8 +10,8 @@ import java.util.Optional;
  * @param capacity its capacity; 0 when paused
  * @param held how many permits were held
  * @param requested how many permits were asked for; the capacity where the acquire was exclusive
- * @param earliestExpiry when the first of the held permits expires, by the database's clock, unless it is renewed;
- *     empty where none has an expiry
+ * @param earliestExpiry when the first of the held permits may be reclaimed, by the database's clock, unless its holder
+ *     renews it or, where it is kept alive, its instance sends a heartbeat; empty where that is never
  * @param withheld how many of the free permits were withheld for callers that came earlier and wait: for all that they
  *     ask for, which may include other semaphores, or in another instance
  */

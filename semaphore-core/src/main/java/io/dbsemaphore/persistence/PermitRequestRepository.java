@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import jakarta.persistence.LockModeType;
 import jakarta.persistence.QueryHint;
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
@@ -91,12 +92,34 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
             where r.id = :id and r.state = ACQUIRED""")
     int replayWithoutTtl(long id);
 
-    /** The first expiry among the held permits of each semaphore; none where nothing held expires. */
-    record EarliestExpiry(long semaphoreId, @Nullable LocalDateTime at) {}
+    /**
+     * The first expiries among the held permits of a semaphore.
+     *
+     * @param expiresAt of the times to live; null where nothing held has one
+     * @param heartbeatAt of the instances that keep permits alive, the oldest heartbeat; null where none does
+     * @param overdueAt when that heartbeat is overdue, if none follows
+     */
+    record EarliestExpiry(
+            long semaphoreId,
+            @Nullable LocalDateTime expiresAt,
+            @Nullable LocalDateTime heartbeatAt,
+            @Nullable LocalDateTime overdueAt) {
+
+        /** When the first permit may be reclaimed unless its holder renews it; null where that is never. */
+        @Nullable LocalDateTime at() {
+            if (heartbeatAt == null || overdueAt == null) {
+                return expiresAt;
+            }
+            // a heartbeat is overdue after two thirds of the instance timeout, the last third is the grace
+            LocalDateTime silentAt = overdueAt.plus(Duration.between(heartbeatAt, overdueAt).dividedBy(2));
+            return expiresAt != null && expiresAt.isBefore(silentAt) ? expiresAt : silentAt;
+        }
+    }
 
     @Query("""
-            select new io.dbsemaphore.persistence.PermitRequestRepository$EarliestExpiry(p.semaphoreId, min(r.expiresAt))
-            from Permit p join PermitRequest r on r.id = p.requestId
+            select new io.dbsemaphore.persistence.PermitRequestRepository$EarliestExpiry(
+                p.semaphoreId, min(r.expiresAt), min(i.heartbeatAt), min(i.expiresAt))
+            from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED
             group by p.semaphoreId""")
     List<EarliestExpiry> findEarliestExpiries(Collection<Long> semaphoreIds);

@@ -17,6 +17,7 @@ import org.hibernate.cfg.JdbcSettings;
 import org.hibernate.cfg.MappingSettings;
 import org.hibernate.cfg.SchemaToolingSettings;
 import org.hibernate.cfg.ValidationSettings;
+import org.hibernate.engine.jdbc.spi.SqlStatementLogger;
 import org.hibernate.resource.jdbc.spi.PhysicalConnectionHandlingMode;
 import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.orm.jpa.JpaTransactionManager;
@@ -182,6 +183,7 @@ public final class SemaphorePersistence implements AutoCloseable {
         // what Spring's transaction manager expects of Hibernate, and what SemaphoreDataSource hands out
         settings.put(JdbcSettings.CONNECTION_HANDLING, PhysicalConnectionHandlingMode.DELAYED_ACQUISITION_AND_HOLD);
         settings.put(JdbcSettings.CONNECTION_PROVIDER_DISABLES_AUTOCOMMIT, true);
+        unit.getStandardServiceRegistryBuilder().addService(SqlStatementLogger.class, new LibrarySqlLogger());
         return unit.buildSessionFactory();
     }
 

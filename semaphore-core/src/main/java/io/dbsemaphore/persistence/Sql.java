@@ -36,11 +36,13 @@ final class Sql {
 
     /** Executes it by the next round trip of the transaction. */
     <T> Result<T> queueQuery(String sql, Collection<?> values, Reader<T> reader) {
+        LibrarySqlLogger.log(sql);
         return onQueue(queue -> queue.query(sql, values, reader));
     }
 
     /** Executes it by the next round trip of the transaction; the commit at the latest. */
     Result<Integer> queueUpdate(String sql, Collection<?> values) {
+        LibrarySqlLogger.log(sql);
         return onQueue(queue -> queue.update(sql, values));
     }
 

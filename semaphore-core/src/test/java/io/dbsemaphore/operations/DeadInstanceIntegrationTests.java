@@ -1,6 +1,7 @@
 package io.dbsemaphore.operations;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
 import ch.qos.logback.classic.Level;
@@ -11,9 +12,11 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.HolderInstance;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -115,6 +118,30 @@ class DeadInstanceIntegrationTests {
                 .isCloseTo(alive.heartbeatAt().orElseThrow().minus(HOUR), within(1, ChronoUnit.SECONDS));
         assertThat(after.get(1).externalId()).isEqualTo(unkept.externalId());
         assertThat(after.get(1).instance()).isEmpty();
+    }
+
+    /** The TTL is an hour, but without a heartbeat the permit is reclaimed after the instance timeout. */
+    @Test
+    void isCountedInTheExpiryThatARefusalTells() {
+        String name = dying.semaphore(1);
+        keep(AcquireRequest.of(name));
+        Instant heartbeat =
+                holders(name).get(0).instance().flatMap(HolderInstance::heartbeatAt).orElseThrow();
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .satisfies(refusal -> assertThat(refusal.earliestExpiry().orElseThrow())
+                        .isCloseTo(heartbeat.plus(SELDOM), within(1, ChronoUnit.SECONDS)));
+    }
+
+    @Test
+    void isNotCountedWhereTheTtlEndsBefore() {
+        String name = dying.semaphore(1);
+        PermitGrant unkept = dying.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .satisfies(refusal -> assertThat(refusal.earliestExpiry()).isEqualTo(unkept.expiresAt()));
     }
 
     private List<PermitHolder> holders(String name) {
