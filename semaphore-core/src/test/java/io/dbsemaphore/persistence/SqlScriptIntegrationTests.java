@@ -108,7 +108,8 @@ class SqlScriptIntegrationTests {
                         .toList();
             case POSTGRESQL ->
                 Stream.of("""
-                                select concat_ws(' ', table_name, ordinal_position, column_name, data_type, character_maximum_length,
+                                select concat_ws(' ', table_name,
+                                  row_number() over (partition by table_name order by ordinal_position), column_name, data_type, character_maximum_length,
                                   datetime_precision, is_nullable, column_default, collation_name)
                                 from information_schema.columns where table_schema = 'public'
                                   and table_name not like 'databasechangelog%' order by table_name, ordinal_position""", """
