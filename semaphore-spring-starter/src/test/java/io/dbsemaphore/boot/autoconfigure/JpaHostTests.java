@@ -37,7 +37,7 @@ class JpaHostTests {
 
     @Test
     void hasOnePersistenceUnitAndOneTransactionManager() {
-        host = Hosts.orders();
+        host = Hosts.orders(ONE_PERMIT);
 
         assertThat(host.getBeansOfType(EntityManagerFactory.class)).containsOnlyKeys("entityManagerFactory");
         assertThat(host.getBeansOfType(PlatformTransactionManager.class))
@@ -51,7 +51,7 @@ class JpaHostTests {
 
     @Test
     void readsAndWritesThroughItsRepositories() {
-        host = Hosts.orders();
+        host = Hosts.orders(ONE_PERMIT);
 
         host.getBean(OrderService.class).place(1, "Ada");
 
@@ -61,7 +61,7 @@ class JpaHostTests {
 
     @Test
     void rollsItsTransactionsBack() {
-        host = Hosts.orders();
+        host = Hosts.orders(ONE_PERMIT);
 
         assertThatIllegalStateException()
                 .isThrownBy(() -> host.getBean(OrderService.class).placeAndFail(1, "Ada"));
