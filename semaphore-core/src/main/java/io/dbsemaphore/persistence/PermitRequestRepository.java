@@ -111,7 +111,8 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
                 return expiresAt;
             }
             // a heartbeat is overdue after two thirds of the instance timeout, the last third is the grace
-            LocalDateTime silentAt = overdueAt.plus(Duration.between(heartbeatAt, overdueAt).dividedBy(2));
+            LocalDateTime silentAt =
+                    overdueAt.plus(Duration.between(heartbeatAt, overdueAt).dividedBy(2));
             return expiresAt != null && expiresAt.isBefore(silentAt) ? expiresAt : silentAt;
         }
     }

@@ -125,8 +125,11 @@ class DeadInstanceIntegrationTests {
     void isCountedInTheExpiryThatARefusalTells() {
         String name = dying.semaphore(1);
         keep(AcquireRequest.of(name));
-        Instant heartbeat =
-                holders(name).get(0).instance().flatMap(HolderInstance::heartbeatAt).orElseThrow();
+        Instant heartbeat = holders(name)
+                .get(0)
+                .instance()
+                .flatMap(HolderInstance::heartbeatAt)
+                .orElseThrow();
 
         assertThatExceptionOfType(PermitsUnavailableException.class)
                 .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))

@@ -87,7 +87,8 @@ class PrimaryKeyDemandIntegrationTests {
         List<Object> all = new ArrayList<>(List.of(
                 "spring.datasource.url=" + database.jdbcUrl(),
                 "spring.datasource.username=" + database.username(),
-                "spring.datasource.password=" + database.password()));
+                "spring.datasource.password=" + database.password(),
+                "semaphore.semaphores.orders.capacity=1"));
         all.addAll(List.of(properties));
         return Hosts.start(OrdersApplication.class, all.toArray());
     }
