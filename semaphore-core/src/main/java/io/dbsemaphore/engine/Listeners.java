@@ -28,9 +28,7 @@ final class Listeners {
             try {
                 event.accept(listener);
             } catch (Throwable failure) { // an acquire that threw here would leave its permits behind
-                warn(
-                        "The semaphore listener " + listener.getClass().getName() + " threw; that changes nothing",
-                        failure);
+                warn(() -> log.warn("The semaphore listener {} threw; that changes nothing", listener, failure));
             }
         }
     }
@@ -39,14 +37,14 @@ final class Listeners {
         try {
             return listeners.get();
         } catch (Throwable failure) {
-            warn("The semaphore listeners cannot be had, and so are told nothing", failure);
+            warn(() -> log.warn("The semaphore listeners cannot be had, and so are told nothing", failure));
             return List.of();
         }
     }
 
-    private static void warn(String what, Throwable failure) {
+    private static void warn(Runnable warning) {
         try {
-            log.warn(what, failure);
+            warning.run();
         } catch (Throwable notEvenThat) {
             // short of memory or of stack, as the listener was
         }
