@@ -112,6 +112,9 @@ final class LineWatch implements AutoCloseable {
     }
 
     private void look() {
+        if (waiters.endPauses()) { // before all that may fail: until then the next look is due at once
+            called.run();
+        }
         Set<String> names = waiters.names();
         if (names.isEmpty()) {
             return;

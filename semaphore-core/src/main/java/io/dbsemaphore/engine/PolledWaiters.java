@@ -62,9 +62,13 @@ final class PolledWaiters {
                     pauses.polled(name, seen.fence(), asOf);
                 }
             });
-            quiet.addAll(pauses.end());
             return call.test(quiet);
         });
+    }
+
+    /** Ends the pauses that are over. Returns whether it is somebody's turn. */
+    boolean endPauses() {
+        return guard.is(() -> call.test(pauses.end()));
     }
 
     /** Something may be taken back from somebody who is gone. Returns whether it is somebody's turn. */
