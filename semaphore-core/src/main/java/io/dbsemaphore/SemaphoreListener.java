@@ -66,7 +66,7 @@ public interface SemaphoreListener {
 
     /**
      * A grant of this JVM was found to be no longer held, while its work may still be running. Once for each grant: when
-     * the keep-alive finds it, on a thread of the library or one that acquires; or earlier, and also where it was not
+     * the keep-alive finds it, on a thread of the library that does nothing else; or earlier, and also where it was not
      * kept alive, when {@code renew} or {@code requireHeld} does, on the thread that calls it.
      */
     default void lost(PermitGrant grant) {}

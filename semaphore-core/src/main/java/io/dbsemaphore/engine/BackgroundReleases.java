@@ -4,11 +4,13 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.UndoTransaction;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,15 +38,28 @@ final class BackgroundReleases implements AutoCloseable {
         this.thread = executor;
     }
 
-    /** Runs a release, from now until it succeeds or the deadline has passed. */
-    void release(String externalId, Runnable release, Deadline until) {
+    /**
+     * Runs a release, from now until it succeeds or the deadline has passed.
+     *
+     * @param release may go on elsewhere, so that one that takes long does not hold up the others
+     */
+    void release(String externalId, Supplier<CompletableFuture<?>> release, Deadline until) {
         submit(new Task("release of " + externalId, release, until), Duration.ZERO);
+    }
+
+    /** Runs something quick, once. */
+    void execute(Runnable task) {
+        try {
+            thread.execute(task);
+        } catch (RejectedExecutionException closed) {
+            task.run();
+        }
     }
 
     /** Undoes an order of unknown fate, until it succeeds or its time to live would have passed. */
     void undo(GrantOrder order) {
         Deadline until = order.ttl() == null ? Deadline.NEVER : Deadline.in(order.ttl());
-        submit(new Task("undoing of " + order.externalId(), () -> undoing.undo(order), until), FIRST_DELAY);
+        submit(new Task("undoing of " + order.externalId(), () -> done(() -> undoing.undo(order)), until), FIRST_DELAY);
     }
 
     /** Lets what is to be done be tried once more, for a bounded time. */
@@ -73,19 +88,35 @@ final class BackgroundReleases implements AutoCloseable {
     }
 
     private void run(Task task, Duration lastDelay) {
+        CompletableFuture<?> done;
         try {
-            task.work.run();
+            done = task.work.get();
         } catch (RuntimeException | Error failure) {
-            if (task.until.isPassed()) {
-                log.warn("Gave up the {}: its TTL has passed, so its permits are takeable by now", task.name, failure);
-                return;
-            }
-            Duration delay = lastDelay.multipliedBy(2);
-            delay = delay.compareTo(FIRST_DELAY) < 0 ? FIRST_DELAY : delay;
-            log.debug("The {} failed and is tried again", task.name, failure);
-            submit(task, delay.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : delay);
+            done = CompletableFuture.failedFuture(failure);
         }
+        CompletableFuture<?> unused = done.whenComplete((result, failure) -> {
+            if (failure != null) {
+                failed(task, lastDelay, failure);
+            }
+        });
     }
 
-    private record Task(String name, Runnable work, Deadline until) {}
+    private void failed(Task task, Duration lastDelay, Throwable failure) {
+        if (task.until.isPassed()) {
+            log.warn("Gave up the {}: its TTL has passed, so its permits are takeable by now", task.name, failure);
+            return;
+        }
+        Duration delay = lastDelay.multipliedBy(2);
+        delay = delay.compareTo(FIRST_DELAY) < 0 ? FIRST_DELAY : delay;
+        log.debug("The {} failed and is tried again", task.name, failure);
+        submit(task, delay.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : delay);
+    }
+
+    /** Runs it on this thread. */
+    static CompletableFuture<?> done(Runnable work) {
+        work.run();
+        return CompletableFuture.completedFuture(Boolean.TRUE);
+    }
+
+    private record Task(String name, Supplier<CompletableFuture<?>> work, Deadline until) {}
 }

@@ -103,7 +103,7 @@ final class DatabasePermitManager implements PermitManager {
             throw new PermitLostException(externalId, Map.of());
         }
         PermitGrant handle = new HeldGrant(held.refresh(renewed.get(), asOf), true, current);
-        keepAlive.reconsider();
+        keepAlive.reconsider(renewed.get().requestId());
         return handle;
     }
 
@@ -183,7 +183,8 @@ final class DatabasePermitManager implements PermitManager {
             keepAlive.keep(state, grant, orders.maxHold(request));
             keepAlive.settle(state);
         } else if (granted.replayed()) {
-            keepAlive.reconsider(); // what an earlier acquire keeps alive may have got another time to live
+            keepAlive.reconsider(granted.grant()
+                    .requestId()); // what an earlier acquire keeps alive may have got another time to live
         }
         return grant;
     }

@@ -24,6 +24,16 @@ record Deadline(long nanos, boolean never) implements Comparable<Deadline> {
         return never || other.never ? Boolean.compare(never, other.never) : Long.signum(nanos - other.nanos);
     }
 
+    /** The earlier one. */
+    Deadline orEarlier(Deadline other) {
+        return compareTo(other) <= 0 ? this : other;
+    }
+
+    /** The last multiple of a step that is not later. */
+    Deadline roundedDown(Duration step) {
+        return never ? this : new Deadline(nanos - Math.floorMod(nanos, step.toNanos()), false);
+    }
+
     boolean isPassed() {
         return !never && remainingNanos() <= 0;
     }

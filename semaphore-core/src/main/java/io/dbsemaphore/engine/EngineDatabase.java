@@ -63,6 +63,10 @@ final class EngineDatabase implements AutoCloseable {
         return opened;
     }
 
+    SemaphoreDataSource sessions() {
+        return sessions;
+    }
+
     SemaphorePersistence persistence() {
         return persistence;
     }

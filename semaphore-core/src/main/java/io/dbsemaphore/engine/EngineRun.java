@@ -58,12 +58,24 @@ final class EngineRun {
         TransientRetry retry = new TransientRetry(settings.maxAttempts(), listeners);
         Intake intake = new Intake();
         InstanceLease lease = new InstanceLease(persistence.instances(), settings.owner(), settings.instanceTimeout());
-        KeepAlive keepAlive =
-                new KeepAlive(persistence.renewals(), lease, held, listeners, threads, settings.keepAliveInterval());
+        KeepAlive keepAlive = new KeepAlive(
+                database.sessions(),
+                persistence.keepAlive(),
+                lease,
+                held,
+                listeners,
+                threads,
+                settings.keepAliveInterval());
         GrantAttempt attempt = new GrantAttempt(persistence.grants(), keepAlive, listeners);
-        DirectReleases direct = new DirectReleases(persistence.releases(), retry);
+        UnbatchedReleases unbatched = new UnbatchedReleases(retry, settings.lockWaitTimeout());
         GatheredReleases gathered = new GatheredReleases(
-                persistence.releases(), threads, lanes(), settings.maxBatchSize(), settings.maxAttempts(), listeners);
+                persistence.releases(),
+                threads,
+                lanes(),
+                settings.maxBatchSize(),
+                settings.maxAttempts(),
+                settings.lockWaitTimeout(),
+                listeners);
         releases = gathered;
         grants = new GatheredGrants(
                 attempt,
@@ -76,9 +88,15 @@ final class EngineRun {
                 settings.maxAttempts(),
                 settings.lockWaitTimeout());
         renewals = new GatheredRenewals(
-                persistence.renewals(), threads, lanes(), settings.maxBatchSize(), settings.maxAttempts(), listeners);
+                persistence.renewals(),
+                threads,
+                lanes(),
+                settings.maxBatchSize(),
+                settings.maxAttempts(),
+                settings.lockWaitTimeout(),
+                listeners);
         Releaser releaser = new Releaser(
-                releases, persistence.releases(), direct, held, checked, background, grants, keepAlive, listeners);
+                releases, persistence.releases(), unbatched, held, checked, background, grants, keepAlive, listeners);
         permitManager = new DatabasePermitManager(
                 new OrderFactory(settings, lease),
                 intake,

@@ -7,20 +7,20 @@ import io.dbsemaphore.persistence.PartialReleaseException;
 import io.dbsemaphore.persistence.ReleaseTransaction;
 import io.dbsemaphore.persistence.StoredGrant;
 import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Releases the grants of all callers together. */
 final class GatheredReleases implements Releases, Gathering.Work<GatheredReleases.Wanted, ReleaseOutcome> {
-
-    private static final Logger log = LoggerFactory.getLogger(GatheredReleases.class);
 
     private final ReleaseTransaction releases;
     private final Gathering<Wanted, ReleaseOutcome> gathering;
@@ -42,9 +42,11 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
             int atOnce,
             int maxBatchSize,
             int maxAttempts,
+            Duration lockWait,
             Listeners listeners) {
         this.releases = releases;
-        gathering = new Gathering<>(threads, "semaphore-releases", atOnce, maxBatchSize, maxAttempts, listeners, this);
+        gathering = new Gathering<>(
+                threads, "semaphore-releases", atOnce, maxBatchSize, maxAttempts, lockWait, listeners, this);
     }
 
     @Override
@@ -53,8 +55,13 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
     }
 
     @Override
-    public ReleaseOutcome releaseAlong(StoredGrant grant, Runnable handedIn) {
-        return gathering.submitToRide(new Wanted(grant), handedIn);
+    public CompletableFuture<ReleaseOutcome> handIn(StoredGrant grant) {
+        return gathering.handIn(new Wanted(grant));
+    }
+
+    @Override
+    public CompletableFuture<ReleaseOutcome> handInToRide(StoredGrant grant, Runnable handedIn) {
+        return gathering.handInToRide(new Wanted(grant), handedIn);
     }
 
     /** Whether a transaction that grants can take some along. */
@@ -89,42 +96,60 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
         }
 
         void done(Set<Long> released) {
-            ride.done(outcomes(wanted, released));
+            Map<Long, ReleaseOutcome> outcomes = new HashMap<>();
+            released.forEach(id -> outcomes.put(id, ReleaseOutcome.RELEASED));
+            ride.done(outcomesOf(wanted, outcomes));
         }
 
-        void failed(Throwable failure) {
+        /** Whether something is tried again. */
+        boolean failed(Throwable failure) {
             if (failure instanceof CommitOutcomeUnknownException) {
                 wanted.forEach(each -> each.commitSent = true);
             }
-            ride.failed(failure);
+            return ride.failed(failure);
         }
     }
 
     @Override
-    public List<@Nullable ReleaseOutcome> run(List<Wanted> wanted, boolean mayWait) {
+    public List<@Nullable ReleaseOutcome> run(List<Wanted> wanted, Gathering.Locks locks) {
         try {
-            return mayWait ? List.of(releaseOne(wanted.get(0))) : releaseFree(wanted);
+            return switch (locks) {
+                case WAIT -> List.of(releaseOne(wanted.get(0)));
+                case UNLIKELY -> releaseFree(wanted);
+                case LIKELY -> releaseUnlocked(wanted);
+            };
         } catch (CommitOutcomeUnknownException unknown) {
             wanted.forEach(each -> each.commitSent = true);
             throw unknown;
         }
     }
 
-    private ReleaseOutcome releaseOne(Wanted wanted) {
-        ReleaseOutcome outcome = releases.release(wanted.grant);
-        return outcome == ReleaseOutcome.ALREADY_RELEASED && wanted.commitSent
-                ? ReleaseOutcome.RELEASED // by an earlier attempt of this very release
-                : outcome;
+    @Override
+    public String lockedFor(Wanted wanted, Duration time) {
+        return ("The grant '%s' on %s was not released yet: another transaction has locked it or its permits for %s, as"
+                        + " requireHeld does. It is tried on in the background")
+                .formatted(wanted.grant.externalId(), wanted.grant.counts(), time);
     }
 
-    /** Where one is not released, it is found out alone why. */
+    private ReleaseOutcome releaseOne(Wanted wanted) {
+        return told(wanted, releases.release(wanted.grant));
+    }
+
     private List<@Nullable ReleaseOutcome> releaseFree(List<Wanted> wanted) {
         try {
-            return outcomes(wanted, releases.releaseFree(permitIdsOf(wanted)));
+            return outcomesOf(wanted, releases.releaseFree(permitIdsOf(wanted)));
         } catch (PartialReleaseException oneIsReleasedAlready) {
-            log.debug("Each release of {} by itself", wanted.size(), oneIsReleasedAlready);
-            return outcomes(wanted, Set.of());
+            return releaseUnlocked(wanted);
         }
+    }
+
+    private List<@Nullable ReleaseOutcome> releaseUnlocked(List<Wanted> wanted) {
+        return outcomesOf(wanted, releases.releaseUnlocked(permitIdsOf(wanted).keySet()));
+    }
+
+    /** What was released by an earlier attempt of this very release was released by it. */
+    private static ReleaseOutcome told(Wanted wanted, ReleaseOutcome outcome) {
+        return outcome == ReleaseOutcome.ALREADY_RELEASED && wanted.commitSent ? ReleaseOutcome.RELEASED : outcome;
     }
 
     private static SortedMap<Long, List<Long>> permitIdsOf(List<Wanted> wanted) {
@@ -135,15 +160,15 @@ final class GatheredReleases implements Releases, Gathering.Work<GatheredRelease
         return permitIds;
     }
 
-    private static List<@Nullable ReleaseOutcome> outcomes(List<Wanted> wanted, Set<Long> released) {
+    private static List<@Nullable ReleaseOutcome> outcomesOf(List<Wanted> wanted, Map<Long, ReleaseOutcome> outcomes) {
         Set<Long> told = new HashSet<>();
-        List<@Nullable ReleaseOutcome> outcomes = new ArrayList<>();
+        List<@Nullable ReleaseOutcome> answers = new ArrayList<>();
         for (Wanted each : wanted) {
-            long id = each.grant.requestId();
-            boolean first = released.contains(id) && told.add(id); // who wants the same a second time comes too late
-            outcomes.add(first ? ReleaseOutcome.RELEASED : null);
+            ReleaseOutcome outcome = outcomes.get(each.grant.requestId());
+            boolean first = told.add(each.grant.requestId()); // who wants the same a second time comes too late
+            answers.add(outcome == null ? null : first ? told(each, outcome) : ReleaseOutcome.ALREADY_RELEASED);
         }
-        return outcomes;
+        return answers;
     }
 
     @Override

@@ -26,9 +26,11 @@ final class GatheredRenewals implements Renewals, Gathering.Work<GatheredRenewal
             int atOnce,
             int maxBatchSize,
             int maxAttempts,
+            Duration lockWait,
             Listeners listeners) {
         this.renewals = renewals;
-        gathering = new Gathering<>(threads, "semaphore-renewals", atOnce, maxBatchSize, maxAttempts, listeners, this);
+        gathering = new Gathering<>(
+                threads, "semaphore-renewals", atOnce, maxBatchSize, maxAttempts, lockWait, listeners, this);
     }
 
     @Override
@@ -37,23 +39,25 @@ final class GatheredRenewals implements Renewals, Gathering.Work<GatheredRenewal
     }
 
     @Override
-    public List<@Nullable Optional<StoredGrant>> run(List<Wanted> wanted, boolean mayWait) {
-        return mayWait
+    public List<@Nullable Optional<StoredGrant>> run(List<Wanted> wanted, Gathering.Locks locks) {
+        return locks == Gathering.Locks.WAIT
                 ? List.of(
                         renewals.renew(wanted.get(0).externalId(), wanted.get(0).ttl()))
                 : renewFree(wanted);
     }
 
-    /** Where one is not renewed, it is found out alone why. */
+    @Override
+    public String lockedFor(Wanted wanted, Duration time) {
+        return "The grant '%s' was not renewed: another transaction has locked its request for %s. It lasts until it expires"
+                .formatted(wanted.externalId(), time);
+    }
+
     private List<@Nullable Optional<StoredGrant>> renewFree(List<Wanted> wanted) {
         Map<String, Duration> ttls = new LinkedHashMap<>();
         wanted.forEach(each -> ttls.put(each.externalId(), each.ttl())); // the last word counts
-        Map<String, StoredGrant> renewed = renewals.renewFree(ttls);
+        Map<String, Optional<StoredGrant>> renewed = renewals.renewFree(ttls);
         List<@Nullable Optional<StoredGrant>> outcomes = new ArrayList<>();
-        for (Wanted each : wanted) {
-            StoredGrant grant = renewed.get(each.externalId());
-            outcomes.add(grant == null ? null : Optional.of(grant));
-        }
+        wanted.forEach(each -> outcomes.add(renewed.get(each.externalId())));
         return outcomes;
     }
 

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
 
 /**
  * Lets many callers have done together, by one transaction on a thread of the library, what each would do by himself. A
@@ -28,16 +30,32 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
         /**
          * Does it by one transaction.
          *
-         * @param mayWait whether rows that others have locked may be waited for
-         * @return what each gets, in their order; null for what is to be done by itself, where it may wait
+         * @return what each gets, in their order; null where another transaction has locked a row of it
          */
-        List<@Nullable O> run(List<I> items, boolean mayWait);
+        List<@Nullable O> run(List<I> items, Locks locks);
+
+        /** Says what was not done, since a row was locked by another transaction for so long. */
+        String lockedFor(I item, Duration time);
     }
+
+    /** What a transaction makes of rows that others have locked. */
+    enum Locks {
+        /** It waits for them; there is one item. */
+        WAIT,
+        /** They are rare, so it leaves out those that are usually locked for long, and waits for the others. */
+        UNLIKELY,
+        /** They are likely, so it leaves them all out, at the cost of one more statement. */
+        LIKELY
+    }
+
+    private static final long FIRST_PAUSE_MILLIS = 5;
+    private static final long LONGEST_PAUSE_MILLIS = 200;
 
     private final Work<I, O> work;
     private final int maxBatchSize;
     private final int maxAttempts;
     private final int atOnce;
+    private final Duration lockWait;
     private final Lanes lanes;
     private final Listeners listeners;
     private final ReentrantLock lock = new ReentrantLock();
@@ -50,26 +68,48 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
         private final I wanted;
         private final CompletableFuture<O> answer = new CompletableFuture<>();
         private final long begunAt = System.nanoTime();
+        private final Deadline giveUp;
         private int attempts;
         private boolean alone;
+        private long pauseMillis;
         private Deadline notBefore = Deadline.in(Duration.ZERO);
 
-        Item(I wanted) {
+        Item(I wanted, Duration lockWait) {
             this.wanted = wanted;
+            this.giveUp = Deadline.in(lockWait);
+        }
+
+        /** Whether another transaction was found to have locked a row of it. */
+        private boolean isBlocked() {
+            return pauseMillis > 0;
+        }
+
+        /** Makes it be tried again after a pause, which is longer each time, without waiting for the row. */
+        private Duration block() {
+            pauseMillis = Math.min(LONGEST_PAUSE_MILLIS, isBlocked() ? 2 * pauseMillis : FIRST_PAUSE_MILLIS);
+            return Duration.ofMillis(pauseMillis);
         }
     }
 
     /** What is done together. */
-    private record Batch<I, O>(List<Item<I, O>> items, boolean mayWait) {}
+    private record Batch<I, O>(List<Item<I, O>> items, Locks locks) {}
 
+    /**
+     * Makes one.
+     *
+     * @param atOnce how many transactions at a time; all but one may wait for a row that another transaction has locked
+     * @param lockWait for how long what another transaction has locked is tried
+     */
     Gathering(
             DaemonThreads threads,
             String name,
             int atOnce,
             int maxBatchSize,
             int maxAttempts,
+            Duration lockWait,
             Listeners listeners,
             Work<I, O> work) {
+        this.lockWait = lockWait;
         this.work = work;
         this.maxBatchSize = maxBatchSize;
         this.maxAttempts = maxAttempts;
@@ -80,43 +120,50 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
 
     /** Has it done, and waits for it; an interrupt does not end that. */
     O submit(I wanted) {
-        Item<I, O> item = new Item<>(wanted);
-        lock.lock();
-        try {
-            items.add(item);
-        } finally {
-            lock.unlock();
-        }
+        CompletableFuture<O> answer = add(wanted, items);
         if (!lanes.help()) {
             lanes.signal();
         }
-        return await(item);
+        return await(answer);
     }
 
-    private O await(Item<I, O> item) {
+    /** Has it done by a thread of the library, which completes the future. */
+    CompletableFuture<O> handIn(I wanted) {
+        CompletableFuture<O> answer = add(wanted, items);
+        lanes.signal();
+        return answer;
+    }
+
+    private CompletableFuture<O> add(I wanted, Set<Item<I, O>> to) {
+        Item<I, O> item = new Item<>(wanted, lockWait);
+        lock.lock();
         try {
-            return item.answer.join();
+            to.add(item);
+        } finally {
+            lock.unlock();
+        }
+        return item.answer;
+    }
+
+    /** Waits for the answer, and throws what it failed with as the caller's own. */
+    static <O> O await(CompletableFuture<O> answer) {
+        try {
+            return answer.join();
         } catch (CompletionException failure) {
             throw CallerFailures.of(failure.getCause());
         }
     }
 
     /**
-     * Hands it in for somebody else to {@linkplain #takeRiders take along}, and waits for it. Where he does not succeed, it
-     * is done as if it had been submitted.
+     * Hands it in for another transaction to {@linkplain #takeRiders take along}. Where that does not succeed, it is done
+     * as if it had been {@linkplain #handIn handed in}.
      *
      * @param handedIn runs as soon as it can be taken
      */
-    O submitToRide(I wanted, Runnable handedIn) {
-        Item<I, O> item = new Item<>(wanted);
-        lock.lock();
-        try {
-            riders.add(item);
-        } finally {
-            lock.unlock();
-        }
+    CompletableFuture<O> handInToRide(I wanted, Runnable handedIn) {
+        CompletableFuture<O> answer = add(wanted, riders);
         handedIn.run();
-        return await(item);
+        return answer;
     }
 
     /** Whether something waits to be taken along. */
@@ -160,8 +207,12 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
             signalIfAny();
         }
 
-        /** Nothing was done, or nobody knows whether it was. */
-        void failed(Throwable failure) {
+        /**
+         * Nothing was done, or nobody knows whether it was.
+         *
+         * @return whether something is tried again
+         */
+        boolean failed(Throwable failure) {
             items.forEach(item -> {
                 if (isInnocent(failure)) {
                     Gathering.this.failed(item, items.size(), failure);
@@ -169,7 +220,9 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
                     again(item, Duration.ZERO);
                 }
             });
+            boolean again = items.stream().anyMatch(item -> !item.answer.isDone());
             signalIfAny();
+            return again;
         }
 
         private void signalIfAny() {
@@ -199,7 +252,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
             return;
         }
         try {
-            answer(batch.items, work.run(wantedOf(batch.items), batch.mayWait));
+            answer(batch.items, work.run(wantedOf(batch.items), batch.locks));
         } catch (RuntimeException | Error failure) {
             batch.items.forEach(item -> failed(item, batch.items.size(), failure));
             if (batch.items.stream().anyMatch(item -> !item.answer.isDone())) {
@@ -219,11 +272,20 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
             Item<I, O> item = done.get(i);
             O result = results.get(i);
             if (result == null) {
-                again(item, Duration.ofMillis(item.alone ? 5 : 0));
-                item.alone = true;
+                blocked(item, null);
             } else {
                 item.answer.complete(result);
             }
+        }
+    }
+
+    /** Another transaction has locked a row of it. Between the attempts it holds neither a connection nor a lock. */
+    private void blocked(Item<I, O> item, @Nullable Throwable failure) {
+        if (item.giveUp.isPassed()) {
+            item.answer.completeExceptionally(
+                    new CannotAcquireLockException(work.lockedFor(item.wanted, lockWait), failure));
+        } else {
+            again(item, item.block());
         }
     }
 
@@ -232,9 +294,14 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
     }
 
     private void failed(Item<I, O> item, int together, Throwable failure) {
-        if (together > 1 && !isInnocent(failure)) {
+        boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
+        if (together > 1 && locked) {
+            again(item, item.block());
+        } else if (together > 1 && !isInnocent(failure)) {
             item.alone = true;
             again(item, Duration.ZERO);
+        } else if (locked) {
+            blocked(item, failure);
         } else if (Attempts.remain(failure, ++item.attempts, maxAttempts, item.begunAt)) {
             again(item, Duration.ofMillis(20L * item.attempts));
         } else {
@@ -258,7 +325,7 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
         try {
             List<Item<I, O>> taken = new ArrayList<>();
             for (Item<I, O> item : items) {
-                if (item.notBefore.isPassed() && taken.size() < maxBatchSize && (taken.isEmpty() || !item.alone)) {
+                if (item.notBefore.isPassed() && taken.size() < maxBatchSize && fits(item, taken)) {
                     taken.add(item);
                     if (item.alone) {
                         break;
@@ -266,18 +333,31 @@ final class Gathering<I, O> implements Lanes.Desk, AutoCloseable {
                 }
             }
             taken.forEach(items::remove);
-            boolean mayWait = taken.size() == 1 && (waiting < atOnce - 1 || atOnce == 1);
-            waiting += mayWait ? 1 : 0;
-            return new Batch<>(taken, mayWait);
+            Locks locks = locks(taken);
+            waiting += locks == Locks.WAIT ? 1 : 0;
+            return new Batch<>(taken, locks);
         } finally {
             lock.unlock();
         }
     }
 
+    private Locks locks(List<Item<I, O>> taken) {
+        if (taken.stream().anyMatch(Item::isBlocked)) {
+            return Locks.LIKELY;
+        }
+        return taken.size() == 1 && waiting < atOnce - 1 ? Locks.WAIT : Locks.UNLIKELY;
+    }
+
+    /** What is probably still locked is tried apart from what is not, which it would cost a round trip. */
+    private boolean fits(Item<I, O> item, List<Item<I, O>> taken) {
+        return taken.isEmpty()
+                || (!item.alone && item.isBlocked() == taken.get(0).isBlocked());
+    }
+
     private void finish(Batch<I, O> batch) {
         lock.lock();
         try {
-            waiting -= batch.mayWait ? 1 : 0;
+            waiting -= batch.locks == Locks.WAIT ? 1 : 0;
         } finally {
             lock.unlock();
         }

@@ -20,12 +20,12 @@ final class GrantAttempt {
     }
 
     /**
-     * Makes sure that others believe this JVM alive, before something is granted that it is to keep alive.
+     * Makes sure that something can be kept alive, before it is granted.
      *
-     * @return how many lapses of that there were
+     * @return how many lapses of the heartbeat there were
      */
     long prepareKept() {
-        return keepAlive.ensureBelieved();
+        return keepAlive.prepare();
     }
 
     GrantResult run(Supplier<GrantRound> round) {

@@ -128,12 +128,12 @@ final class GrantRounds implements Lanes.Desk {
         } else {
             finish(round, Map.of(), () -> fail(round, failure, reached));
         }
-        if (taken.ride != null) {
-            taken.ride.failed(failure);
-        } else if (!reached) {
-            releases.takeRiders().failed(failure);
-        }
-        if (round.members().stream().anyMatch(pending -> !pending.answer().isDone())) {
+        boolean again = taken.ride != null
+                ? taken.ride.failed(failure)
+                : !reached && releases.takeRiders().failed(failure);
+        if (again
+                || round.members().stream()
+                        .anyMatch(pending -> !pending.answer().isDone())) {
             attempt.tellRetried(failure);
         }
     }

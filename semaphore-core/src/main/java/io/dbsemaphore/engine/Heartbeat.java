@@ -1,13 +1,10 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.persistence.RenewTransaction;
-import java.util.ArrayList;
+import io.dbsemaphore.persistence.KeepAliveTransaction;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,24 +16,27 @@ final class Heartbeat {
 
     private static final Logger log = LoggerFactory.getLogger(Heartbeat.class);
 
-    private final RenewTransaction renewals;
+    private final KeepAliveTransaction renewals;
     private final InstanceLease lease;
     private final KeptGrants kept;
     private final ReentrantLock beating = new ReentrantLock();
 
-    Heartbeat(RenewTransaction renewals, InstanceLease lease, KeptGrants kept) {
+    Heartbeat(KeepAliveTransaction renewals, InstanceLease lease, KeptGrants kept) {
         this.renewals = renewals;
         this.lease = lease;
         this.kept = kept;
     }
 
     /**
-     * Sends a heartbeat if one is due, so that a grant can be bound to this instance.
+     * Sends a heartbeat if others may not believe that this JVM lives, so that a grant can be bound to this instance. A
+     * heartbeat that is merely due is sent by the keep-alive thread.
      *
      * @return the lapses so far: what is acquired from now on can have been taken in later ones only
      */
     long ensureBelieved() {
-        kept.tell(locked(this::beatIfDue));
+        if (!lease.isBelieved()) {
+            locked(this::beatIfDue);
+        }
         return lease.lapses();
     }
 
@@ -46,13 +46,11 @@ final class Heartbeat {
             lease.postpone();
             return;
         }
-        List<KeptGrant> lost;
         try {
-            lost = beatIfDue();
+            beatIfDue();
         } finally {
             beating.unlock();
         }
-        kept.tell(lost);
     }
 
     /**
@@ -66,7 +64,11 @@ final class Heartbeat {
         try {
             ensureBelieved();
             if (!state.isBelieved()) { // the heartbeat that ended the lapse did not know of it
-                kept.tell(locked(() -> lookAfter(lease.lapses())));
+                locked(() -> {
+                    if (!lookAfter(lease.lapses())) {
+                        lease.postpone();
+                    }
+                });
             }
         } catch (RuntimeException | Error failure) {
             log.debug("{} does not count as held before the next heartbeat", state.grant(), failure);
@@ -83,43 +85,52 @@ final class Heartbeat {
         }
     }
 
-    private List<KeptGrant> locked(Supplier<List<KeptGrant>> work) {
+    private void locked(Runnable work) {
         beating.lock();
         try {
-            return work.get();
+            work.run();
         } finally {
             beating.unlock();
         }
     }
 
-    private List<KeptGrant> beatIfDue() {
+    private void beatIfDue() {
         if (lease.hasLeft() || (lease.isBelieved() && !lease.isBeatDue())) {
-            return List.of();
+            return;
         }
         Deadline believed = lease.beat();
         // asked after the answer, since the heartbeat itself may have come too late
         long lapses = lease.isBelieved() ? lease.lapses() : lease.lapses() + 1;
-        List<KeptGrant> lost = lookAfter(lapses);
+        boolean complete = lookAfter(lapses);
         lease.confirm(believed, lapses);
-        return lost;
+        if (!complete) {
+            lease.postpone(); // to look after the rest soon
+        }
     }
 
-    /** Ends what was taken in an earlier lapse, by a write that waits for whoever is taking, and binds the rest anew. */
-    private List<KeptGrant> lookAfter(long lapses) {
+    /**
+     * Ends what was taken in an earlier lapse, and binds the rest anew. What another transaction has locked, which may be
+     * taking it, does not count as held before that has ended.
+     *
+     * @return whether nothing was locked
+     */
+    private boolean lookAfter(long lapses) {
         Map<Long, KeptGrant> doubtful = new TreeMap<>();
         kept.all(grant -> !grant.state().isBoundSince(lapses)).forEach(grant -> doubtful.put(grant.requestId(), grant));
-        if (doubtful.isEmpty()) {
-            return List.of();
-        }
-        Set<Long> taken = renewals.findLost(doubtful.keySet());
-        List<KeptGrant> lost = new ArrayList<>();
-        doubtful.forEach((requestId, grant) -> {
-            if (!taken.contains(requestId)) {
-                grant.state().bindTo(lease, lapses);
-            } else if (kept.end(grant)) {
-                lost.add(grant);
-            }
+        renewals.confirm(List.copyOf(doubtful.keySet()), outcome -> {
+            outcome.held().forEach(requestId -> {
+                KeptGrant grant = doubtful.remove(requestId);
+                if (grant != null) {
+                    grant.state().bindTo(lease, lapses);
+                }
+            });
+            outcome.lost().forEach(requestId -> {
+                KeptGrant grant = doubtful.remove(requestId);
+                if (grant != null) {
+                    kept.lose(grant);
+                }
+            });
         });
-        return lost;
+        return doubtful.isEmpty();
     }
 }

@@ -1,57 +1,109 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.persistence.StoredGrant;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
-/** What this JVM holds, for all it knows. */
+/**
+ * What this JVM holds, for all it knows. What has a time to live is forgotten when that has passed; what has none, when
+ * the application has no handle of it any more: another JVM may have released it long ago, and nothing is done about it
+ * at shutdown.
+ */
 final class HeldGrants {
 
     private static final int LOOK_THROUGH_EVERY = 1024;
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    private final ConcurrentMap<Long, GrantState> byRequest = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Long, Held> byRequest = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Long> requestIds = new ConcurrentHashMap<>();
+    private final ReferenceQueue<GrantState> dropped = new ReferenceQueue<>();
+    private final AtomicInteger registered = new AtomicInteger();
     private final Object workEnded = new Object();
-    private int untilNextLook = LOOK_THROUGH_EVERY;
     private int releasesUnderWay;
+
+    /** Refers to a state strongly as long as that has a time to live. */
+    private static final class Held extends WeakReference<GrantState> {
+
+        private final long requestId;
+        private final String externalId;
+        private volatile @Nullable GrantState strong;
+
+        Held(GrantState state, ReferenceQueue<GrantState> dropped) {
+            super(state, dropped);
+            requestId = state.grant().requestId();
+            externalId = state.grant().externalId();
+            update(state);
+        }
+
+        void update(GrantState state) {
+            strong = state.grant().ttl() == null ? null : state;
+        }
+
+        boolean isExpired() {
+            GrantState state = strong;
+            return state != null && state.deadline().isPassed();
+        }
+    }
 
     /** The state of a grant that this JVM has acquired; the one that is known already where it is a repetition. */
     GrantState register(StoredGrant grant, long asOfNanos) {
-        forgetExpiredNowAndThen();
-        return byRequest.compute(grant.requestId(), (id, known) -> {
-            if (known == null) {
-                return new GrantState(grant, asOfNanos);
+        forget();
+        AtomicReference<GrantState> state = new AtomicReference<>(new GrantState(grant, asOfNanos));
+        byRequest.compute(grant.requestId(), (id, held) -> {
+            GrantState known = held == null ? null : held.get();
+            if (held == null || known == null) {
+                return new Held(state.get(), dropped);
             }
             known.update(grant, asOfNanos);
-            return known;
+            held.update(known);
+            state.set(known);
+            return held;
         });
+        requestIds.put(grant.externalId(), grant.requestId());
+        return state.get();
     }
 
     /** The state of a grant that this JVM came to know of without acquiring it; shared only where it has. */
     GrantState refresh(StoredGrant grant, long asOfNanos) {
-        GrantState known = byRequest.get(grant.requestId());
-        if (known == null) {
+        Held held = byRequest.get(grant.requestId());
+        GrantState known = held == null ? null : held.get();
+        if (held == null || known == null) {
             return new GrantState(grant, asOfNanos);
         }
         known.update(grant, asOfNanos);
+        held.update(known);
         return known;
     }
 
     /** What this JVM acquired and has neither released nor lost. */
     List<GrantState> all() {
-        return List.copyOf(byRequest.values());
+        return states().toList();
+    }
+
+    private Stream<GrantState> states() {
+        return byRequest.values().stream().map(Held::get).flatMap(Stream::ofNullable);
     }
 
     /** Ends all handles of this request. */
     void end(long requestId) {
-        GrantState ended = byRequest.remove(requestId);
-        if (ended != null) {
-            ended.end();
-            wakeThoseWhoWaitForWork();
+        Held held = byRequest.get(requestId);
+        if (held != null) {
+            GrantState ended = held.get();
+            remove(held);
+            if (ended != null) {
+                ended.end();
+                wakeThoseWhoWaitForWork();
+            }
         }
     }
 
@@ -60,14 +112,18 @@ final class HeldGrants {
         if (!state.end()) {
             return false;
         }
-        byRequest.remove(state.grant().requestId(), state);
+        Held held = byRequest.get(state.grant().requestId());
+        if (held != null && held.get() == state) {
+            remove(held);
+        }
         wakeThoseWhoWaitForWork();
         return true;
     }
 
     /** Whether this is the state of a grant that this JVM has acquired and neither released nor lost. */
     boolean holds(GrantState state) {
-        return byRequest.get(state.grant().requestId()) == state;
+        Held held = byRequest.get(state.grant().requestId());
+        return held != null && held.get() == state;
     }
 
     private void wakeThoseWhoWaitForWork() {
@@ -76,18 +132,28 @@ final class HeldGrants {
         }
     }
 
-    /** Runs a release, which {@link #awaitNoWork} waits for although the grant counts as held no more. */
+    /** Runs a release, see {@link #releaseBegins}. */
     <T> T releasing(Supplier<T> release) {
-        synchronized (workEnded) {
-            releasesUnderWay++;
-        }
+        releaseBegins();
         try {
             return release.get();
         } finally {
-            synchronized (workEnded) {
-                releasesUnderWay--;
-                workEnded.notifyAll();
-            }
+            releaseEnds();
+        }
+    }
+
+    /** A release begins, which {@link #awaitNoWork} waits for although the grant counts as held no more. */
+    void releaseBegins() {
+        synchronized (workEnded) {
+            releasesUnderWay++;
+        }
+    }
+
+    /** A release that has begun ends. */
+    void releaseEnds() {
+        synchronized (workEnded) {
+            releasesUnderWay--;
+            workEnded.notifyAll();
         }
     }
 
@@ -95,8 +161,7 @@ final class HeldGrants {
     void awaitNoWork(Deadline deadline) throws InterruptedException {
         synchronized (workEnded) {
             while (!deadline.isPassed()
-                    && (releasesUnderWay > 0
-                            || byRequest.values().stream().anyMatch(state -> state.isForWork() && state.isHeld()))) {
+                    && (releasesUnderWay > 0 || states().anyMatch(state -> state.isForWork() && state.isHeld()))) {
                 TimeUnit.NANOSECONDS.timedWait(workEnded, Math.min(LOOK_NANOS, deadline.remainingNanos()));
             }
         }
@@ -104,16 +169,29 @@ final class HeldGrants {
 
     /** What this JVM holds under this external id. */
     Optional<GrantState> find(String externalId) {
-        return byRequest.values().stream()
-                .filter(state -> state.grant().externalId().equals(externalId))
-                .findFirst();
+        return Optional.ofNullable(requestIds.get(externalId))
+                .map(byRequest::get)
+                .map(Held::get);
+    }
+
+    /** How many grants it remembers. */
+    int size() {
+        return byRequest.size();
+    }
+
+    private void remove(Held held) {
+        if (byRequest.remove(held.requestId, held)) {
+            requestIds.remove(held.externalId, held.requestId);
+        }
     }
 
     /** Handles that were dropped without a release must not pile up. */
-    private synchronized void forgetExpiredNowAndThen() {
-        if (--untilNextLook <= 0) {
-            untilNextLook = LOOK_THROUGH_EVERY;
-            byRequest.values().removeIf(state -> state.deadline().isPassed());
+    private void forget() {
+        for (Object held = dropped.poll(); held != null; held = dropped.poll()) {
+            remove((Held) held);
+        }
+        if (registered.incrementAndGet() % LOOK_THROUGH_EVERY == 0) {
+            byRequest.values().stream().filter(Held::isExpired).forEach(this::remove);
         }
     }
 }

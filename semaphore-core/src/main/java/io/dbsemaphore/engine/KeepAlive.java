@@ -3,11 +3,10 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Unforeseen;
-import io.dbsemaphore.persistence.RenewTransaction;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.persistence.KeepAliveTransaction;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,58 +14,70 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps grants alive while their work runs: one thread for all of them, which exists while there is something to keep.
- * All that is due is renewed by one statement, at a third of the time to live. While the database is away it goes on
+ * Keeps grants alive while their work runs: one thread for all of them. All that is due is renewed by one statement, at a
+ * third of the time to live, or a little earlier, so that many are due together. While the database is away it goes on
  * trying; a grant whose deadline passes meanwhile is lost.
+ *
+ * <p>The thread shares nothing that others can hold up: its connection is reserved for it, it waits for no row that
+ * somebody else has locked, and listeners are told on another thread.
  */
 final class KeepAlive implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);
 
-    private final RenewTransaction renewals;
+    /** Longer than an acquire is under way, so that a grant finds the thread running that its acquire has started. */
+    private static final Duration LINGER = Duration.ofMinutes(1);
+
+    private final SemaphoreDataSource connections;
+    private final KeepAliveTransaction renewals;
     private final InstanceLease lease;
     private final DaemonThreads threads;
     private final KeptGrants kept;
+    private final LossNotifier losses;
     private final Heartbeat heartbeat;
     private final Duration longestInterval;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private Deadline lingering = Deadline.in(Duration.ZERO);
     private boolean running;
     private volatile boolean closed;
 
     KeepAlive(
-            RenewTransaction renewals,
+            SemaphoreDataSource connections,
+            KeepAliveTransaction renewals,
             InstanceLease lease,
             HeldGrants held,
             Listeners listeners,
             DaemonThreads threads,
             Duration longestInterval) {
+        this.connections = connections;
         this.renewals = renewals;
         this.lease = lease;
         this.threads = threads;
-        this.kept = new KeptGrants(held, listeners);
+        this.losses = new LossNotifier(listeners, threads);
+        this.kept = new KeptGrants(held, losses);
         this.heartbeat = new Heartbeat(renewals, lease, kept);
         this.longestInterval = longestInterval;
     }
 
-    /** Keeps the grant alive until it ends, or the maximum hold has passed. */
-    void keep(GrantState state, PermitGrant handle, Duration maxHold) {
-        kept.add(new KeptGrant(state, handle, maxHold, longestInterval));
-        lock.lock();
-        try {
-            if (!running && !closed) {
-                threads.start("semaphore-keep-alive", this::run);
-                running = true;
-            }
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+    /**
+     * Makes sure that a grant can be kept alive, before it is granted: that the thread runs, and that others believe that
+     * this JVM lives, see {@link Heartbeat#ensureBelieved}.
+     *
+     * @throws Error when the thread cannot be started, neither now nor later
+     */
+    long prepare() {
+        ensureRunning();
+        return heartbeat.ensureBelieved();
     }
 
-    /** See {@link Heartbeat#ensureBelieved}. */
-    long ensureBelieved() {
-        return heartbeat.ensureBelieved();
+    /** Keeps the grant alive until it ends, or the maximum hold has passed. */
+    void keep(GrantState state, PermitGrant handle, Duration maxHold) {
+        boolean first = kept.add(new KeptGrant(state, handle, maxHold, longestInterval));
+        ensureRunning();
+        if (first) {
+            wake();
+        }
     }
 
     /** See {@link Heartbeat#settle}. */
@@ -84,13 +95,10 @@ final class KeepAlive implements AutoCloseable {
         kept.lose(state, handle);
     }
 
-    /** Looks again what is due when: a time to live has changed. */
-    void reconsider() {
-        lock.lock();
-        try {
-            changed.signalAll();
-        } finally {
-            lock.unlock();
+    /** Looks again when the grant is due: its time to live has changed. */
+    void reconsider(long requestId) {
+        if (kept.reschedule(requestId)) {
+            wake();
         }
     }
 
@@ -102,6 +110,24 @@ final class KeepAlive implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
+        wake();
+        losses.close();
+    }
+
+    private void ensureRunning() {
+        lock.lock();
+        try {
+            lingering = Deadline.in(LINGER);
+            if (!running && !closed) {
+                threads.start("semaphore-keep-alive", () -> connections.onReservedConnection(this::run));
+                running = true;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void wake() {
         lock.lock();
         try {
             changed.signalAll();
@@ -110,15 +136,16 @@ final class KeepAlive implements AutoCloseable {
         }
     }
 
+    /** This thread must not end while there is something to keep. */
     private void run() {
         boolean goesOn = true;
         while (goesOn) {
             try {
                 goesOn = awaitDue();
                 if (goesOn) {
+                    survive("renewal", this::renewDue, () -> {});
                     survive("heartbeat", heartbeat::beatUnlessUnderWay, lease::postpone);
-                    survive("renewal", this::renewDue, () -> due().forEach(KeptGrant::postpone));
-                    survive("end of what was not renewed", this::losePassed, () -> {});
+                    losses.tellRest();
                 }
             } catch (Throwable failure) {
                 Unforeseen.survive(log, "The keep-alive", failure);
@@ -126,58 +153,75 @@ final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** This thread must not end while there is something to keep, nor one failure stand in the way of the rest. */
+    /** One failure must not stand in the way of the rest. */
     private void survive(String what, Runnable task, Runnable onFailure) {
         try {
             task.run();
         } catch (RuntimeException | Error failure) {
-            log.debug("The {} of {} grant(s) failed and is tried again", what, kept.size(), failure);
             onFailure.run();
+            log.debug("The {} of {} grant(s) failed and is tried again", what, kept.size(), failure);
         }
-    }
-
-    private List<KeptGrant> due() {
-        return kept.all(KeptGrant::isDue);
     }
 
     private void renewDue() {
-        warnAtMaxHold();
-        Map<Long, KeptGrant> byRequest = new TreeMap<>();
-        due().forEach(grant -> byRequest.put(grant.requestId(), grant));
-        if (byRequest.isEmpty()) {
-            return;
-        }
-        long asOf = System.nanoTime();
-        Set<Long> lost = renewals.keepAlive(byRequest.keySet());
-        byRequest.forEach((requestId, grant) -> {
-            if (!lost.contains(requestId)) {
-                grant.renewed(asOf);
-            } else if (kept.end(grant)) {
-                kept.tell(List.of(grant));
+        Map<Long, KeptGrant> due = new TreeMap<>();
+        kept.takeDue().forEach(grant -> due.put(grant.requestId(), grant));
+        try {
+            due.values().removeIf(this::isOver);
+            if (!due.isEmpty()) {
+                renew(due);
             }
+        } finally {
+            due.values().forEach(grant -> kept.reschedule(grant, true));
+        }
+    }
+
+    /** Whether it need not be renewed: it is lost, or its renewals end. */
+    private boolean isOver(KeptGrant grant) {
+        if (grant.state().deadline().isPassed()) {
+            kept.lose(grant);
+            return true;
+        }
+        if (grant.runOutAtMaxHold()) {
+            kept.reschedule(grant, false);
+            log.warn(
+                    "{} has been held for its maximum (semaphore.max-hold) and is not renewed any more: unless the work"
+                            + " ends before, others get its permits when its TTL has passed",
+                    grant.handle());
+        }
+        return grant.isRunningOut();
+    }
+
+    /** Renews them, and leaves those of which nothing is known, or which somebody else has locked. */
+    private void renew(Map<Long, KeptGrant> due) {
+        long asOf = System.nanoTime();
+        renewals.renew(due.keySet(), outcome -> {
+            outcome.held().forEach(requestId -> {
+                KeptGrant grant = due.remove(requestId);
+                if (grant != null) {
+                    grant.state().extend(asOf);
+                    kept.reschedule(grant, false);
+                }
+            });
+            outcome.lost().forEach(requestId -> {
+                KeptGrant grant = due.remove(requestId);
+                if (grant != null) {
+                    kept.lose(grant);
+                }
+            });
         });
-    }
-
-    private void warnAtMaxHold() {
-        kept.all(KeptGrant::runOutAtMaxHold)
-                .forEach(grant -> log.warn(
-                        "{} has been held for its maximum (semaphore.max-hold) and is not renewed any more: unless the work"
-                                + " ends before, others get its permits when its TTL has passed",
-                        grant.handle()));
-    }
-
-    private void losePassed() {
-        kept.tell(kept.all(grant -> grant.state().deadline().isPassed()).stream()
-                .filter(kept::end)
-                .toList());
     }
 
     /** Waits until something is due; false when there is nothing left to do for this thread. */
     private boolean awaitDue() {
         lock.lock();
         try {
-            while (!closed && !kept.isEmpty()) {
-                long nanos = Math.min(lease.nanosToNextBeat(), kept.nanosToNextDue());
+            while (!closed) {
+                boolean idle = kept.isEmpty();
+                if (idle && lingering.isPassed()) {
+                    break;
+                }
+                long nanos = idle ? lingering.remainingNanos() : Math.min(lease.nanosToNextBeat(), kept.nanosToNext());
                 if (nanos <= 0) {
                     return true;
                 }

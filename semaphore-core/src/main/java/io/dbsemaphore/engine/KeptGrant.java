@@ -4,8 +4,11 @@ import io.dbsemaphore.PermitGrant;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A grant that is kept alive: when it is due next, and when that ends. */
+/** A grant that is kept alive: when something is to be done about it next. Guarded by the lock of {@link KeptGrants}. */
 final class KeptGrant {
+
+    /** How many times in an interval renewals happen: those that are due within such a part share a statement. */
+    private static final int PARTS = 10;
 
     private static final Duration MAX_RETRY = Duration.ofSeconds(1);
 
@@ -13,8 +16,8 @@ final class KeptGrant {
     private final PermitGrant handle;
     private final Deadline maxHold;
     private final Duration longestInterval;
-    private Deadline due = Deadline.NEVER;
-    private @Nullable Deadline scheduledFor;
+    private @Nullable Deadline postponedAt;
+    private Deadline retry = Deadline.NEVER;
     private boolean runningOut;
 
     KeptGrant(GrantState state, PermitGrant handle, Duration maxHold, Duration longestInterval) {
@@ -36,13 +39,10 @@ final class KeptGrant {
         return state.grant().requestId();
     }
 
-    boolean isDue() {
-        return due().isPassed();
-    }
-
-    /** Until it is to be renewed, or is lost. */
-    long nanosToDue() {
-        return Math.min(due().remainingNanos(), state.deadline().remainingNanos());
+    /** When it is to be renewed, its renewals end, or it is lost, whichever is first. */
+    Deadline next() {
+        Deadline lost = state.deadline();
+        return runningOut ? lost : renewal(lost).orEarlier(maxHold).orEarlier(lost);
     }
 
     /** Ends the renewals when the maximum hold has passed; true once, when that happens. */
@@ -54,33 +54,32 @@ final class KeptGrant {
         return true;
     }
 
-    /** The database has renewed it, not before {@code asOfNanos}. */
-    void renewed(long asOfNanos) {
-        state.extend(asOfNanos);
+    /** Whether the maximum hold has passed. */
+    boolean isRunningOut() {
+        return runningOut;
     }
 
-    /** The renewal failed; it is tried again soon, as long as the grant lasts. */
+    /** It could not be renewed; that is tried again soon, as long as the grant lasts. */
     void postpone() {
         Duration ttl = state.grant().ttl();
         if (ttl != null) {
             Duration soon = ttl.dividedBy(10);
-            due = Deadline.in(soon.compareTo(MAX_RETRY) < 0 ? soon : MAX_RETRY);
+            postponedAt = state.deadline();
+            retry = Deadline.in(soon.compareTo(MAX_RETRY) < 0 ? soon : MAX_RETRY);
         }
     }
 
     /** A third of the time to live after it began, whoever it was that renewed, and to whatever time to live. */
-    private Deadline due() {
-        Deadline deadline = state.deadline();
+    private Deadline renewal(Deadline lost) {
         Duration ttl = state.grant().ttl();
-        if (runningOut || ttl == null) {
+        if (ttl == null) {
             return Deadline.NEVER;
         }
-        if (!deadline.equals(scheduledFor)) {
-            Duration third = ttl.dividedBy(3);
-            Duration interval = third.compareTo(longestInterval) < 0 ? third : longestInterval;
-            due = Deadline.after(deadline.nanos(), interval.minus(ttl));
-            scheduledFor = deadline;
+        if (lost.equals(postponedAt)) { // not renewed since it was postponed
+            return retry;
         }
-        return due;
+        Duration third = ttl.dividedBy(3);
+        Duration interval = third.compareTo(longestInterval) < 0 ? third : longestInterval;
+        return Deadline.after(lost.nanos(), interval.minus(ttl)).roundedDown(interval.dividedBy(PARTS));
     }
 }

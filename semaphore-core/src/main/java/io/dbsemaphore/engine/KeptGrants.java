@@ -1,80 +1,165 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitGrant;
-import java.util.Collection;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.TreeMap;
 import java.util.function.Predicate;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
-/** The grants that are kept alive, and the end of those that are lost: each is told once, whoever finds it. */
+/**
+ * The grants that are kept alive, in the order in which something is to be done about them, and the end of those that are
+ * lost: each is told once, whoever finds it. What it does for one grant takes logarithmic time. Safe for threads.
+ */
 final class KeptGrants {
 
-    private static final Logger log = LoggerFactory.getLogger(KeptGrants.class);
-
     private final HeldGrants held;
-    private final Listeners listeners;
-    private final Map<Long, KeptGrant> byRequest = new ConcurrentHashMap<>();
+    private final LossNotifier losses;
+    private final long origin = System.nanoTime();
+    private final Map<Long, Entry> byRequest = new HashMap<>();
+    private final TreeMap<Slot, KeptGrant> agenda = new TreeMap<>();
 
-    KeptGrants(HeldGrants held, Listeners listeners) {
+    /** A grant and its place in the agenda, if it is in there. */
+    private static final class Entry {
+
+        private final KeptGrant grant;
+        private @Nullable Slot slot;
+
+        Entry(KeptGrant grant) {
+            this.grant = grant;
+        }
+    }
+
+    /** A place in the agenda, by a time that can be compared. */
+    private record Slot(long sinceOrigin, long requestId) implements Comparable<Slot> {
+
+        @Override
+        public int compareTo(Slot other) {
+            int byTime = Long.compare(sinceOrigin, other.sinceOrigin);
+            return byTime != 0 ? byTime : Long.compare(requestId, other.requestId);
+        }
+    }
+
+    KeptGrants(HeldGrants held, LossNotifier losses) {
         this.held = held;
-        this.listeners = listeners;
+        this.losses = losses;
     }
 
-    void add(KeptGrant grant) {
-        byRequest.put(grant.requestId(), grant);
+    /** Adds a grant; true when nothing else is to be done before. */
+    synchronized boolean add(KeptGrant grant) {
+        remove(grant.requestId());
+        Entry entry = new Entry(grant);
+        byRequest.put(grant.requestId(), entry);
+        return schedule(entry);
     }
 
-    void remove(long requestId) {
-        byRequest.remove(requestId);
+    /** Finds its place anew, since its time to live has changed; true when nothing else is to be done before. */
+    synchronized boolean reschedule(long requestId) {
+        Entry entry = byRequest.get(requestId);
+        return entry != null && schedule(entry);
     }
 
-    boolean isEmpty() {
+    /** As {@link #reschedule(long)}, unless the grant is no longer kept. */
+    synchronized void reschedule(KeptGrant grant, boolean postponed) {
+        Entry entry = byRequest.get(grant.requestId());
+        if (entry != null && entry.grant == grant) {
+            if (postponed) {
+                grant.postpone();
+            }
+            schedule(entry);
+        }
+    }
+
+    synchronized void remove(long requestId) {
+        Entry removed = byRequest.remove(requestId);
+        if (removed != null) {
+            unschedule(removed);
+        }
+    }
+
+    synchronized boolean isEmpty() {
         return byRequest.isEmpty();
     }
 
-    int size() {
+    synchronized int size() {
         return byRequest.size();
     }
 
-    List<KeptGrant> all(Predicate<KeptGrant> which) {
-        return byRequest.values().stream().filter(which).toList();
-    }
-
-    long nanosToNextDue() {
+    /** Those that are so. Looks through all: only for what happens now and then. */
+    synchronized List<KeptGrant> all(Predicate<KeptGrant> which) {
         return byRequest.values().stream()
-                .mapToLong(KeptGrant::nanosToDue)
-                .min()
-                .orElse(Long.MAX_VALUE);
+                .map(entry -> entry.grant)
+                .filter(which)
+                .toList();
     }
 
-    /** Ends a grant that was found to be lost; false when it was given back meanwhile, or somebody else found it. */
-    boolean end(KeptGrant grant) {
-        return byRequest.remove(grant.requestId(), grant) && held.lose(grant.state());
+    /** Takes from the agenda what is due. It is still kept; whoever takes it reschedules it or ends it. */
+    synchronized List<KeptGrant> takeDue() {
+        List<KeptGrant> due = new ArrayList<>();
+        while (!agenda.isEmpty() && nanosToNext() <= 0) {
+            KeptGrant first = agenda.firstEntry().getValue();
+            Entry entry = byRequest.get(first.requestId());
+            if (entry != null) {
+                unschedule(entry);
+            }
+            due.add(first);
+        }
+        return due;
+    }
+
+    /** Until something is due. */
+    synchronized long nanosToNext() {
+        return agenda.isEmpty() ? Long.MAX_VALUE : agenda.firstKey().sinceOrigin() - (System.nanoTime() - origin);
+    }
+
+    /** Ends a grant that was found to be lost, and has it told, unless it was given back, or somebody else found it. */
+    void lose(KeptGrant grant) {
+        if (removeIfSame(grant) && held.lose(grant.state())) {
+            losses.tellSoon(grant.handle());
+        }
     }
 
     /** Ends a grant that was found to be lost, and tells it where this JVM held it, be it not kept alive. */
     void lose(GrantState state, PermitGrant handle) {
-        KeptGrant kept = byRequest.get(state.grant().requestId());
-        boolean wasKept = kept != null && kept.state() == state && byRequest.remove(kept.requestId(), kept);
+        boolean wasKept = removeIfOf(state);
         boolean ofThisJvm = wasKept || held.holds(state);
         if (held.lose(state) && ofThisJvm) {
-            tell(handle);
+            losses.tell(handle);
         }
     }
 
-    /** Tells of grants that have been ended. Never under a lock: listeners are the host's code. */
-    void tell(Collection<KeptGrant> lost) {
-        lost.forEach(grant -> tell(grant.handle()));
+    private synchronized boolean removeIfSame(KeptGrant grant) {
+        Entry entry = byRequest.get(grant.requestId());
+        if (entry == null || entry.grant != grant) {
+            return false;
+        }
+        remove(grant.requestId());
+        return true;
     }
 
-    private void tell(PermitGrant lost) {
-        log.warn(
-                "{} was lost: it was not renewed in time, or was taken away. Others may work in its place; what it was to"
-                        + " protect is protected no longer",
-                lost);
-        listeners.tell(listener -> listener.lost(lost));
+    private synchronized boolean removeIfOf(GrantState state) {
+        Entry entry = byRequest.get(state.grant().requestId());
+        return entry != null && entry.grant.state() == state && removeIfSame(entry.grant);
+    }
+
+    private boolean schedule(Entry entry) {
+        unschedule(entry);
+        Deadline next = entry.grant.next();
+        if (next.never()) {
+            return false;
+        }
+        Slot slot = new Slot(next.nanos() - origin, entry.grant.requestId());
+        entry.slot = slot;
+        agenda.put(slot, entry.grant);
+        return agenda.firstKey().equals(slot);
+    }
+
+    private void unschedule(Entry entry) {
+        if (entry.slot != null) {
+            agenda.remove(entry.slot);
+            entry.slot = null;
+        }
     }
 }

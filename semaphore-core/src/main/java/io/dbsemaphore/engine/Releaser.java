@@ -7,6 +7,7 @@ import io.dbsemaphore.persistence.StoredGrant;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -18,10 +19,11 @@ final class Releaser {
 
     private final Releases releases;
     private final ReleaseTransaction transaction;
-    private final DirectReleases direct;
+    private final UnbatchedReleases unbatched;
     private final HeldGrants held;
     private final CheckedGrants checked;
     private final BackgroundReleases background;
+    private final DeferredReleases deferred;
     private final Grants grants;
     private final KeepAlive keepAlive;
     private final Listeners listeners;
@@ -29,7 +31,7 @@ final class Releaser {
     Releaser(
             Releases releases,
             ReleaseTransaction transaction,
-            DirectReleases direct,
+            UnbatchedReleases unbatched,
             HeldGrants held,
             CheckedGrants checked,
             BackgroundReleases background,
@@ -38,10 +40,11 @@ final class Releaser {
             Listeners listeners) {
         this.releases = releases;
         this.transaction = transaction;
-        this.direct = direct;
+        this.unbatched = unbatched;
         this.held = held;
         this.checked = checked;
         this.background = background;
+        this.deferred = new DeferredReleases(held, background);
         this.grants = grants;
         this.keepAlive = keepAlive;
         this.listeners = listeners;
@@ -54,24 +57,22 @@ final class Releaser {
 
     private ReleaseOutcome releaseNow(GrantState state) {
         StoredGrant grant = state.grant();
-        boolean acquiredHere = held.holds(state);
+        Consumer<SemaphoreListener> event = held.holds(state)
+                ? listener -> listener.released(grant.externalId(), grant.counts(), state.heldFor())
+                : listener -> listener.released(grant.externalId());
         state.end();
         keepAlive.stop(grant.requestId()); // before the release is tried, so that nothing renews what is given back
         held.end(grant.requestId());
-        Consumer<SemaphoreListener> event = acquiredHere
-                ? listener -> listener.released(grant.externalId(), grant.counts(), state.heldFor())
-                : listener -> listener.released(grant.externalId());
-        Runnable release = () -> release(grant, event);
-        Runnable later = () -> background.release(grant.externalId(), release, state.deadline());
-        if (checked.defer(grant.requestId(), later)) {
+        if (checked.defer(grant.requestId(), () -> releaseDeferred(state, event))) {
             return ReleaseOutcome.DEFERRED;
         }
         try {
-            ReleaseOutcome outcome = release(grant, event);
+            ReleaseOutcome outcome = release(grant);
             state.released();
+            tell(outcome, event);
             return outcome;
         } catch (RuntimeException | Error failure) {
-            later.run();
+            releaseInBackground(grant, event, state.deadline());
             throw failure;
         }
     }
@@ -81,10 +82,24 @@ final class Releaser {
         keepAlive.stop(grant.requestId());
         held.end(grant.requestId());
         Duration ttl = grant.ttl();
+        releaseInBackground(
+                grant,
+                listener -> listener.released(grant.externalId()),
+                ttl == null ? Deadline.NEVER : Deadline.in(ttl));
+    }
+
+    private void releaseDeferred(GrantState state, Consumer<SemaphoreListener> event) {
+        deferred.begin(
+                () -> handIn(state.grant()),
+                outcome -> tell(outcome, event),
+                () -> releaseInBackground(state.grant(), event, state.deadline()));
+    }
+
+    private void releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {
         background.release(
                 grant.externalId(),
-                () -> release(grant, listener -> listener.released(grant.externalId())),
-                ttl == null ? Deadline.NEVER : Deadline.in(ttl));
+                () -> handIn(grant).thenAccept(outcome -> background.execute(() -> tell(outcome, event))),
+                until);
     }
 
     /** Releases by external id what any JVM may hold. */
@@ -92,49 +107,65 @@ final class Releaser {
         Optional<GrantState> state = held.find(externalId);
         return state.isPresent()
                 ? release(state.get())
-                : takeAway(externalId, () -> transaction.release(externalId), () -> {});
+                : takeAway(externalId, () -> transaction.releaseUnlessLocked(externalId), () -> {});
     }
 
     /**
      * Takes away by external id what any JVM may hold, this one too.
      *
+     * @param transaction empty when another transaction has locked something of it
      * @param taken what is done once the transaction has ended, be it deferred
      */
-    ReleaseOutcome force(String externalId, Supplier<ReleaseOutcome> transaction, Runnable taken) {
+    ReleaseOutcome force(String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable taken) {
         return takeAway(externalId, transaction, taken);
     }
 
-    private ReleaseOutcome takeAway(String externalId, Supplier<ReleaseOutcome> transaction, Runnable taken) {
-        Runnable release = () -> run(externalId, transaction, taken);
+    private ReleaseOutcome takeAway(String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable taken) {
         Optional<Long> checkedHere = checked.find(externalId); // deferred before, or the grant of another engine
-        return checkedHere.isPresent()
-                        && checked.defer(
-                                checkedHere.get(), () -> background.release(externalId, release, Deadline.NEVER))
+        Runnable later = () -> background.release(
+                externalId,
+                () -> BackgroundReleases.done(
+                        () -> takenAway(externalId, unbatched.tryOnce(externalId, transaction), taken)),
+                Deadline.NEVER);
+        return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
-                : run(externalId, transaction, taken);
+                : takenAway(externalId, unbatched.run(externalId, transaction), taken);
     }
 
-    private ReleaseOutcome release(StoredGrant grant, Consumer<SemaphoreListener> event) {
-        Map<String, Integer> counts = grant.counts();
-        boolean along = grants.takesAlong(counts.keySet());
-        ReleaseOutcome outcome =
-                along ? releases.releaseAlong(grant, () -> grants.releasing(counts)) : releases.release(grant);
-        if (outcome == ReleaseOutcome.RELEASED) {
-            if (!along) {
-                grants.released(counts);
-            }
-            listeners.tell(event);
-        }
-        return outcome;
-    }
-
-    private ReleaseOutcome run(String externalId, Supplier<ReleaseOutcome> transaction, Runnable taken) {
-        ReleaseOutcome outcome = direct.run(transaction);
+    private ReleaseOutcome takenAway(String externalId, ReleaseOutcome outcome, Runnable taken) {
         taken.run();
         if (outcome == ReleaseOutcome.RELEASED) {
             grants.lookAgain();
-            listeners.tell(listener -> listener.released(externalId));
+        }
+        tell(outcome, listener -> listener.released(externalId));
+        return outcome;
+    }
+
+    private ReleaseOutcome release(StoredGrant grant) {
+        Map<String, Integer> counts = grant.counts();
+        return grants.takesAlong(counts.keySet())
+                ? Gathering.await(releases.handInToRide(grant, () -> grants.releasing(counts)))
+                : released(counts, releases.release(grant));
+    }
+
+    /** As {@link #release(StoredGrant)}, without waiting for it. */
+    private CompletableFuture<ReleaseOutcome> handIn(StoredGrant grant) {
+        Map<String, Integer> counts = grant.counts();
+        return grants.takesAlong(counts.keySet())
+                ? releases.handInToRide(grant, () -> grants.releasing(counts))
+                : releases.handIn(grant).thenApply(outcome -> released(counts, outcome));
+    }
+
+    private ReleaseOutcome released(Map<String, Integer> counts, ReleaseOutcome outcome) {
+        if (outcome == ReleaseOutcome.RELEASED) {
+            grants.released(counts);
         }
         return outcome;
+    }
+
+    private void tell(ReleaseOutcome outcome, Consumer<SemaphoreListener> event) {
+        if (outcome == ReleaseOutcome.RELEASED) {
+            listeners.tell(event);
+        }
     }
 }

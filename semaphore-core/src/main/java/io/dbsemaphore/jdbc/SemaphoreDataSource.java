@@ -27,15 +27,25 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final DatabaseThreads threads;
-    private final Supplier<SessionPool> newPool;
-    private volatile SessionPool sessions;
+    private static final Duration RESERVED_LOCK_WAIT = Duration.ofSeconds(1);
+    private static final Duration RESERVED_IDLE_LIMIT = Duration.ofSeconds(3);
+
+    private final Supplier<Pools> newPools;
+    private volatile Pools pools;
+
+    @SuppressWarnings("ThreadLocalUsage") // one for each engine, which is one for each database
+    private final ThreadLocal<Boolean> onReserved = new ThreadLocal<>();
+
+    /** The sessions that all share, and the one that is reserved, if there is one. */
+    private record Pools(SessionPool shared, SessionPool reserved) {}
 
     /**
      * Wraps the host's data source.
      *
      * @param lockWait how long a statement waits for a row lock
      * @param idleLimit after how long without a statement the server ends the session of an open transaction
-     * @param maxConnections how many connections may be used at once; who wants one more waits
+     * @param maxConnections how many connections may be used at once; who wants one more waits. One of them is reserved,
+     *     see {@link #onReservedConnection}, unless there is only one
      * @param pipelining whether several statements are sent at once where the driver can
      * @param threads where the connections are used
      */
@@ -49,12 +59,23 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
             DatabaseThreads threads) {
         super(outsideOfHostTransactions(host));
         this.threads = threads;
+        DataSource target = obtainTargetDataSource();
         SessionLimits limits = database.sessionLimits(lockWait, idleLimit);
+        SessionLimits reservedLimits =
+                database.sessionLimits(shorter(lockWait, RESERVED_LOCK_WAIT), shorter(idleLimit, RESERVED_IDLE_LIMIT));
         // MariaDB refuses a lock with NOWAIT, which is sent then, by the error of a lock wait that timed out
         Pipelining statements = new Pipelining(pipelining && database == Database.MYSQL);
-        this.newPool = () -> new SessionPool(
-                obtainTargetDataSource(), limits, statements, database.readOnlyQuery(), maxConnections, PATIENCE);
-        this.sessions = newPool.get();
+        String readOnly = database.readOnlyQuery();
+        this.newPools = () -> {
+            SessionPool shared =
+                    new SessionPool(target, limits, statements, readOnly, Math.max(1, maxConnections - 1), PATIENCE);
+            return new Pools(
+                    shared,
+                    maxConnections == 1
+                            ? shared
+                            : new SessionPool(target, reservedLimits, statements, readOnly, 1, PATIENCE));
+        };
+        this.pools = newPools.get();
     }
 
     /** Where its connections are used. */
@@ -81,13 +102,33 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
 
     @Override
     public Connection getConnection() throws SQLException {
-        return sessions.borrow();
+        Pools current = pools;
+        return (onReserved.get() == null ? current.shared() : current.reserved()).borrow();
+    }
+
+    /**
+     * Has this thread use the one connection that is reserved for what must not wait behind anything else: the renewals and
+     * heartbeats of grants that are kept alive. For one thread at a time. A statement on it waits at most a second for a
+     * lock, and is given up soon where the server does not answer.
+     */
+    public void onReservedConnection(Runnable work) {
+        onReserved.set(true);
+        try {
+            work.run();
+        } finally {
+            onReserved.remove();
+        }
     }
 
     /** Gives the host its connections back. What is asked for afterwards is given back after each transaction. */
     @Override
     public void close() {
-        sessions.close();
+        pools.shared().close();
+        pools.reserved().close();
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     /**
@@ -96,13 +137,14 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
      * @param patience how long
      */
     public void suspend(Duration patience) {
-        sessions.close();
-        sessions.awaitReturns(patience);
+        close();
+        pools.shared().awaitReturns(patience);
+        pools.reserved().awaitReturns(patience);
     }
 
     /** Keeps sessions between two transactions again. */
     public void resume() {
-        sessions = newPool.get();
+        pools = newPools.get();
     }
 
     @Override

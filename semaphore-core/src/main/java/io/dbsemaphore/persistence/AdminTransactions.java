@@ -77,15 +77,19 @@ public final class AdminTransactions {
         });
     }
 
-    /** Takes a request from its holder and leaves the audit of it, one row for each semaphore, at once. */
-    public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
+    /**
+     * Takes a request from its holder and leaves the audit of it, one row for each semaphore, at once; empty when another
+     * transaction has locked it or its permits, which is not waited for.
+     */
+    public Optional<ReleaseOutcome> forceRelease(String externalId, String releasedBy, String reason) {
         return transaction.execute(() -> {
             Optional<StoredGrant> grant = lookup.findHeld(externalId);
             if (grant.isEmpty()) {
-                return releases.releaseWithin(externalId);
+                return releases.releaseUnlessLockedWithin(externalId);
             }
-            ReleaseOutcome outcome = releases.releaseWithin(grant.get().requestId());
-            if (outcome == ReleaseOutcome.RELEASED) {
+            Optional<ReleaseOutcome> outcome =
+                    releases.releaseUnlessLockedWithin(grant.get().requestId());
+            if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent()) {
                 audit(grant.get(), releasedBy, reason);
             }
             return outcome;

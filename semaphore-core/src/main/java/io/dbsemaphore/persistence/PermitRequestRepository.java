@@ -47,12 +47,6 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
     @Query("select r.id from PermitRequest r where r.externalId = :externalId")
     Optional<Long> findIdByExternalId(String externalId);
 
-    /** The one way out of ACQUIRED. */
-    @Modifying
-    @Query(
-            "update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now() where r.id = :id and r.state = ACQUIRED")
-    int release(long id);
-
     /** Releases what nobody has repeated or renewed since it was granted. */
     @Modifying
     @Query("""
@@ -215,26 +209,13 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
             where r.id in :ids and r.state = ACQUIRED and r.owner = :owner and r.renewedAt <= :since""")
     int releaseOfOwner(Collection<Long> ids, String owner, LocalDateTime since);
 
+    /** Which of these are held, be they expired. */
+    @Query("select r.id from PermitRequest r where r.id in :ids and r.state = ACQUIRED")
+    List<Long> findHeld(Collection<Long> ids);
+
     /** Which of these are released. */
     @Query("select r.id from PermitRequest r where r.id in :ids and r.state = RELEASED")
     List<Long> findReleased(Collection<Long> ids);
-
-    /**
-     * Renews to now + their time to live those that are held and not expired; never shortens. Of as many grants as are
-     * due, in one statement.
-     */
-    @Modifying
-    @Query("""
-            update PermitRequest r
-            set r.expiresAt = utc_plus_millis(r.ttlMillis), r.renewedAt = utc_now(), r.updatedAt = utc_now()
-            where r.id in :ids and r.state = ACQUIRED and r.expiresAt > utc_now()
-              and r.expiresAt < utc_plus_millis(r.ttlMillis)""")
-    int keepAlive(Collection<Long> ids);
-
-    /** Writes to those of these that are held: whoever is taking one back is waited for, or fails. */
-    @Modifying
-    @Query("update PermitRequest r set r.updatedAt = utc_now() where r.id in :ids and r.state = ACQUIRED")
-    int touchHeld(Collection<Long> ids);
 
     /** Which of these are held and not expired. */
     @Query("""

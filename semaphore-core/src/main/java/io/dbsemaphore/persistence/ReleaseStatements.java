@@ -65,17 +65,17 @@ final class ReleaseStatements {
 
     /**
      * Releases this request, if it is held, and whatever permits it has: of a semaphore that was deleted, too, which no
-     * lookup shows. Its result is how many requests that were: one or none.
+     * lookup shows. The permits first, which a business transaction may have locked for long: while this waits for them, it
+     * must not have locked the request, which is to be renewed. Its result is how many requests that were: one or none.
      */
     Result<Integer> release(long requestId) {
-        Result<Integer> released = sql.queueUpdate(
-                "update " + requests + " set state = 'RELEASED', updated_at = " + now
-                        + " where id = ? and state = 'ACQUIRED'",
-                List.of(requestId));
         sql.queueUpdate(
                 "update " + permits + " set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'",
                 List.of(requestId));
-        return released;
+        return sql.queueUpdate(
+                "update " + requests + " set state = 'RELEASED', updated_at = " + now
+                        + " where id = ? and state = 'ACQUIRED'",
+                List.of(requestId));
     }
 
     /** Releases those of these requests that are held, and their permits. Its result is how many requests that were. */
@@ -84,10 +84,12 @@ final class ReleaseStatements {
                 "update " + requests + " set state = 'RELEASED', updated_at = " + now + " where id in "
                         + Sql.placeholders(requestIds) + " and state = 'ACQUIRED'",
                 requestIds);
-        sql.queueUpdate(
-                "update " + permits + " set state = 'RELEASED' where id in " + Sql.placeholders(permitIds)
-                        + " and state = 'ACQUIRED'",
-                permitIds);
+        if (!permitIds.isEmpty()) {
+            sql.queueUpdate(
+                    "update " + permits + " set state = 'RELEASED' where id in " + Sql.placeholders(permitIds)
+                            + " and state = 'ACQUIRED'",
+                    permitIds);
+        }
         return released;
     }
 

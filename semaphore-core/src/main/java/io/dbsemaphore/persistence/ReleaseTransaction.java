@@ -3,6 +3,8 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,9 +48,21 @@ public final class ReleaseTransaction {
         return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
     }
 
-    /** Releases the request with this external id. */
-    public ReleaseOutcome release(String externalId) {
-        return transaction.execute(() -> releaseWithin(externalId));
+    /**
+     * Releases the request with this external id; empty when another transaction has locked it or its permits, which is
+     * not waited for.
+     */
+    public Optional<ReleaseOutcome> releaseUnlessLocked(String externalId) {
+        return transaction.execute(() -> releaseUnlessLockedWithin(externalId));
+    }
+
+    /**
+     * Releases those of these requests that, with all of their permits, nobody else has locked.
+     *
+     * @return what became of each request, by its key; without those that somebody has locked
+     */
+    public Map<Long, ReleaseOutcome> releaseUnlocked(Set<Long> requestIds) {
+        return transaction.execute(() -> releaseUnlockedWithin(requestIds));
     }
 
     /**
@@ -57,14 +71,26 @@ public final class ReleaseTransaction {
      * its request nobody has locked for longer than a transaction of this library lasts.
      *
      * @param permitIds the keys of the permits of each request, by its key
-     * @return the keys of the requests that were released; the others are released already, or locked by somebody
+     * @return what became of each request, by its key; without those that somebody has locked
      * @throws PartialReleaseException when a request was released by somebody else meanwhile; nothing is released
      */
-    public Set<Long> releaseFree(SortedMap<Long, List<Long>> permitIds) {
+    public Map<Long, ReleaseOutcome> releaseFree(SortedMap<Long, List<Long>> permitIds) {
         return transaction.execute(() -> releaseFreeWithin(permitIds, release -> {
             statements.flush();
-            return release.released();
+            return outcomes(permitIds.keySet(), release.released());
         }));
+    }
+
+    private Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, Set<Long> released) {
+        Map<Long, ReleaseOutcome> outcomes = new HashMap<>();
+        released.forEach(id -> outcomes.put(id, ReleaseOutcome.RELEASED));
+        Set<Long> others = new TreeSet<>(requestIds);
+        others.removeAll(released);
+        if (!others.isEmpty()) {
+            requests.findHeld(others).forEach(others::remove);
+            others.forEach(id -> outcomes.put(id, ReleaseOutcome.ALREADY_RELEASED));
+        }
+        return outcomes;
     }
 
     /**
@@ -139,10 +165,12 @@ public final class ReleaseTransaction {
         return permits;
     }
 
-    /** Releases within a transaction that is open already. */
-    ReleaseOutcome releaseWithin(String externalId) {
+    /** Releases within a transaction that is open already; see {@link #releaseUnlessLocked(String)}. */
+    Optional<ReleaseOutcome> releaseUnlessLockedWithin(String externalId) {
         Optional<Long> requestId = requests.findIdByExternalId(externalId);
-        return requestId.isPresent() ? releaseWithin(requestId.get()) : ReleaseOutcome.NOT_FOUND;
+        return requestId.isPresent()
+                ? releaseUnlessLockedWithin(requestId.get())
+                : Optional.of(ReleaseOutcome.NOT_FOUND);
     }
 
     /** Releases what nobody has repeated, within a transaction that is open already. */
@@ -152,12 +180,26 @@ public final class ReleaseTransaction {
         }
     }
 
-    /** Releases within a transaction that is open already. */
-    ReleaseOutcome releaseWithin(long requestId) {
-        if (requests.release(requestId) == 0) {
-            return ReleaseOutcome.ALREADY_RELEASED;
+    /** Releases within a transaction that is open already; empty when somebody else has locked it. */
+    Optional<ReleaseOutcome> releaseUnlessLockedWithin(long requestId) {
+        return Optional.ofNullable(releaseUnlockedWithin(Set.of(requestId)).get(requestId));
+    }
+
+    /** The permits are locked first, which a business transaction may have locked for long, then the requests. */
+    private Map<Long, ReleaseOutcome> releaseUnlockedWithin(Set<Long> requestIds) {
+        SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
+        requestIds.forEach(id -> permitIds.put(id, new ArrayList<>()));
+        permits.findHeld(requestIds)
+                .forEach(permit -> permitIds
+                        .computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
+                        .add(permit.id()));
+        Set<Long> held = permitsOf(requestIds, permitIds);
+        Set<Long> locked = held.isEmpty() ? Set.of() : statements.lockFreePermits(held);
+        Set<Long> free = FreeRelease.requestsOf(permitIds, locked);
+        Set<Long> released = free.isEmpty() ? Set.of() : statements.lockFreeRequests(free);
+        if (!released.isEmpty()) {
+            statements.release(released, permitsOf(released, permitIds));
         }
-        permits.releaseByRequest(requestId);
-        return ReleaseOutcome.RELEASED;
+        return outcomes(requestIds, released);
     }
 }

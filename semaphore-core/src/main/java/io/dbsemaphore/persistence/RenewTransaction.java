@@ -2,7 +2,6 @@ package io.dbsemaphore.persistence;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -38,9 +37,10 @@ public final class RenewTransaction {
      * Renews those of these grants that are held and that nobody else has locked, by one transaction.
      *
      * @param ttls the new time to live of each, by external id
-     * @return what was renewed, by external id; the others are not held any more, or locked by somebody
+     * @return what was renewed, by external id, empty where it is not held any more; without those that are locked by
+     *     somebody
      */
-    public Map<String, StoredGrant> renewFree(Map<String, Duration> ttls) {
+    public Map<String, Optional<StoredGrant>> renewFree(Map<String, Duration> ttls) {
         return transaction.execute(() -> {
             Map<Long, String> ids = new HashMap<>();
             requests.findIds(ttls.keySet()).forEach(each -> ids.put(each.id(), each.externalId()));
@@ -49,32 +49,18 @@ public final class RenewTransaction {
             free.forEach(id -> byTtl.computeIfAbsent(ttls.get(ids.get(id)), ttl -> new TreeSet<>())
                     .add(id));
             byTtl.forEach((ttl, requestIds) -> requests.renewAll(requestIds, ttl.toMillis()));
-            Map<String, StoredGrant> renewed = new HashMap<>();
+            Map<String, Optional<StoredGrant>> renewed = new HashMap<>();
+            ttls.keySet().forEach(externalId -> renewed.put(externalId, Optional.empty()));
             if (!free.isEmpty()) {
-                lookup.findAlive(free).forEach(grant -> renewed.put(grant.externalId(), grant));
+                lookup.findAlive(free).forEach(grant -> renewed.put(grant.externalId(), Optional.of(grant)));
+            }
+            if (free.size() < ids.size()) {
+                Set<Long> locked = new TreeSet<>(requests.findAlive(ids.keySet()));
+                locked.removeAll(free);
+                locked.forEach(id -> renewed.remove(ids.get(id)));
             }
             return renewed;
         });
-    }
-
-    /** Keeps grants alive, each to now + its own time to live, and returns those that could not be: they are lost. */
-    public Set<Long> keepAlive(Set<Long> requestIds) {
-        return transaction.execute(
-                () -> requests.keepAlive(requestIds) == requestIds.size() ? Set.of() : lost(requestIds));
-    }
-
-    /** Those of these grants that are no longer held; what is being taken back just now is waited for. */
-    public Set<Long> findLost(Set<Long> requestIds) {
-        return transaction.execute(() -> {
-            requests.touchHeld(requestIds);
-            return lost(requestIds);
-        });
-    }
-
-    private Set<Long> lost(Set<Long> requestIds) {
-        Set<Long> lost = new TreeSet<>(requestIds);
-        lost.removeAll(new HashSet<>(requests.findAlive(requestIds)));
-        return lost;
     }
 
     /** The held grant of this external id, read only. */

@@ -39,6 +39,7 @@ public final class SemaphorePersistence implements AutoCloseable {
     private final LevelTransactions levels;
     private final ReleaseTransaction releases;
     private final RenewTransaction renewals;
+    private final KeepAliveTransaction keepAlive;
     private final UndoTransaction undoing;
     private final AdminTransactions admin;
     private final InstanceTransactions instances;
@@ -88,6 +89,8 @@ public final class SemaphorePersistence implements AutoCloseable {
         renewals = new RenewTransaction(transaction, requests, lookup, together);
         undoing = new UndoTransaction(transaction, requests, releases, statements, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);
+        keepAlive = new KeepAliveTransaction(
+                transaction, requests, together, new KeepAliveStatements(sql, database, tablePrefix));
         instances = new InstanceTransactions(transaction, instanceRows);
         maintenance = new MaintenanceTransactions(
                 transaction, requests, permits, semaphores, instanceRows, audits, silent, orphans);
@@ -111,6 +114,11 @@ public final class SemaphorePersistence implements AutoCloseable {
     /** The transaction that renews. */
     public RenewTransaction renewals() {
         return renewals;
+    }
+
+    /** The transaction that keeps alive. */
+    public KeepAliveTransaction keepAlive() {
+        return keepAlive;
     }
 
     /** The transaction that undoes an acquire of unknown fate. */

@@ -72,8 +72,8 @@ class StatementEconomyIntegrationTests {
         assertThat(acquire.get(5)).isEqualTo("commit");
         List<String> release = shortest(releases);
         assertThat(release).hasSize(3);
-        assertThat(release.get(0)).startsWith("update permit_request");
-        assertThat(release.get(1)).startsWith("update permit ");
+        assertThat(release.get(0)).startsWith("update permit ");
+        assertThat(release.get(1)).startsWith("update permit_request");
         assertThat(release.get(2)).isEqualTo("commit");
     }
 

@@ -151,7 +151,9 @@ class HeartbeatIntegrationTests {
         assertThat(grant.isHeld()).isFalse();
         assertThat(next.isHeld()).isTrue();
         assertThat(neighbour.isHeld()).isTrue();
-        assertThat(node.events().subjects("lost")).containsExactly(grant.externalId());
+        Awaitility.await("the loss")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(node.events().subjects("lost")).containsExactly(grant.externalId()));
     }
 
     @Test

@@ -125,8 +125,8 @@ class KeepAliveIntegrationTests {
                 .untilAsserted(() -> assertThat(renewed(name)).isEqualTo(10));
 
         assertThat(node.gate().statements().stream().filter(sql -> sql.startsWith("update permit_request")))
-                .as("the statement that was stopped, and one for all others")
-                .hasSize(2);
+                .as("the statement that was stopped, and one for all that were not due then")
+                .hasSizeBetween(1, 2);
         assertThat(grants).allSatisfy(grant -> assertThat(grant.isHeld()).isTrue());
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.MaintenanceTask;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.engine.SemaphoreSettings;
 import io.dbsemaphore.testing.Slow;
@@ -13,6 +14,7 @@ import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -169,6 +171,26 @@ class ListenerDetailIntegrationTests {
         Awaitility.await("its being told")
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(details.waited).containsExactly(granted.externalId()));
+    }
+
+    /** The transaction fails for good for the acquire that it was to serve, but not for the release that it took along. */
+    @Test
+    void tellsThatAReleaseIsTriedAgainThatATransactionTookAlong() throws Exception {
+        String name = node.semaphore(1);
+        PermitGrant first = node.semaphores().acquire(AcquireRequest.of(name));
+        CompletableFuture<PermitGrant> second = CompletableFuture.supplyAsync(
+                () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON)));
+        Awaitility.await("the refusal").atMost(SOON).until(() -> details.decided.size() > 1);
+        SQLException failure = new SQLException("on purpose", "22001", 1406);
+        node.gate().failBefore("insert into permit_request", failure);
+
+        assertThat(first.release()).isEqualTo(ReleaseOutcome.RELEASED);
+
+        assertThat(second).failsWithin(SOON);
+        assertThat(details.retried)
+                .singleElement()
+                .satisfies(told -> assertThat(told).hasRootCause(failure));
+        assertThat(OperationsNode.held(schema, name)).isZero();
     }
 
     @Test

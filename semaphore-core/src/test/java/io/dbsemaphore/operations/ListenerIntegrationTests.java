@@ -141,7 +141,7 @@ class ListenerIntegrationTests {
         Awaitility.await("the loss")
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(node.events().of("lost"))
-                        .containsExactly(new Event("lost", grant.externalId(), "semaphore-keep-alive")));
+                        .containsExactly(new Event("lost", grant.externalId(), "semaphore-losses")));
         assertThat(grant.isHeld()).isFalse();
         assertThat(node.events().of("forced")).isEmpty();
     }

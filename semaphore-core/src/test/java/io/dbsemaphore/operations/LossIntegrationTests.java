@@ -132,7 +132,7 @@ class LossIntegrationTests {
     void isToldOnceWhenTheKeepAliveFindsItToo() {
         PermitGrant grant = acquire(Duration.ofSeconds(3), true);
         takeAway(grant);
-        Pause notRenewed = node.gate().pauseAfter("update permit_request");
+        Pause notRenewed = node.gate().pauseAfter("from permit_request where id in");
         notRenewed.awaitReached(SOON);
 
         assertLost(() -> grant.renew(HOUR));

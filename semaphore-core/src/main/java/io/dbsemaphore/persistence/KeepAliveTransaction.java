@@ -1,0 +1,104 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.jdbc.StatementQueue.Result;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * Renews the grants that this JVM keeps alive, in batches of one transaction each. It never waits for a row: a request that
+ * another transaction has locked is left out, so that it delays no other.
+ */
+public final class KeepAliveTransaction {
+
+    /** One statement names so many requests: well below what databases allow, few enough to be parsed quickly. */
+    private static final int MAX_BATCH = 500;
+
+    private final ShortTransaction transaction;
+    private final PermitRequestRepository requests;
+    private final ReleaseStatements locks;
+    private final KeepAliveStatements statements;
+
+    KeepAliveTransaction(
+            ShortTransaction transaction,
+            PermitRequestRepository requests,
+            ReleaseStatements locks,
+            KeepAliveStatements statements) {
+        this.transaction = transaction;
+        this.requests = requests;
+        this.locks = locks;
+        this.statements = statements;
+    }
+
+    /**
+     * What became of the requests of one batch. What is neither held nor lost was locked by another transaction.
+     *
+     * @param held renewed, or known to be held
+     * @param lost released or expired
+     */
+    public record Outcome(Set<Long> held, Set<Long> lost) {}
+
+    /**
+     * Renews each to now + its own time to live.
+     *
+     * @param each hears the outcome of each batch as soon as it is committed
+     * @throws RuntimeException when a batch failed; nothing is known of it and of those after it
+     */
+    public void renew(Collection<Long> requestIds, Consumer<Outcome> each) {
+        batches(requestIds).forEach(batch -> each.accept(renewBatch(batch)));
+    }
+
+    /**
+     * Finds out which are held still. What is being taken back at this moment is neither held nor lost.
+     *
+     * @param each hears the outcome of each batch as soon as it is committed
+     */
+    public void confirm(Collection<Long> requestIds, Consumer<Outcome> each) {
+        batches(requestIds).forEach(batch -> each.accept(confirmBatch(batch)));
+    }
+
+    /** A renewal, and how many requests it has changed once it is committed. */
+    private record Renewal(Set<Long> locked, Result<Integer> changed) {}
+
+    private Outcome renewBatch(Set<Long> batch) {
+        Renewal renewal = transaction.execute(() -> {
+            Set<Long> locked = locks.lockFreeRequests(batch);
+            return new Renewal(locked, locked.isEmpty() ? () -> 0 : statements.renew(locked));
+        });
+        return renewal.changed().get() == batch.size()
+                ? new Outcome(batch, Set.of())
+                : transaction.execute(() -> outcome(batch, renewal.locked()));
+    }
+
+    private Outcome confirmBatch(Set<Long> batch) {
+        return transaction.execute(() -> {
+            Set<Long> locked = locks.lockFreeRequests(batch);
+            if (!locked.isEmpty()) {
+                statements.touch(locked);
+            }
+            return outcome(batch, locked);
+        });
+    }
+
+    private Outcome outcome(Set<Long> batch, Set<Long> locked) {
+        Set<Long> alive = new TreeSet<>(requests.findAlive(batch));
+        Set<Long> held = new TreeSet<>(locked);
+        held.retainAll(alive);
+        Set<Long> lost = new TreeSet<>(batch);
+        lost.removeAll(alive);
+        return new Outcome(held, lost);
+    }
+
+    /** By ascending key, in which all transactions lock. */
+    private static List<Set<Long>> batches(Collection<Long> requestIds) {
+        List<Long> ascending = new ArrayList<>(new TreeSet<>(requestIds));
+        List<Set<Long>> batches = new ArrayList<>();
+        for (int from = 0; from < ascending.size(); from += MAX_BATCH) {
+            batches.add(new TreeSet<>(ascending.subList(from, Math.min(from + MAX_BATCH, ascending.size()))));
+        }
+        return batches;
+    }
+}

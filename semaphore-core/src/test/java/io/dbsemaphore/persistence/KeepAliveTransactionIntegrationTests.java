@@ -1,0 +1,119 @@
+package io.dbsemaphore.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.LongStream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class KeepAliveTransactionIntegrationTests {
+
+    private static final LocalDateTime NOW = LocalDateTime.now(ZoneOffset.UTC);
+
+    private static Schema schema;
+
+    private SemaphoreDataSource connections;
+    private SemaphorePersistence persistence;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.create().migrate();
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @BeforeEach
+    void open() throws SQLException {
+        Duration limit = Duration.ofSeconds(5);
+        Database database = Database.of(schema.newPool(1));
+        DataSource pool = schema.newPool(2);
+        connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(pool, 2));
+        persistence = new SemaphorePersistence(connections, database, "", limit);
+    }
+
+    @AfterEach
+    void close() {
+        persistence.close();
+        connections.close();
+    }
+
+    /** PostgreSQL's protocol allows 65,535 values in a statement. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.POSTGRESQL)
+    void renewsMoreRequestsThanAStatementMayHaveValues() {
+        List<Long> ids = LongStream.rangeClosed(1, 66_000).boxed().toList();
+        insert(ids, NOW.plusMinutes(1));
+        Set<Long> held = new HashSet<>();
+
+        persistence.keepAlive().renew(ids, outcome -> {
+            held.addAll(outcome.held());
+            assertThat(outcome.lost()).isEmpty();
+        });
+
+        assertThat(held).hasSize(66_000);
+        assertThat(count("id <= 66000 and expires_at > renewed_at and renewed_at > created_at"))
+                .isEqualTo(66_000);
+    }
+
+    @Test
+    void tellsWhatIsLost() {
+        insert(List.of(100_001L), NOW.plusMinutes(1));
+        insert(List.of(100_002L), NOW.minusMinutes(1));
+
+        persistence.keepAlive().renew(List.of(100_001L, 100_002L, 100_003L), outcome -> {
+            assertThat(outcome.held()).containsExactly(100_001L);
+            assertThat(outcome.lost()).containsExactly(100_002L, 100_003L);
+        });
+        persistence.keepAlive().confirm(List.of(100_001L, 100_002L, 100_003L), outcome -> {
+            assertThat(outcome.held()).containsExactly(100_001L);
+            assertThat(outcome.lost()).containsExactly(100_002L, 100_003L);
+        });
+
+        assertThat(count("id = 100002 and renewed_at > created_at"))
+                .as("what is lost is not revived")
+                .isZero();
+    }
+
+    private static void insert(List<Long> ids, LocalDateTime expiry) {
+        for (int from = 0; from < ids.size(); from += 3_000) {
+            StringBuilder sql = new StringBuilder("insert into permit_request (id, external_id, owner, state,"
+                    + " content_digest, ttl_millis, expires_at, renewed_at, created_at, updated_at) values ");
+            ids.subList(from, Math.min(from + 3_000, ids.size()))
+                    .forEach(id -> sql.append("(%d, 'r-%d', 'o', 'ACQUIRED', 'd', 3600000, '%s', '%s', '%s', '%s'),"
+                            .formatted(id, id, time(expiry), time(NOW), time(NOW), time(NOW))));
+            schema.jdbc().execute(sql.substring(0, sql.length() - 1));
+        }
+    }
+
+    private static String time(LocalDateTime time) {
+        return time.withNano(0).toString().replace('T', ' ');
+    }
+
+    private static long count(String condition) {
+        Long count = schema.jdbc().queryForObject("select count(*) from permit_request where " + condition, Long.class);
+        return count == null ? -1 : count;
+    }
+}
