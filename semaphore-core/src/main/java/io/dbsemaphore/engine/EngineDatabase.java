@@ -9,11 +9,18 @@ import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.TableCheck;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What an engine has of its database, opened once: sessions on the host's data source, and the persistence unit on them. */
 final class EngineDatabase implements AutoCloseable {
 
+    private static final Logger log = LoggerFactory.getLogger(EngineDatabase.class);
+
+    private static final Duration LOOK_FOR_TABLES = Duration.ofMillis(200);
     private static final Duration RETURN_OF_SESSIONS = Duration.ofSeconds(5);
 
     private final String tablePrefix;
@@ -31,11 +38,17 @@ final class EngineDatabase implements AutoCloseable {
 
     /** Opens the database, and {@linkplain #check checks} that it can be used. */
     static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings) {
-        DatabaseThreads threads = new DatabaseThreads(dataSource, settings.maxConnections());
-        return threads.call(() -> open(dataSource, settings, threads));
+        return open(dataSource, settings, Duration.ZERO);
     }
 
-    private static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings, DatabaseThreads threads) {
+    /** The same, where the tables may take so long to come. */
+    static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings, Duration schemaWait) {
+        DatabaseThreads threads = new DatabaseThreads(dataSource, settings.maxConnections());
+        return threads.call(() -> open(dataSource, settings, schemaWait, threads));
+    }
+
+    private static EngineDatabase open(
+            DataSource dataSource, SemaphoreSettings settings, Duration schemaWait, DatabaseThreads threads) {
         Database database = databaseOf(dataSource);
         boolean certifiesWrites = certifiesWrites(dataSource, database);
         Durability.warn(dataSource, database);
@@ -55,7 +68,7 @@ final class EngineDatabase implements AutoCloseable {
                 persistence,
                 new HeldCheck(dataSource, database, settings.tablePrefix(), certifiesWrites));
         try {
-            opened.check();
+            opened.awaitTables(Deadline.in(schemaWait));
         } catch (RuntimeException failure) {
             opened.close();
             throw failure;
@@ -73,6 +86,28 @@ final class EngineDatabase implements AutoCloseable {
 
     HeldCheck heldCheck() {
         return heldCheck;
+    }
+
+    private void awaitTables(Deadline deadline) {
+        boolean told = false;
+        while (true) {
+            try {
+                check();
+                return;
+            } catch (SemaphoreTablesMissingException missing) {
+                if (deadline.isPassed() || Thread.currentThread().isInterrupted()) {
+                    throw missing;
+                }
+                if (!told) {
+                    log.info(
+                            "The tables of the semaphores are not there yet; they are waited for up to {} s, since the"
+                                    + " application's changelog runs in the background",
+                            TimeUnit.NANOSECONDS.toSeconds(deadline.remainingNanos()));
+                    told = true;
+                }
+                LockSupport.parkNanos(Math.min(deadline.remainingNanos(), LOOK_FOR_TABLES.toNanos()));
+            }
+        }
     }
 
     /** See {@link SemaphoreEngine#check}. */

@@ -1,12 +1,17 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreClosedException;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The {@linkplain EngineRun runs} of an engine, one after the other, on one database. The first begins when the engine is
- * made. Between a stop and the next start the last run stays, so that what was acquired without a time to live can be
+ * made, or a moment later on a thread of its own. Between a stop and the next start the last run stays, so that what was acquired without a time to live can be
  * released, and operators can work; it grants nothing.
  */
 final class EngineRuns {
@@ -17,9 +22,11 @@ final class EngineRuns {
 
     private final EngineRun.Configuration configuration;
     private final Supplier<EngineDatabase> opening;
+    private final Consumer<SemaphoreAdmin> onceOpen;
     private final HeldGrants held = new HeldGrants();
     private final CheckedGrants checked = new CheckedGrants();
-    private @Nullable EngineDatabase database;
+    private final FutureTask<EngineRun> first = new FutureTask<>(this::openFirst);
+    private volatile @Nullable EngineDatabase database;
     private volatile @Nullable EngineRun run;
     private volatile State state = State.RUNNING;
 
@@ -29,15 +36,80 @@ final class EngineRuns {
         CLOSED
     }
 
-    EngineRuns(EngineRun.Configuration configuration, Supplier<EngineDatabase> opening) {
+    /**
+     * Makes the runs of an engine.
+     *
+     * @param onceOpen what is done as soon as the database is open, before anything else
+     */
+    EngineRuns(
+            EngineRun.Configuration configuration,
+            Supplier<EngineDatabase> opening,
+            Consumer<SemaphoreAdmin> onceOpen) {
         this.configuration = configuration;
         this.opening = opening;
+        this.onceOpen = onceOpen;
     }
 
     /** Opens the database, and begins the first run. */
-    synchronized void open() {
-        database = opening.get();
-        run = newRun(database);
+    void open() {
+        first.run();
+        EngineRun unused = awaitFirst();
+    }
+
+    /** The same, on a thread of its own. Whoever uses the engine waits for it, and is told when it fails. */
+    void openInBackground() {
+        Thread thread = configuration.threads().create("semaphore-start", first);
+        // Hibernate looks for classes of the application, as it does where the application starts it
+        thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
+        try {
+            thread.start();
+        } catch (OutOfMemoryError noThread) {
+            first.run();
+        }
+    }
+
+    private EngineRun openFirst() {
+        EngineDatabase opened = opening.get();
+        try {
+            EngineRun begun = newRun(opened);
+            onceOpen.accept(begun.admin());
+            database = opened;
+            run = begun;
+            return begun;
+        } catch (RuntimeException | Error failure) {
+            opened.close();
+            throw failure;
+        }
+    }
+
+    /** An interrupt does not end the wait, since the start is bounded by the time-outs of the database. */
+    private EngineRun awaitFirst() {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return first.get();
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                } catch (ExecutionException failure) {
+                    throw CallerFailures.of(failure.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Whether there is something to end: waits for a start that is under way. */
+    private boolean isOpen() {
+        try {
+            EngineRun unused = awaitFirst();
+            return true;
+        } catch (RuntimeException failedToStart) {
+            return false;
+        }
     }
 
     /**
@@ -59,18 +131,21 @@ final class EngineRuns {
 
     /** Ends the run, and gives back all connections, until the next start. */
     synchronized void stop() {
-        if (state == State.RUNNING) {
+        if (state == State.RUNNING && isOpen()) {
             end(State.STOPPED);
         }
     }
 
     /** Ends the run, and gives up the database. */
     synchronized void close() {
-        if (state == State.RUNNING) {
-            end(State.CLOSED);
+        if (isOpen()) {
+            if (state == State.RUNNING) {
+                end(State.CLOSED);
+            }
+            state = State.CLOSED;
+            database().close();
         }
         state = State.CLOSED;
-        database().close();
     }
 
     /**
@@ -88,10 +163,7 @@ final class EngineRuns {
     /** The run of the moment; where none is under way, the last one. */
     EngineRun current() {
         EngineRun current = run;
-        if (current == null) {
-            throw new IllegalStateException("The engine is not open");
-        }
-        return current;
+        return current != null ? current : awaitFirst();
     }
 
     /** See {@link SemaphoreEngine#check}. */
@@ -111,9 +183,7 @@ final class EngineRuns {
     }
 
     private EngineDatabase database() {
-        if (database == null) {
-            throw new IllegalStateException("The engine is not open");
-        }
-        return database;
+        EngineRun unused = current();
+        return Objects.requireNonNull(database);
     }
 }

@@ -6,7 +6,9 @@ import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 
@@ -72,7 +74,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             Supplier<List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             DaemonThreads threads) {
-        runs = new EngineRuns(
+        this(new EngineRuns(
                 new EngineRun.Configuration(
                         settings,
                         maintenanceSettings,
@@ -80,11 +82,47 @@ public final class SemaphoreEngine implements AutoCloseable {
                         new Listeners(semaphoreListeners),
                         ownerLiveness,
                         threads),
-                () -> EngineDatabase.open(dataSource, settings));
+                () -> EngineDatabase.open(dataSource, settings),
+                admin -> {}));
+        runs.open();
+    }
+
+    private SemaphoreEngine(EngineRuns runs) {
+        this.runs = runs;
         permitManager = new CurrentPermitManager(runs);
         admin = new CurrentAdmin(runs);
         maintenance = new CurrentMaintenance(runs);
-        runs.open();
+    }
+
+    /**
+     * Makes an engine that starts on a thread of its own, so that an application can do other things meanwhile. Whatever
+     * uses the engine waits for its start; {@link #start} does, too. If the start fails, each of them throws what it failed
+     * with, as the {@linkplain #SemaphoreEngine constructor} would.
+     *
+     * @param schemaWait how long to wait for tables that are not there yet, since something else makes them
+     * @param onceOpen what is done as soon as the tables are there, before anything else; its failure is one of the start
+     */
+    public static SemaphoreEngine inBackground(
+            DataSource dataSource,
+            SemaphoreSettings settings,
+            MaintenanceSettings maintenanceSettings,
+            SemaphorePatterns patterns,
+            Supplier<List<SemaphoreListener>> semaphoreListeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            Duration schemaWait,
+            Consumer<SemaphoreAdmin> onceOpen) {
+        EngineRuns runs = new EngineRuns(
+                new EngineRun.Configuration(
+                        settings,
+                        maintenanceSettings,
+                        patterns,
+                        new Listeners(semaphoreListeners),
+                        ownerLiveness,
+                        new DaemonThreads()),
+                () -> EngineDatabase.open(dataSource, settings, schemaWait),
+                onceOpen);
+        runs.openInBackground();
+        return new SemaphoreEngine(runs);
     }
 
     /**
@@ -92,6 +130,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * {@linkplain #shutDown stopped} works again, as another instance to the database.
      *
      * @throws IllegalStateException when it is closed
+     * @throws RuntimeException when it was to start in the background, and that failed
      */
     public void start() {
         runs.start();

@@ -42,6 +42,7 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
 
     private static void registerRepository(RuntimeHints hints, Class<?> repository) {
         hints.reflection().registerType(repository, MemberCategory.INVOKE_DECLARED_METHODS);
+        hints.proxies().registerJdkProxy(repository);
         hints.proxies()
                 .registerJdkProxy(
                         repository, Repository.class, TransactionalProxy.class, Advised.class, DecoratingProxy.class);

@@ -19,7 +19,6 @@ import org.hibernate.cfg.SchemaToolingSettings;
 import org.hibernate.cfg.ValidationSettings;
 import org.hibernate.engine.jdbc.spi.SqlStatementLogger;
 import org.hibernate.resource.jdbc.spi.PhysicalConnectionHandlingMode;
-import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
@@ -55,15 +54,13 @@ public final class SemaphorePersistence implements AutoCloseable {
             SemaphoreDataSource dataSource, Database database, String tablePrefix, Duration silenceGrace) {
         sessionFactory = sessionFactory(dataSource, database, tablePrefix);
         EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(sessionFactory);
-        JpaRepositoryFactory repositories = new JpaRepositoryFactory(entityManager);
-        // the thread's own class loader may be another, which cannot see interfaces that are package-private here
-        repositories.setBeanClassLoader(SemaphorePersistence.class.getClassLoader());
-        SemaphoreRepository semaphores = repositories.getRepository(SemaphoreRepository.class);
-        PermitRequestRepository requests = repositories.getRepository(PermitRequestRepository.class);
-        PermitRepository permits = repositories.getRepository(PermitRepository.class);
-        InstanceRepository instanceRows = repositories.getRepository(InstanceRepository.class);
-        CapacityAuditRepository audits = repositories.getRepository(CapacityAuditRepository.class);
-        SemaphoreReports reports = repositories.getRepository(SemaphoreReports.class);
+        LazyRepositories repositories = new LazyRepositories(entityManager);
+        SemaphoreRepository semaphores = repositories.get(SemaphoreRepository.class);
+        PermitRequestRepository requests = repositories.get(PermitRequestRepository.class);
+        PermitRepository permits = repositories.get(PermitRepository.class);
+        InstanceRepository instanceRows = repositories.get(InstanceRepository.class);
+        CapacityAuditRepository audits = repositories.get(CapacityAuditRepository.class);
+        SemaphoreReports reports = repositories.get(SemaphoreReports.class);
 
         ShortTransaction transaction = new ShortTransaction(transactionManager(sessionFactory, dataSource), dataSource);
         TimeOrderedIds ids = new TimeOrderedIds();
@@ -191,7 +188,9 @@ public final class SemaphorePersistence implements AutoCloseable {
         // what Spring's transaction manager expects of Hibernate, and what SemaphoreDataSource hands out
         settings.put(JdbcSettings.CONNECTION_HANDLING, PhysicalConnectionHandlingMode.DELAYED_ACQUISITION_AND_HOLD);
         settings.put(JdbcSettings.CONNECTION_PROVIDER_DISABLES_AUTOCOMMIT, true);
-        unit.getStandardServiceRegistryBuilder().addService(SqlStatementLogger.class, new LibrarySqlLogger());
+        unit.getStandardServiceRegistryBuilder()
+                .addService(SqlStatementLogger.class, new LibrarySqlLogger())
+                .addInitiator(new QuietJdbcEnvironment());
         return unit.buildSessionFactory();
     }
 

@@ -15,8 +15,12 @@ final class PoolSize {
 
     private PoolSize() {}
 
-    /** Warns where the library may take the whole pool. Says nothing of pools that do not tell their size. */
-    static void check(DataSource dataSource, int maxConnections, Stream<DataSourcePoolMetadataProvider> providers) {
+    /**
+     * Warns where the library may take the whole pool. Says nothing of pools that do not tell their size.
+     *
+     * @return whether the pool has a connection for the library beside one of the application's
+     */
+    static boolean check(DataSource dataSource, int maxConnections, Stream<DataSourcePoolMetadataProvider> providers) {
         DataSourcePoolMetadata pool =
                 new CompositeDataSourcePoolMetadataProvider(providers.toList()).getDataSourcePoolMetadata(dataSource);
         Integer max = pool == null ? null : pool.getMax();
@@ -29,5 +33,6 @@ final class PoolSize {
                     max,
                     maxConnections);
         }
+        return max == null || max < 0 || max > 1;
     }
 }

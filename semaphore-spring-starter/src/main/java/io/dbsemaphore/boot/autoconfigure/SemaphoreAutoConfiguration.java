@@ -25,7 +25,6 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
@@ -47,8 +46,6 @@ import org.springframework.util.function.SingletonSupplier;
 @Import(WithPermitsConfiguration.class)
 public final class SemaphoreAutoConfiguration {
 
-    private static final String DECLARED_SEMAPHORES = "declaredSemaphores";
-
     @Bean(destroyMethod = "close")
     @DependsOnDatabaseInitialization
     @ConditionalOnMissingBean
@@ -63,26 +60,24 @@ public final class SemaphoreAutoConfiguration {
             ResourceLoader resourceLoader) {
         UnboundSemaphores.refuse(environment, properties);
         DataSource dataSource = new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
-        PoolSize.check(dataSource, properties.maxConnections(), pools.stream());
+        boolean roomBesideTheApplication = PoolSize.check(dataSource, properties.maxConnections(), pools.stream());
         if (properties.liquibase().enabled()) {
             OwnChangelog.run(dataSource, properties.tablePrefix(), resourceLoader);
         }
-        return new SemaphoreEngine(
+        String owner = properties.owner() == null ? InstanceOwner.of(environment) : properties.owner();
+        SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
                 properties.toSettings(InstanceOwner.of(environment)),
                 properties.maintenance().toSettings(),
                 properties.toPatterns(),
                 SingletonSupplier.of(() -> listeners.orderedStream().toList()),
-                SingletonSupplier.of(() -> ownerLiveness.orderedStream().toList()));
-    }
-
-    /** Not lazy, even where all beans are: the semaphores of the properties are there once the application runs. */
-    @Bean(DECLARED_SEMAPHORES)
-    @Lazy(false)
-    DeclaredSemaphores declaredSemaphores(
-            SemaphoreEngine engine, SemaphoreProperties properties, Environment environment) {
-        String owner = properties.owner() == null ? InstanceOwner.of(environment) : properties.owner();
-        return new DeclaredSemaphores(engine.admin(), properties, owner);
+                SingletonSupplier.of(() -> ownerLiveness.orderedStream().toList()),
+                BackgroundChangelog.timeToWait(properties.schemaWait(), beanFactory),
+                admin -> new DeclaredSemaphores(admin, properties, owner).afterPropertiesSet());
+        if (!roomBesideTheApplication) {
+            engine.check(); // waits for the start, before the application needs the only connection
+        }
+        return engine;
     }
 
     @Bean
@@ -99,7 +94,6 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    @DependsOn(DECLARED_SEMAPHORES)
     @ConditionalOnMissingBean(SemaphoreOperations.class)
     SemaphoreTemplate semaphoreTemplate(SemaphoreEngine engine, ObjectProvider<PermitManagerDecorator> decorators) {
         PermitManager manager = engine.permitManager();
@@ -110,7 +104,6 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    @DependsOn(DECLARED_SEMAPHORES)
     @ConditionalOnMissingBean
     SemaphoreAdmin semaphoreAdmin(SemaphoreEngine engine) {
         return engine.admin();
@@ -122,6 +115,7 @@ public final class SemaphoreAutoConfiguration {
         return engine.maintenance();
     }
 
+    /** Not lazy, even where all beans are: what fails at start is to fail the application. */
     @Bean
     @Lazy(false)
     SemaphoreLifecycle semaphoreLifecycle(

@@ -21,7 +21,6 @@ final class PermitGauges implements MeterBinder {
     public void bindTo(MeterRegistry registry) {
         names.all().forEach(name -> bind(registry, name));
         bind(registry, ConfiguredNames.OTHER);
-        snapshots.ask(); // so that the first scrape finds something
     }
 
     private void bind(MeterRegistry registry, String name) {

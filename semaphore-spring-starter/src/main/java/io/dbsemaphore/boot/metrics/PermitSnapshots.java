@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What all semaphores are at, read by one query now and then, on a thread of its own: whoever asks gets what was read
- * last, at once, be the database slow or away. Nothing is read while nobody asks.
+ * last, at once, be the database slow or away. Nothing is read before somebody has asked, nor when nobody has asked for
+ * two minutes; the first who asks is told that nothing is known yet.
  */
 final class PermitSnapshots implements AutoCloseable {
 
@@ -26,7 +27,7 @@ final class PermitSnapshots implements AutoCloseable {
     /** How many intervals a reading is good for: then it is better to say nothing. */
     private static final int GOOD_FOR = 3;
 
-    private static final Duration IDLE_AFTER = Duration.ofMinutes(5);
+    private static final Duration IDLE_AFTER = Duration.ofMinutes(2);
 
     private final SemaphoreAdmin admin;
     private final ConfiguredNames names;
@@ -56,8 +57,7 @@ final class PermitSnapshots implements AutoCloseable {
                         .sum();
     }
 
-    /** Somebody wants to know. */
-    void ask() {
+    private void ask() {
         askedAt = System.nanoTime();
         if (schedule == null) {
             begin();

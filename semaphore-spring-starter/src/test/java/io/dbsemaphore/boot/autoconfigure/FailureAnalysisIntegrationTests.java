@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.FatalBeanException;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -74,7 +74,7 @@ class FailureAnalysisIntegrationTests {
     }
 
     private void fails(String url, String... properties) {
-        assertThatExceptionOfType(BeanCreationException.class)
+        assertThatExceptionOfType(FatalBeanException.class)
                 .isThrownBy(() -> Hosts.application(
                                 OrdersApplication.class,
                                 "spring.datasource.url=" + url,

@@ -22,6 +22,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
@@ -105,10 +106,11 @@ class SemaphoreAutoConfigurationTests {
                 .withInitializer(context ->
                         context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
                 .run(context -> {
-                    assertThat(context.getBeanFactory().containsSingleton("declaredSemaphores"))
-                            .isTrue();
                     assertThat(context.getBeanFactory().containsSingleton("semaphoreTemplate"))
                             .isFalse();
+                    assertThat(context.getBean(JdbcTemplate.class)
+                                    .queryForList("select capacity from semaphore where name = 'backup'"))
+                            .hasSize(1);
                 });
     }
 

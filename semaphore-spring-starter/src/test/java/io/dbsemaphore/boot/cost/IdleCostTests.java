@@ -1,0 +1,88 @@
+package io.dbsemaphore.boot.cost;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.orders.OrdersApplication;
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.testing.StatementGate;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
+
+/** What an application costs its database that does nothing: at most ten statements a minute. */
+class IdleCostTests {
+
+    private static final int STATEMENTS_A_MINUTE = 10;
+
+    private ConfigurableApplicationContext host;
+    private StatementGate gate;
+
+    @BeforeEach
+    void start() {
+        host = new SpringApplicationBuilder(OrdersApplication.class, Gated.class)
+                .web(WebApplicationType.NONE)
+                .properties(
+                        "spring.main.banner-mode=off",
+                        "spring.flyway.enabled=false",
+                        "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml",
+                        "semaphore.metrics.refresh-interval=1s",
+                        "semaphore.maintenance.enabled=false",
+                        "semaphore.semaphores.orders.capacity=1")
+                .run();
+        gate = host.getBean(StatementGate.class);
+    }
+
+    @AfterEach
+    void close() {
+        host.close();
+    }
+
+    /** Gauges are there, and read once a second while somebody asks for them; here nobody does. */
+    @Test
+    void gaugesThatNobodyReadsReadNothing() {
+        gate.clear();
+
+        Awaitility.await("three times as long as gauges are good for")
+                .pollDelay(Duration.ofSeconds(3))
+                .until(() -> true);
+
+        assertThat(gate.statements()).isEmpty();
+    }
+
+    /** By default orphans are looked for every five minutes, the rest is less often. */
+    @Test
+    void maintenanceThatFindsNothing() {
+        SemaphoreMaintenance maintenance = host.getBean(SemaphoreMaintenance.class);
+        maintenance.releaseOrphans(); // which makes the semaphore under which it works
+        gate.clear();
+
+        maintenance.releaseOrphans();
+
+        assertThat(gate.statements())
+                .as("statements in five minutes")
+                .hasSizeLessThanOrEqualTo(5 * STATEMENTS_A_MINUTE);
+        System.out.println(
+                "A search for orphans that finds none is " + gate.statements().size() + " statements");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Gated {
+
+        @Bean
+        StatementGate dataSource() {
+            return new StatementGate(new EmbeddedDatabaseBuilder()
+                    .setType(EmbeddedDatabaseType.H2)
+                    .generateUniqueName(true)
+                    .build());
+        }
+    }
+}
