@@ -2,6 +2,7 @@ package io.dbsemaphore;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The engine behind {@link SemaphoreTemplate}, as a {@code PlatformTransactionManager} is behind Spring's
@@ -22,6 +23,12 @@ public interface PermitManager {
      * with {@link RequestInProgressException} where the external id is held already and is not to be adopted.
      */
     AcquireResult acquireForWork(AcquireRequest request);
+
+    /**
+     * Does what {@link #acquire} does without keeping the calling thread, see {@link SemaphoreOperations#acquireAsync}. Once
+     * somebody else has completed the future, an acquire that waits is given up, and a grant is released.
+     */
+    CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request);
 
     /** See {@link SemaphoreOperations#release}. */
     ReleaseOutcome release(String externalId);

@@ -1,5 +1,6 @@
 package io.dbsemaphore;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -16,9 +17,14 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     private final transient List<PermitShortage> shortages;
 
-    /** Creates an exception for the semaphores that had no room. */
+    /** Creates an exception for the semaphores that had no room, for a caller that did not wait. */
     public PermitsUnavailableException(List<PermitShortage> shortages) {
-        super(message(shortages));
+        this(shortages, Duration.ZERO);
+    }
+
+    /** Creates an exception for the semaphores that had no room, for a caller that waited so long. */
+    public PermitsUnavailableException(List<PermitShortage> shortages, Duration waitTime) {
+        super(message(shortages, waitTime));
         this.shortages = List.copyOf(shortages);
     }
 
@@ -40,9 +46,10 @@ public class PermitsUnavailableException extends SemaphoreException {
                 .max(Comparator.naturalOrder());
     }
 
-    private static String message(List<PermitShortage> shortages) {
+    private static String message(List<PermitShortage> shortages, Duration waitTime) {
+        String waited = waitTime.isZero() ? "" : " within " + waitTime;
         return shortages.stream().map(PermitsUnavailableException::describe).collect(Collectors.joining("; "))
-                + ". Nothing was acquired; try again later, or wait with withWaitTime";
+                + ". Nothing was acquired%s; trying again later may succeed".formatted(waited);
     }
 
     private static String describe(PermitShortage shortage) {

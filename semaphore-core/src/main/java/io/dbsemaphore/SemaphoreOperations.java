@@ -2,6 +2,7 @@ package io.dbsemaphore;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,20 @@ public interface SemaphoreOperations {
      * {@link PermitsUnavailableException}.
      */
     Optional<PermitGrant> tryAcquire(AcquireRequest request);
+
+    /**
+     * Does what {@link #acquire} does without keeping the calling thread: however many acquires wait, no thread waits for
+     * them.
+     *
+     * <p>The future is completed on a thread of the library that is there for that, and that what follows may block.
+     * Cancelling it, or completing it in any other way, as {@code orTimeout} does, ends the acquire: one that waits leaves the
+     * queue at once, and one that is granted nevertheless is released.
+     *
+     * @return the grant; completed exceptionally with what {@link #acquire} throws once the request has been accepted
+     * @throws IllegalArgumentException when the request breaks a configured bound
+     * @throws SemaphoreClosedException when this application instance is shutting down
+     */
+    CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request);
 
     /**
      * Acquires, runs the work on the calling thread, and releases, whatever the outcome of the work.

@@ -3,6 +3,7 @@ package io.dbsemaphore;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +32,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
 
     @Override
     public PermitGrant acquire(AcquireRequest request) {
-        return demand(permitManager.acquire(request));
+        return demand(request, permitManager.acquire(request));
     }
 
     @Override
@@ -42,9 +43,28 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     }
 
     @Override
+    public CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request) {
+        CompletableFuture<AcquireResult> acquire = permitManager.acquireAsync(request);
+        CompletableFuture<PermitGrant> grant = new CompletableFuture<>();
+        acquire.whenComplete((result, failure) -> {
+            try {
+                if (failure != null) {
+                    grant.completeExceptionally(failure);
+                } else if (!grant.complete(demand(request, result))) {
+                    releaseUnwanted(demand(request, result));
+                }
+            } catch (PermitsUnavailableException unavailable) {
+                grant.completeExceptionally(unavailable);
+            }
+        });
+        grant.whenComplete((result, failure) -> acquire.cancel(true)); // no effect on one that has ended
+        return grant;
+    }
+
+    @Override
     public <T extends @Nullable Object, X extends Throwable> T execute(
             AcquireRequest request, PermitCallback<T, X> work) throws X {
-        PermitGrant grant = demand(permitManager.acquireForWork(request));
+        PermitGrant grant = demand(request, permitManager.acquireForWork(request));
         T result;
         try {
             result = Permits.callHolding(grant, work);
@@ -84,11 +104,24 @@ public class SemaphoreTemplate implements SemaphoreOperations {
         permitManager.requireHeld(grant);
     }
 
-    private static PermitGrant demand(AcquireResult result) {
+    private static PermitGrant demand(AcquireRequest request, AcquireResult result) {
         if (result instanceof AcquireResult.Granted granted) {
             return granted.grant();
         }
-        throw new PermitsUnavailableException(((AcquireResult.Unavailable) result).shortages());
+        throw new PermitsUnavailableException(((AcquireResult.Unavailable) result).shortages(), request.waitTime());
+    }
+
+    private static void releaseUnwanted(PermitGrant grant) {
+        try {
+            grant.release();
+        } catch (RuntimeException releaseFailure) {
+            log.warn(
+                    "{} on {} came too late for its caller, and could not be released yet; the release goes on in the"
+                            + " background, at the latest they are free when their TTL has passed",
+                    grant.externalId(),
+                    grant.permits(),
+                    releaseFailure);
+        }
     }
 
     private static void releaseAfterFailure(PermitGrant grant, Throwable failure) {

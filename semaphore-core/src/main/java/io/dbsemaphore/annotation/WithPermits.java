@@ -32,6 +32,12 @@ import org.springframework.core.annotation.AliasFor;
  * later than that (a plain {@code Future}, a {@code Callable}, a {@code Stream}, ...) is refused at start-up. A method
  * with {@code @Async} is guarded on the thread that runs it.
  *
+ * <p><b>Where it is called</b>: a method that returns a {@code Mono}, a {@code Flux} or the like is called on
+ * {@code boundedElastic}. One that returns a {@code CompletableFuture} or {@code CompletionStage} is called on the calling
+ * thread, unless it has a {@code waitTime}: then the call returns a future at once, no thread waits, and the method is called on
+ * a thread of the library when the permits are held, without the thread-locals of its caller; a refusal completes the future
+ * exceptionally. All others are called on the calling thread, which waits.
+ *
  * <p><b>Inside the method</b> {@link io.dbsemaphore.Permits#current()} is the grant, on the thread that called it.
  *
  * <p><b>Transactions</b>: by default the permits are acquired before a transaction of the same method begins and

@@ -10,10 +10,12 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
 
 /**
- * Guards a method whose work has ended when the future that it returns completes. Acquires and calls on the calling
- * thread.
+ * Guards a method whose work has ended when the future that it returns completes. Without a wait time it acquires and calls
+ * on the calling thread. With one it returns at once, and no thread waits: the method is called when the permits are held, on
+ * a thread of the library.
  */
 final class FutureGuard implements MethodGuard {
 
@@ -33,6 +35,10 @@ final class FutureGuard implements MethodGuard {
     @SuppressWarnings("FutureReturnValueIgnored") // it is returned
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         AcquireRequest request = requests.create(invocation);
+        if (!request.waitTime().isZero()) {
+            MethodInvocation call = ((ProxyMethodInvocation) invocation).invocableClone();
+            return AwaitedFuture.of(operations.get().acquireAsync(request), call, refusal, releases);
+        }
         PermitGrant grant;
         try {
             grant = operations.get().acquire(request);

@@ -5,7 +5,6 @@ import io.dbsemaphore.annotation.OnUnavailable;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.ReactiveAdapter;
@@ -14,7 +13,6 @@ import org.springframework.core.ReactiveAdapter;
 final class GuardFactory {
 
     private final ReturnTypes returnTypes = new ReturnTypes();
-    private final ExecutorService acquires = GuardThreads.forAcquires();
     private final Executor releases = GuardThreads.forReleases();
     private final LazyOperations operations;
     private final BeanFactory beanFactory;
@@ -68,6 +66,6 @@ final class GuardFactory {
                     OnUnavailable.SKIP,
                     "has nothing to return as " + adapter.getReactiveType().getName() + ", which cannot be empty");
         }
-        return new ReactiveGuard(operations, requests, refusal, adapter, acquires, releases);
+        return new ReactiveGuard(operations, requests, refusal, adapter, releases);
     }
 }

@@ -2,38 +2,19 @@ package io.dbsemaphore.aop;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads on which guards talk to the database for callers that must not be blocked: event loops, and whoever
- * completes a future. Daemons that end when idle, so that nobody has to shut them down.
- *
- * <p>Two pools, and neither is shared with the application: acquires that wait for a permit would otherwise occupy the
- * threads that its holder needs, to do its work or to release it.
+ * The threads on which guards release for callers that must not be blocked: event loops, and whoever completes a future.
+ * Daemons that end when idle, so that nobody has to shut them down. Not shared with the application.
  */
 final class GuardThreads {
 
     private static final int IDLE_SECONDS = 10;
 
     private GuardThreads() {}
-
-    /** As many as Reactor's {@code boundedElastic}, which is what blocking calls are usually made on. */
-    static ExecutorService forAcquires() {
-        int size = 10 * Runtime.getRuntime().availableProcessors();
-        ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                size,
-                size,
-                IDLE_SECONDS,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                new DaemonThreads().numbered("semaphore-acquire"));
-        threads.allowCoreThreadTimeOut(true);
-        return threads;
-    }
 
     /**
      * As many as there are releases at once, never more than grants are held: a release must not queue behind the code

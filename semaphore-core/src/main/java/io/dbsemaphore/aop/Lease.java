@@ -3,15 +3,17 @@ package io.dbsemaphore.aop;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreOperations;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What one subscription holds. It may be cancelled at any time, also while it acquires: a grant that comes too late is
- * given back by the acquire itself, so that each is released exactly once.
+ * What one subscription holds. It may be cancelled at any time, also while it acquires: that ends the acquire, and a grant that
+ * comes too late is released, so that each is released exactly once.
  */
 final class Lease {
 
@@ -28,31 +30,29 @@ final class Lease {
         this.releases = releases;
     }
 
-    /** Acquires, blocking. Returns {@code null} when the subscription has ended meanwhile. */
-    @Nullable PermitGrant acquire() {
-        if (state.get() == ENDED) {
-            return null;
-        }
-        PermitGrant grant;
-        try {
-            grant = operations.acquire(request);
-        } catch (RuntimeException failure) {
-            if (state.get() == ENDED) {
-                return null;
-            }
-            throw failure;
-        }
-        if (state.compareAndSet(null, grant)) {
-            return grant;
-        }
-        // On another thread: the cancellation has interrupted this one
-        releases.schedule(() -> GrantRelease.afterSuccess(grant));
-        return null;
+    /** Acquires, without a thread that waits. Empty when the subscription has ended meanwhile. */
+    Mono<PermitGrant> acquire() {
+        return Mono.create(this::acquire);
     }
 
-    /** Ends the lease where nothing has been acquired yet. What is being acquired will not be kept. */
-    void abandon() {
-        state.compareAndSet(null, ENDED);
+    private void acquire(MonoSink<PermitGrant> subscriber) {
+        CompletableFuture<PermitGrant> acquire = operations.acquireAsync(request);
+        acquire.whenComplete((grant, failure) -> {
+            if (failure != null) {
+                if (state.get() != ENDED) {
+                    subscriber.error(failure);
+                }
+            } else if (state.compareAndSet(null, grant)) {
+                subscriber.success(grant);
+            } else { // on another thread than the one that completes acquires
+                releases.schedule(() -> GrantRelease.afterSuccess(grant));
+                subscriber.success();
+            }
+        });
+        subscriber.onCancel(() -> {
+            state.compareAndSet(null, ENDED);
+            boolean unused = acquire.cancel(true);
+        });
     }
 
     /** Ends the lease of a subscription that was completed or cancelled. Never fails. */

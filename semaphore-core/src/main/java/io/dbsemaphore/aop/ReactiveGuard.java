@@ -6,7 +6,6 @@ import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreOperations;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +29,6 @@ final class ReactiveGuard implements MethodGuard {
     private final RequestFactory requests;
     private final Refusal refusal;
     private final ReactiveAdapter adapter;
-    private final Scheduler acquires;
     private final Scheduler releases;
 
     ReactiveGuard(
@@ -38,13 +36,11 @@ final class ReactiveGuard implements MethodGuard {
             RequestFactory requests,
             Refusal refusal,
             ReactiveAdapter adapter,
-            ExecutorService acquires,
             Executor releases) {
         this.operations = operations;
         this.requests = requests;
         this.refusal = refusal;
         this.adapter = adapter;
-        this.acquires = Schedulers.fromExecutorService(acquires);
         this.releases = Schedulers.fromExecutor(releases);
     }
 
@@ -71,12 +67,9 @@ final class ReactiveGuard implements MethodGuard {
     }
 
     private Mono<Attempt> attempt(Lease lease, ProxyMethodInvocation call) {
-        return Mono.fromCallable(lease::acquire)
+        return lease.acquire()
                 .map(grant -> granted(call, grant))
                 .onErrorResume(PermitsUnavailableException.class, refused -> Mono.just(refused(call, refused)))
-                .subscribeOn(acquires)
-                // Before the cancellation interrupts the acquire, whose failure is nobody's concern by then
-                .doOnCancel(lease::abandon)
                 .publishOn(Schedulers.boundedElastic());
     }
 

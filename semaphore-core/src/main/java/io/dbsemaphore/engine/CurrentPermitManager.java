@@ -7,6 +7,7 @@ import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /** The permit manager of the run of the moment, through stops and starts of the engine. */
 final class CurrentPermitManager implements PermitManager {
@@ -25,6 +26,11 @@ final class CurrentPermitManager implements PermitManager {
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
         return runs.granting().permitManager().acquireForWork(request);
+    }
+
+    @Override
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        return runs.granting().permitManager().acquireAsync(request);
     }
 
     @Override

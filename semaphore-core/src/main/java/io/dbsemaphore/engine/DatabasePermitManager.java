@@ -13,6 +13,7 @@ import io.dbsemaphore.persistence.StoredGrant;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** The permits of a database, as this JVM acquires and releases them. Reads top to bottom: each step is elsewhere. */
@@ -22,6 +23,7 @@ final class DatabasePermitManager implements PermitManager {
     private final Intake intake;
     private final PatternSemaphores patterns;
     private final Granter granter;
+    private final AsyncAcquires async;
     private final Releaser releaser;
     private final Renewals renewals;
     private final RenewTransaction reads;
@@ -39,6 +41,7 @@ final class DatabasePermitManager implements PermitManager {
             Intake intake,
             PatternSemaphores patterns,
             Granter granter,
+            AsyncAcquires async,
             Releaser releaser,
             Renewals renewals,
             RenewTransaction reads,
@@ -54,6 +57,7 @@ final class DatabasePermitManager implements PermitManager {
         this.intake = intake;
         this.patterns = patterns;
         this.granter = granter;
+        this.async = async;
         this.releaser = releaser;
         this.renewals = renewals;
         this.reads = reads;
@@ -75,6 +79,12 @@ final class DatabasePermitManager implements PermitManager {
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
         return acquire(request, request.isAdopt(), request.keepAlive().orElse(true), true);
+    }
+
+    @Override
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        Attempt attempt = attempt(request, true, request.keepAlive().orElse(false), false);
+        return async.begin(attempt.order(), attempt.upTo(), answer -> settle(attempt, answer));
     }
 
     @Override
@@ -133,15 +143,33 @@ final class DatabasePermitManager implements PermitManager {
     }
 
     private AcquireResult acquire(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
-        long begin = System.nanoTime();
+        Attempt attempt = attempt(request, replayable, keepAlive, forWork);
+        return intake.admit(() ->
+                settle(attempt, patterns.grant(() -> granter.grant(attempt.order(), attempt.upTo()))));
+    }
+
+    /** An acquire that begins. */
+    private record Attempt(
+            AcquireRequest request, GrantOrder order, Wait upTo, long begunAt, boolean kept, boolean forWork) {}
+
+    private Attempt attempt(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
         boolean kept = keepAlive && !request.isWithoutTtl();
-        GrantOrder order = orders.order(request, replayable, kept);
-        Wait wait = Wait.of(request.waitTime());
-        Grants.Answer answer = intake.admit(() -> patterns.grant(() -> granter.grant(order, wait)));
+        return new Attempt(
+                request,
+                orders.order(request, replayable, kept),
+                Wait.of(request.waitTime()),
+                System.nanoTime(),
+                kept,
+                forWork);
+    }
+
+    private AcquireResult settle(Attempt attempt, Grants.Answer answer) {
+        AcquireRequest request = attempt.request();
+        GrantOrder order = attempt.order();
         GrantOutcome outcome = answer.outcome();
-        Duration waited = Duration.ofNanos(System.nanoTime() - begin);
+        Duration waited = Duration.ofNanos(System.nanoTime() - attempt.begunAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
-            PermitGrant handle = holdOrGiveBack(request, granted, answer, kept, forWork);
+            PermitGrant handle = holdOrGiveBack(request, granted, answer, attempt.kept(), attempt.forWork());
             listeners.tell(listener -> listener.acquired(handle, waited));
             if (order.refusals() > 0) {
                 listeners.tell(listener -> listener.waited(handle, waited));

@@ -22,6 +22,7 @@ final class EngineRun {
     private final Releases releases;
     private final Renewals renewals;
     private final BackgroundReleases background;
+    private final CompletionThreads completions;
     private final DatabasePermitManager permitManager;
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance;
@@ -55,6 +56,7 @@ final class EngineRun {
         SemaphorePersistence persistence = database.persistence();
         Listeners listeners = configuration.listeners();
         background = new BackgroundReleases(persistence.undoing(), threads);
+        completions = new CompletionThreads(threads);
         TransientRetry retry = new TransientRetry(settings.maxAttempts(), listeners);
         Intake intake = new Intake();
         InstanceLease lease = new InstanceLease(persistence.instances(), settings.owner(), settings.instanceTimeout());
@@ -86,7 +88,8 @@ final class EngineRun {
                 lanes(),
                 settings.maxBatchSize(),
                 settings.maxAttempts(),
-                settings.lockWaitTimeout());
+                settings.lockWaitTimeout(),
+                settings.decisionTimeout());
         renewals = new GatheredRenewals(
                 persistence.renewals(),
                 threads,
@@ -97,11 +100,14 @@ final class EngineRun {
                 listeners);
         Releaser releaser = new Releaser(
                 releases, persistence.releases(), unbatched, held, checked, background, grants, keepAlive, listeners);
+        PatternSemaphores patterns = new PatternSemaphores(configuration.patterns(), persistence.admin(), retry);
+        Granter granter = new Granter(grants, persistence.undoing(), retry, background);
         permitManager = new DatabasePermitManager(
                 new OrderFactory(settings, lease),
                 intake,
-                new PatternSemaphores(configuration.patterns(), persistence.admin(), retry),
-                new Granter(grants, persistence.undoing(), retry, background),
+                patterns,
+                granter,
+                new AsyncAcquires(intake, patterns, granter, completions),
                 releaser,
                 renewals,
                 persistence.renewals(),
@@ -161,6 +167,7 @@ final class EngineRun {
         background.close();
         releases.close();
         renewals.close();
+        completions.close();
         threads.close();
     }
 }

@@ -1,23 +1,22 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireInterruptedException;
-import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.persistence.GrantOrder;
-import io.dbsemaphore.persistence.GrantOutcome;
 import io.dbsemaphore.persistence.LevelTransactions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Grants the orders of all callers together: a caller hands in his order and waits, without a connection; one thread takes
+ * Grants the orders of all callers together: a caller hands in its order, and waits for the answer or goes on; one thread takes
  * all that has gathered and grants it in one transaction. A lone caller waits for nobody; where many ask again and again, a
  * round may wait for a moment for those {@linkplain Regulars whom the last one served}.
  *
@@ -25,19 +24,13 @@ import org.springframework.dao.QueryTimeoutException;
  */
 final class GatheredGrants implements Grants {
 
-    /** How long after his deadline a caller's last try may take to begin to write. */
-    private static final Duration UNDECIDED = Duration.ofMillis(200);
-
-    /** How long after it he is told that the outcome is unknown, where the database does not answer what is written. */
-    private static final Duration UNKNOWN = Duration.ofMillis(480);
-
     /** How long a round waits for those whom the last one served, at most. */
     private static final Duration GATHERING = Duration.ofMillis(1);
 
     private final GrantBoard board;
-    private final BackgroundReleases background;
-    private final Duration patience;
     private final boolean batching;
+    private final AcquireDeadlines deadlines;
+    private final AcquireTimer timer;
     private final LineWatch watch;
     private final Regulars regulars = new Regulars(GATHERING);
     private final Lanes lanes;
@@ -51,12 +44,13 @@ final class GatheredGrants implements Grants {
             int atOnce,
             int maxBatchSize,
             int maxAttempts,
-            Duration lockWait) {
-        this.background = background;
+            Duration lockWait,
+            Duration decisionTimeout) {
         batching = maxBatchSize > 1;
-        this.patience = lockWait.multipliedBy(maxAttempts).plusSeconds(1);
         // all but one may be held up by rows that others have locked
         board = new GrantBoard(Math.max(1, atOnce - 1), maxBatchSize);
+        deadlines = new AcquireDeadlines(board, background, decisionTimeout, this::signal);
+        timer = new AcquireTimer(deadlines, threads);
         watch = new LineWatch(board.waiters(), levels, threads, this::signal);
         lanes = new Lanes(
                 threads,
@@ -70,95 +64,104 @@ final class GatheredGrants implements Grants {
         if (Thread.currentThread().isInterrupted()) {
             throw new AcquireInterruptedException(order.permits().keySet());
         }
+        PendingGrant pending = handIn(order, wait);
+        // a round of its own it could not leave at its deadline
+        if (wait.patient() || board.hasCompany() || !lanes.help()) {
+            signal();
+        }
+        return await(pending);
+    }
+
+    @Override
+    public Submission submit(GrantOrder order, Wait wait) {
+        PendingGrant pending = handIn(order, wait);
+        Submission submission = new Submission() {
+
+            @Override
+            public CompletableFuture<Answer> answer() {
+                return pending.answer();
+            }
+
+            @Override
+            public void withdraw() {
+                if (pending.answer().isDone()) {
+                    return;
+                }
+                if (GatheredGrants.this.withdraw(pending)) {
+                    boolean unused = pending.answer().completeExceptionally(new CancellationException());
+                } else {
+                    timer.watch(pending);
+                }
+            }
+        };
+        try {
+            signal();
+            timer.watch(pending);
+        } catch (RuntimeException | Error failure) {
+            submission.withdraw();
+            throw failure;
+        }
+        return submission;
+    }
+
+    private PendingGrant handIn(GrantOrder order, Wait wait) {
         order.setPatient(wait.patient());
         PendingGrant pending = new PendingGrant(order, wait.deadline());
         board.add(pending);
         regulars.come();
-        // a round of his own he could not leave at his deadline
-        if (wait.patient() || board.hasCompany() || !lanes.help()) {
-            signal();
-        }
+        return pending;
+    }
+
+    private Answer await(PendingGrant pending) {
+        boolean interrupted = false;
         try {
-            return wait.patient() ? awaitDeadline(pending) : awaitTry(pending);
-        } catch (InterruptedException interrupt) {
-            try {
-                return afterInterrupt(pending);
-            } finally {
+            for (long nanos = deadlines.advance(pending); nanos > 0; nanos = deadlines.advance(pending)) {
+                try {
+                    if (isAnswered(pending, nanos)) {
+                        break;
+                    }
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                    if (withdraw(pending)) {
+                        throw new AcquireInterruptedException(pending.names());
+                    }
+                }
+            }
+            return pending.answer().join();
+        } catch (CompletionException failure) {
+            throw CallerFailures.of(failure.getCause());
+        } finally {
+            if (interrupted) {
                 Thread.currentThread().interrupt();
             }
         }
     }
 
-    private Answer awaitDeadline(PendingGrant pending) throws InterruptedException {
-        if (!isAnswered(pending, pending.deadline().remainingNanos())) {
-            if (!board.tryLast(pending)) {
-                return result(pending);
-            }
-            signal();
-            if (!isAnswered(pending, pending.deadline().remainingNanos() + UNDECIDED.toNanos())
-                    && !board.giveUp(pending, () -> {})
-                    && !isAnswered(pending, pending.deadline().remainingNanos() + UNKNOWN.toNanos())
-                    && !board.giveUp(pending, pending::abandon)
-                    && pending.isAbandoned()) {
-                throw new AcquireOutcomeUnknownException(pending.order().externalId(), noAnswer(pending));
-            }
+    /**
+     * Ends the wait of a caller that has lost interest. True when nothing was decided, and nothing is held; otherwise the
+     * answer comes.
+     */
+    private boolean withdraw(PendingGrant pending) {
+        boolean unknown = pending.order().isFateUnknown(); // then it is found out rather than given up
+        pending.endWait();
+        boolean givenUp = unknown ? !board.tryLast(pending) : board.giveUp(pending, () -> {});
+        if (givenUp && pending.order().isFateUnknown()) {
+            deadlines.answer(pending);
+        } else if (givenUp) {
+            signal(); // it may have been in another one's way
         }
-        return result(pending);
-    }
-
-    private Answer awaitTry(PendingGrant pending) throws InterruptedException {
-        if (!isAnswered(pending, patience.toNanos()) && !board.giveUp(pending, () -> {})) {
-            return result(pending); // it is being written; that ends by the limits of the session
-        }
-        return result(pending);
-    }
-
-    /** Nothing was decided yet, or it is too late to end it. */
-    private Answer afterInterrupt(PendingGrant pending) {
-        if (!pending.order().isFateUnknown()
-                && board.giveUp(pending, () -> {})
-                && !pending.order().isFateUnknown()) {
-            throw new AcquireInterruptedException(pending.names());
-        }
-        return result(pending);
+        return givenUp && !pending.order().isFateUnknown();
     }
 
     private static boolean isAnswered(PendingGrant pending, long nanos) throws InterruptedException {
         try {
-            Answer unused = pending.answer().get(Math.max(0, nanos), TimeUnit.NANOSECONDS);
+            Answer unused = pending.answer().get(nanos, TimeUnit.NANOSECONDS);
             return true;
         } catch (ExecutionException failure) {
             return true;
         } catch (TimeoutException notYet) {
             return false;
         }
-    }
-
-    /** The answer; where the order was given up, what is known instead. */
-    private Answer result(PendingGrant pending) {
-        if (pending.isGivenUp()) {
-            if (pending.order().isFateUnknown()) {
-                background.undo(pending.order());
-                throw new AcquireOutcomeUnknownException(pending.order().externalId(), noAnswer(pending));
-            }
-            if (!pending.lastShortages().isEmpty()) {
-                return new Answer(new GrantOutcome.Refused(pending.lastShortages()), System.nanoTime(), 0);
-            }
-            throw noAnswer(pending);
-        }
-        try {
-            return pending.answer().join();
-        } catch (CompletionException failure) {
-            throw CallerFailures.of(failure.getCause());
-        }
-    }
-
-    private static RuntimeException noAnswer(PendingGrant pending) {
-        RuntimeException last = pending.lastFailure();
-        return last != null
-                ? CallerFailures.of(last)
-                : new QueryTimeoutException("The database did not decide in time about permits of " + pending.names()
-                        + ": no connection could be had, or it does not answer. Nothing is held");
     }
 
     @Override
@@ -193,6 +196,7 @@ final class GatheredGrants implements Grants {
         board.close().forEach(pending -> pending.answer().completeExceptionally(new SemaphoreClosedException()));
         watch.close();
         lanes.close();
+        timer.close();
     }
 
     private void signal() {

@@ -100,6 +100,7 @@ final class GrantBoard {
                 pending.order().setAskedBefore(lines.askedBefore(pending));
             });
             Set<String> awaited = selection.awaited();
+            members.forEach(pending -> pending.setRowAwaited(!awaited.isEmpty()));
             Round round = new Round(members, names, awaited, busy.begin(names, awaited), System.nanoTime());
             contention.begin(members.size(), round.isWaiting());
             return round;
@@ -232,10 +233,12 @@ final class GrantBoard {
 
     /**
      * Its caller gives it up. True when nothing is written for it, now or ever; otherwise it is answered, or being written,
-     * and {@code claimed} says what to do about that.
+     * and {@code claimed} says what to do about that. From now on it does not wait for permits: where it is refused, it is
+     * answered.
      */
     boolean giveUp(PendingGrant pending, Runnable claimed) {
         return guard.is(() -> {
+            pending.order().setPatient(false);
             if (pending.place() == Place.NOWHERE) {
                 return false;
             }

@@ -223,7 +223,7 @@ final class GrantRounds implements Lanes.Desk {
             CannotAcquireLockException failure =
                     new CannotAcquireLockException("A row of the semaphores %s was locked by another transaction for %s"
                             .formatted(pending.names(), lockWait));
-            if (pending.failed(failure) >= maxAttempts) {
+            if (pending.failed(failure) >= maxAttempts || !isInTime(pending)) {
                 pending.decide(failure);
                 return;
             }
@@ -266,7 +266,8 @@ final class GrantRounds implements Lanes.Desk {
 
     private void failOrTryAgain(PendingGrant pending, RuntimeException shown, Throwable failure, boolean unreachable) {
         int attempts = pending.failed(shown);
-        boolean worthIt = Attempts.remain(failure, attempts, maxAttempts, pending.begunAt());
+        boolean worthIt = Attempts.remain(failure, attempts, maxAttempts, pending.begunAt())
+                && (!SqlErrors.isLockWait(failure) || isInTime(pending));
         boolean timeLeft = (unreachable || SqlErrors.isVictim(failure))
                 && pending.order().isPatient()
                 && !pending.deadline().isPassed();
@@ -278,6 +279,12 @@ final class GrantRounds implements Lanes.Desk {
         } else {
             pending.decide(shown);
         }
+    }
+
+    /** Whether a row may be waited for, in all attempts taken together, although its caller does not wait for permits. */
+    private boolean isInTime(PendingGrant pending) {
+        return !pending.isWaitOver()
+                || !Deadline.after(pending.deadline().nanos(), lockWait).isPassed();
     }
 
     private void pauseAndTryAgain(PendingGrant pending, Duration pause) {

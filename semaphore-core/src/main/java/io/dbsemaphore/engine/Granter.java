@@ -34,17 +34,32 @@ final class Granter {
     Grants.Answer grant(GrantOrder order, Wait wait) {
         try {
             return grants.grant(order, wait);
-        } catch (AcquireOutcomeUnknownException undoneInTheBackground) {
-            throw undoneInTheBackground;
-        } catch (RuntimeException | Error failure) {
+        } catch (RuntimeException failure) {
+            throw failure(order, wait, failure);
+        } catch (Error failure) {
             if (order.isFateUnknown()) {
                 undo(order, wait, failure);
             }
-            if (Thread.currentThread().isInterrupted() && SemaphorePersistence.isWorthRepeating(failure)) {
-                throw interrupted(order, failure);
-            }
             throw failure;
         }
+    }
+
+    /** Does what {@link #grant} does, without waiting; {@link #failure} is to be called with what it fails with. */
+    Grants.Submission submit(GrantOrder order, Wait wait) {
+        return grants.submit(order, wait);
+    }
+
+    /** What the caller is told of a failure, once it is made sure that nothing is held. May wait for the database. */
+    RuntimeException failure(GrantOrder order, Wait wait, RuntimeException failure) {
+        if (failure instanceof AcquireOutcomeUnknownException) {
+            return failure; // undone in the background
+        }
+        if (order.isFateUnknown()) {
+            undo(order, wait, failure);
+        }
+        return Thread.currentThread().isInterrupted() && SemaphorePersistence.isWorthRepeating(failure)
+                ? interrupted(order, failure)
+                : failure;
     }
 
     /** It was not tried again, since the pause before that was interrupted. */

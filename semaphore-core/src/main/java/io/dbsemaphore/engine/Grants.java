@@ -4,6 +4,7 @@ import io.dbsemaphore.persistence.GrantOrder;
 import io.dbsemaphore.persistence.GrantOutcome;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /** How orders come to their outcome. */
 interface Grants extends AutoCloseable {
@@ -15,6 +16,22 @@ interface Grants extends AutoCloseable {
      * @param lapses of the heartbeat before that, see {@link InstanceLease#lapses}
      */
     record Answer(GrantOutcome outcome, long asOf, long lapses) {}
+
+    /** An order for whose answer no thread waits. */
+    interface Submission {
+
+        /**
+         * Completed as {@link #grant} returns or throws, or with a {@link java.util.concurrent.CancellationException} once
+         * withdrawn; on a thread of the engine, which must not be kept.
+         */
+        CompletableFuture<Answer> answer();
+
+        /** Its caller has lost interest: it leaves the queue, unless something is being written for it. */
+        void withdraw();
+    }
+
+    /** Does what {@link #grant} does, without waiting for the answer. */
+    Submission submit(GrantOrder order, Wait wait);
 
     /**
      * Grants the order, as soon as there is room within its time to wait.

@@ -2,16 +2,20 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreClosedException;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/** Lets attempts to acquire in until it is closed. Once closed, none is under way and none begins. */
+/**
+ * Lets attempts to acquire in until it is closed, any number at a time. Once closed and {@linkplain #awaitNone waited for},
+ * none is under way and none begins. An attempt may end on another thread than it began on.
+ */
 final class Intake {
 
-    private final ReadWriteLock lock = new ReentrantReadWriteLock();
-    private volatile boolean closed;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition ended = lock.newCondition();
+    private long underWay;
+    private boolean closed;
 
     /**
      * Runs an attempt.
@@ -19,31 +23,64 @@ final class Intake {
      * @throws SemaphoreClosedException when closed
      */
     <T> T admit(Supplier<T> attempt) {
-        if (closed) { // without the wait for those under way
-            throw new SemaphoreClosedException();
+        enter();
+        try {
+            return attempt.get();
+        } finally {
+            leave();
         }
-        lock.readLock().lock();
+    }
+
+    /**
+     * An attempt begins, and is under way until it {@linkplain #leave leaves}.
+     *
+     * @throws SemaphoreClosedException when closed
+     */
+    void enter() {
+        lock.lock();
         try {
             if (closed) {
                 throw new SemaphoreClosedException();
             }
-            return attempt.get();
+            underWay++;
         } finally {
-            lock.readLock().unlock();
+            lock.unlock();
+        }
+    }
+
+    /** An attempt has ended. */
+    void leave() {
+        lock.lock();
+        try {
+            if (--underWay == 0) {
+                ended.signalAll();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
     /** Lets nothing in any more. */
     void close() {
-        closed = true;
+        lock.lock();
+        try {
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Waits for attempts under way; false when some were still under way after so long. */
     boolean awaitNone(Duration patience) throws InterruptedException {
-        if (!lock.writeLock().tryLock(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-            return false;
+        long nanos = patience.toNanos();
+        lock.lock();
+        try {
+            while (underWay > 0 && nanos > 0) {
+                nanos = ended.awaitNanos(nanos);
+            }
+            return underWay == 0;
+        } finally {
+            lock.unlock();
         }
-        lock.writeLock().unlock();
-        return true;
     }
 }

@@ -25,11 +25,14 @@ final class PatternSemaphores {
     /** Grants; where that fails for names that patterns match, makes those semaphores and grants again. */
     Grants.Answer grant(Supplier<Grants.Answer> grant) {
         Grants.Answer answer = grant.get();
+        return makesMissing(answer) ? grant.get() : answer;
+    }
+
+    /** Where the answer is that semaphores are missing which patterns match, makes them; then to be granted again. */
+    boolean makesMissing(Grants.Answer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
-                        && rejected.reason() instanceof SemaphoreNotFoundException unknown
-                        && makeAll(unknown)
-                ? grant.get()
-                : answer;
+                && rejected.reason() instanceof SemaphoreNotFoundException unknown
+                && makeAll(unknown);
     }
 
     private boolean makeAll(SemaphoreNotFoundException unknown) {

@@ -27,28 +27,33 @@ final class PendingGrant {
     }
 
     private final GrantOrder order;
-    private final Deadline deadline;
     private final long begunAt = System.nanoTime();
     private final CompletableFuture<Grants.Answer> answer = new CompletableFuture<>();
     /** How many permits it waits for in the lines where it stands. */
     private final Map<String, Long> shortOf = new HashMap<>();
 
+    private volatile Deadline deadline;
+    private final boolean waitTime;
+    private volatile boolean waitOver;
     private long ticket;
     private Place place = Place.NOWHERE;
     private int attempts;
     private boolean alone;
     private @Nullable String blockedBy;
+    private boolean rowAwaited;
     private boolean abandoned;
     private boolean givenUp;
     private Deadline notBefore = Deadline.in(Duration.ZERO);
     private @Nullable Deadline postponedUntil;
-    private @Nullable RuntimeException lastFailure;
-    private List<PermitShortage> lastShortages = List.of();
+    private volatile @Nullable RuntimeException lastFailure;
+    private volatile List<PermitShortage> lastShortages = List.of();
     private @Nullable Runnable decision;
 
     PendingGrant(GrantOrder order, Deadline deadline) {
         this.order = order;
         this.deadline = deadline;
+        this.waitTime = order.isPatient();
+        this.waitOver = !waitTime;
     }
 
     /** When it was asked for, by {@link System#nanoTime}. */
@@ -64,8 +69,26 @@ final class PendingGrant {
         return order.permits().keySet();
     }
 
+    /** When its caller's wait time ends, or ended; for a caller without a wait time, when it came. */
     Deadline deadline() {
         return deadline;
+    }
+
+    /** Whether its caller came with a wait time. */
+    boolean hasWaitTime() {
+        return waitTime;
+    }
+
+    boolean isWaitOver() {
+        return waitOver;
+    }
+
+    /** From now on its caller waits for the decision only. */
+    void endWait() {
+        waitOver = true;
+        if (!deadline.isPassed()) {
+            deadline = Deadline.in(Duration.ZERO);
+        }
     }
 
     CompletableFuture<Grants.Answer> answer() {
@@ -143,6 +166,15 @@ final class PendingGrant {
 
     void setBlockedBy(@Nullable String name) {
         blockedBy = name;
+    }
+
+    /** Whether another transaction's lock of a row keeps it from being decided. */
+    boolean isHeldUpByRow() {
+        return rowAwaited || blockedBy != null;
+    }
+
+    void setRowAwaited(boolean awaited) {
+        rowAwaited = awaited;
     }
 
     Deadline notBefore() {

@@ -22,6 +22,8 @@ import java.util.regex.Pattern;
  *     so that below 18 seconds an outage may cost live JVMs what they hold
  * @param shutdownTimeout how long a shutdown waits for work under permits to end
  * @param lockWaitTimeout how long one statement waits for a row that another transaction has locked
+ * @param decisionTimeout how long a decision of the database is awaited when the wait time of its caller is over; for a
+ *     caller without a wait time, from when it came
  * @param sessionIdleLimit after how long without a statement the server ends the session of an open transaction of
  *     ours, and with it the locks of a JVM that froze
  * @param maxAttempts how often a transaction is tried that lost against another one
@@ -43,6 +45,7 @@ public record SemaphoreSettings(
         Duration instanceTimeout,
         Duration shutdownTimeout,
         Duration lockWaitTimeout,
+        Duration decisionTimeout,
         Duration sessionIdleLimit,
         int maxAttempts,
         int maxNamesPerRequest,
@@ -81,6 +84,7 @@ public record SemaphoreSettings(
                 "at least three seconds");
         require(!shutdownTimeout.isNegative(), "shutdown-timeout", shutdownTimeout, "zero or positive");
         require(atLeastOneSecond(lockWaitTimeout), "lock-wait-timeout", lockWaitTimeout, "at least a second");
+        require(atLeastOneSecond(decisionTimeout), "decision-timeout", decisionTimeout, "at least a second");
         require(
                 sessionIdleLimit.compareTo(lockWaitTimeout) >= 0,
                 "session-idle-limit",
@@ -92,7 +96,10 @@ public record SemaphoreSettings(
         require(maxConnections >= 1, "max-connections", maxConnections, "at least 1");
     }
 
-    /** The same with several statements sent at once where the driver can, and a warning of acquires within transactions. */
+    /**
+     * The same with several statements sent at once where the driver can, a warning of acquires within transactions, and the
+     * lock wait timeout as that for decisions.
+     */
     public SemaphoreSettings(
             String owner,
             String tablePrefix,
@@ -117,6 +124,7 @@ public record SemaphoreSettings(
                 keepAliveInterval,
                 instanceTimeout,
                 shutdownTimeout,
+                lockWaitTimeout,
                 lockWaitTimeout,
                 sessionIdleLimit,
                 maxAttempts,
@@ -177,6 +185,7 @@ public record SemaphoreSettings(
                 instanceTimeout,
                 shutdownTimeout,
                 lockWaitTimeout,
+                decisionTimeout,
                 sessionIdleLimit,
                 maxAttempts,
                 maxNamesPerRequest,
@@ -198,6 +207,7 @@ public record SemaphoreSettings(
                 instanceTimeout,
                 shutdownTimeout,
                 lockWaitTimeout,
+                decisionTimeout,
                 sessionIdleLimit,
                 maxAttempts,
                 maxNamesPerRequest,
@@ -219,6 +229,7 @@ public record SemaphoreSettings(
                 instanceTimeout,
                 shutdownTimeout,
                 lockWaitTimeout,
+                decisionTimeout,
                 sessionIdleLimit,
                 maxAttempts,
                 maxNamesPerRequest,
@@ -226,6 +237,28 @@ public record SemaphoreSettings(
                 maxConnections,
                 pipelining,
                 choice);
+    }
+
+    /** The same with another time for decisions. */
+    public SemaphoreSettings withDecisionTimeout(Duration timeout) {
+        return new SemaphoreSettings(
+                owner,
+                tablePrefix,
+                defaultTtl,
+                maxTtl,
+                maxHold,
+                keepAliveInterval,
+                instanceTimeout,
+                shutdownTimeout,
+                lockWaitTimeout,
+                timeout,
+                sessionIdleLimit,
+                maxAttempts,
+                maxNamesPerRequest,
+                maxBatchSize,
+                maxConnections,
+                pipelining,
+                hostTransaction);
     }
 
     private static boolean atLeastOneSecond(Duration duration) {

@@ -33,6 +33,11 @@ public final class SqlErrors {
         return is(failure, SqlErrorKind.VICTIM) || is(failure, SqlErrorKind.VICTIM_AT_COMMIT);
     }
 
+    /** A row was locked by another transaction for longer than a statement waits. */
+    public static boolean isLockWait(Throwable failure) {
+        return is(failure, SqlErrorKind.OBSTACLE);
+    }
+
     /** A row was locked, and the statement said that it was not to wait for it; the transaction can go on (MySQL 3572). */
     public static boolean isLockRefused(Throwable failure) {
         return is(failure, SqlErrorKind.LOCK_REFUSED);

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -79,6 +80,30 @@ final class InMemoryPermitManager implements PermitManager {
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
         return acquire(request);
+    }
+
+    /** Waits on a thread of its own, which is interrupted when the future is cancelled. */
+    @Override
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        CompletableFuture<AcquireResult> future = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            try {
+                AcquireResult result = acquire(request);
+                if (!future.complete(result) && result instanceof AcquireResult.Granted unwanted) {
+                    unwanted.grant().release();
+                }
+            } catch (RuntimeException failure) {
+                future.completeExceptionally(failure);
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        future.whenComplete((result, failure) -> {
+            if (future.isCancelled()) {
+                thread.interrupt();
+            }
+        });
+        return future;
     }
 
     private synchronized AcquireResult grantInTime(AcquireRequest request) {

@@ -81,7 +81,7 @@ final class FaultyNode implements AutoCloseable {
     /** The defaults, but for these. */
     static SemaphoreSettings settings(int lockWaitSeconds, int idleLimitSeconds, int maxAttempts) {
         SemaphoreSettings defaults = TestSettings.defaults();
-        return new SemaphoreSettings(
+        SemaphoreSettings settings = new SemaphoreSettings(
                 defaults.owner(),
                 defaults.tablePrefix(),
                 defaults.defaultTtl(),
@@ -96,6 +96,7 @@ final class FaultyNode implements AutoCloseable {
                 defaults.maxNamesPerRequest(),
                 defaults.maxBatchSize(),
                 defaults.maxConnections());
+        return settings.withDecisionTimeout(defaults.decisionTimeout());
     }
 
     SemaphoreTemplate semaphores() {

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +94,27 @@ class InterruptIntegrationTests {
         }
 
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+        assertThat(cluster.held(name)).isEqualTo(1);
+    }
+
+    /** As when a refusal is under way: it must not go back to waiting, since nobody ends that wait any more. */
+    @Test
+    void endsAWaitWhoseRefusalIsBeingWritten() throws Exception {
+        node.semaphores().acquire(AcquireRequest.of(name));
+        StatementGate.Pause refusing = node.gate().pauseBefore("commit");
+        FutureTask<Boolean> waiter = new FutureTask<>(() -> {
+            assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(60))))
+                    .isEmpty();
+            return Thread.currentThread().isInterrupted();
+        });
+        Thread thread = start(waiter);
+        refusing.awaitReached(SOON);
+        thread.interrupt();
+        Cluster.assertWaits(waiter);
+
+        refusing.open();
+
+        assertThat(waiter.get(10, TimeUnit.SECONDS)).as("flag").isEqualTo(true);
         assertThat(cluster.held(name)).isEqualTo(1);
     }
 

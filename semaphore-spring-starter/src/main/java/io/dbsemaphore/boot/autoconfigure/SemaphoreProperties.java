@@ -43,6 +43,8 @@ import org.springframework.util.StringUtils;
  * @param owner Who operators see holding what is acquired without an owner, up to 190 characters. Default is this
  *     application instance, by application name, host and process id.
  * @param lockWaitTimeout How long one statement waits for a row that another transaction has locked, at least 1s.
+ * @param decisionTimeout How long a decision that is under way is awaited when the wait time of its caller is over, at least
+ *     1s. A caller without a wait time waits so long at most. Default is the lock wait timeout.
  * @param sessionIdleLimit After how long without a statement the server ends a transaction of the library and frees its
  *     locks, such as those of an instance that froze. Not below the lock wait timeout.
  * @param maxAttempts How often a transaction is tried that lost against another one.
@@ -77,6 +79,7 @@ public record SemaphoreProperties(
         @DefaultValue("20s") Duration shutdownTimeout,
         @Nullable String owner,
         @DefaultValue("5s") Duration lockWaitTimeout,
+        @Nullable Duration decisionTimeout,
         @DefaultValue("10s") Duration sessionIdleLimit,
         @DefaultValue("3") int maxAttempts,
         @DefaultValue("100") int maxNamesPerRequest,
@@ -107,21 +110,22 @@ public record SemaphoreProperties(
         patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
         toPatterns(patterns, maxPatternSemaphores);
         // The settings check themselves and each other, in the words of these properties
-        new SemaphoreSettings(
-                owner == null ? "default" : owner,
-                tablePrefix,
-                defaultTtl,
-                maxTtl,
-                maxHold,
-                keepAliveInterval,
-                instanceTimeout,
-                shutdownTimeout,
-                lockWaitTimeout,
-                sessionIdleLimit,
-                maxAttempts,
-                maxNamesPerRequest,
-                maxBatchSize,
-                maxConnections);
+        SemaphoreSettings unused = new SemaphoreSettings(
+                        owner == null ? "default" : owner,
+                        tablePrefix,
+                        defaultTtl,
+                        maxTtl,
+                        maxHold,
+                        keepAliveInterval,
+                        instanceTimeout,
+                        shutdownTimeout,
+                        lockWaitTimeout,
+                        sessionIdleLimit,
+                        maxAttempts,
+                        maxNamesPerRequest,
+                        maxBatchSize,
+                        maxConnections)
+                .withDecisionTimeout(decisionTimeout == null ? lockWaitTimeout : decisionTimeout);
     }
 
     /** Which semaphores may be made on first use. */
@@ -147,6 +151,7 @@ public record SemaphoreProperties(
                 instanceTimeout,
                 shutdownTimeout,
                 lockWaitTimeout,
+                decisionTimeout == null ? lockWaitTimeout : decisionTimeout,
                 sessionIdleLimit,
                 maxAttempts,
                 maxNamesPerRequest,

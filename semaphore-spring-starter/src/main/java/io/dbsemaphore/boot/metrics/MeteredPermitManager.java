@@ -7,7 +7,9 @@ import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Measures each acquire, whatever its end. */
 final class MeteredPermitManager implements PermitManager {
@@ -28,6 +30,20 @@ final class MeteredPermitManager implements PermitManager {
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
         return measure(request, () -> delegate.acquireForWork(request));
+    }
+
+    @Override
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        AcquireMeters.Running running = meters.begin(request.permits().keySet());
+        CompletableFuture<AcquireResult> acquire;
+        try {
+            acquire = delegate.acquireAsync(request);
+        } catch (RuntimeException | Error failure) {
+            running.end(AcquireMeters.FAILED);
+            throw failure;
+        }
+        acquire.whenComplete((result, failure) -> running.end(outcome(result)));
+        return acquire; // itself, since completing it ends the acquire
     }
 
     @Override
@@ -55,10 +71,17 @@ final class MeteredPermitManager implements PermitManager {
         String outcome = AcquireMeters.FAILED;
         try {
             AcquireResult result = acquire.get();
-            outcome = result instanceof AcquireResult.Granted ? SemaphoreMetrics.GRANTED : SemaphoreMetrics.REFUSED;
+            outcome = outcome(result);
             return result;
         } finally {
             running.end(outcome);
         }
+    }
+
+    private static String outcome(@Nullable AcquireResult result) {
+        if (result == null) {
+            return AcquireMeters.FAILED;
+        }
+        return result instanceof AcquireResult.Granted ? SemaphoreMetrics.GRANTED : SemaphoreMetrics.REFUSED;
     }
 }

@@ -10,6 +10,7 @@ import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** Makes an observation of each acquire, so that a trace shows how long a caller stood before the semaphore. */
@@ -36,6 +37,31 @@ final class ObservedPermitManager implements PermitManager {
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
         return observe(request, () -> delegate.acquireForWork(request));
+    }
+
+    /** Stopped on the thread that completes the future. No scope is opened there: what follows belongs to the caller. */
+    @Override
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        AcquireContext context = new AcquireContext(request, semaphore(request));
+        context.setOutcome("failed");
+        Observation observation = Observation.start(null, CONVENTION, () -> context, registry);
+        CompletableFuture<AcquireResult> acquire;
+        try {
+            acquire = delegate.acquireAsync(request);
+        } catch (RuntimeException | Error failure) {
+            observation.error(failure);
+            observation.stop();
+            throw failure;
+        }
+        acquire.whenComplete((result, failure) -> {
+            if (failure == null) {
+                context.setOutcome(outcome(result));
+            } else {
+                observation.error(failure);
+            }
+            observation.stop();
+        });
+        return acquire; // itself, since completing it ends the acquire
     }
 
     @Override
@@ -66,7 +92,7 @@ final class ObservedPermitManager implements PermitManager {
         observation.openScope();
         try {
             AcquireResult result = acquire.get();
-            context.setOutcome(result instanceof AcquireResult.Granted ? "granted" : "refused");
+            context.setOutcome(outcome(result));
             return result;
         } catch (RuntimeException | Error failure) {
             observation.error(failure);
@@ -75,6 +101,10 @@ final class ObservedPermitManager implements PermitManager {
             observation.closeScope();
             observation.stop();
         }
+    }
+
+    private static String outcome(AcquireResult result) {
+        return result instanceof AcquireResult.Granted ? "granted" : "refused";
     }
 
     /** Few values, however many names are combined. */

@@ -1,0 +1,107 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.Permits;
+import io.dbsemaphore.PermitsUnavailableException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The future of guarded work whose permits are waited for without a thread: the method is called once they are held, on the
+ * thread that completes the acquire. Cancelling it ends the wait, or the work.
+ *
+ * @param <T> what the work comes to
+ */
+final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<T> {
+
+    private final MethodInvocation call;
+    private final Refusal refusal;
+    private final Executor releases;
+    private volatile CompletableFuture<?> current;
+
+    private AwaitedFuture(
+            CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor releases) {
+        this.current = acquire;
+        this.call = call;
+        this.refusal = refusal;
+        this.releases = releases;
+    }
+
+    /**
+     * Calls the method when the permits are held.
+     *
+     * @param call a clone of the invocation, whose own thread goes on
+     */
+    static AwaitedFuture<@Nullable Object> of(
+            CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor releases) {
+        AwaitedFuture<@Nullable Object> future = new AwaitedFuture<>(acquire, call, refusal, releases);
+        future.whenComplete((value, failure) -> acquire.cancel(true)); // no effect on one that has ended
+        acquire.whenComplete((grant, failure) -> future.acquired(grant, failure));
+        return future;
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        current.cancel(mayInterruptIfRunning);
+        return super.cancel(mayInterruptIfRunning);
+    }
+
+    private void acquired(@Nullable PermitGrant grant, @Nullable Throwable failure) {
+        try {
+            if (grant != null) {
+                proceed(grant);
+            } else if (failure instanceof PermitsUnavailableException refused) {
+                follow(refusal.answer(call, refused));
+            } else if (failure != null) {
+                completeExceptionally(failure);
+            }
+        } catch (Throwable thrown) {
+            completeExceptionally(thrown);
+        }
+    }
+
+    private void proceed(PermitGrant grant) throws Throwable {
+        if (isDone()) { // nobody wants it any more
+            GrantRelease.afterSuccess(grant);
+            return;
+        }
+        Object work;
+        try {
+            work = Permits.callHolding(grant, new Proceeding(call));
+        } catch (Throwable failure) {
+            GrantRelease.afterFailure(grant, failure);
+            throw failure;
+        }
+        if (work == null) {
+            GrantRelease.afterSuccess(grant);
+            follow(null);
+        } else {
+            follow(GuardedFuture.of((CompletionStage<?>) work, grant, releases));
+        }
+    }
+
+    @SuppressWarnings("unchecked") // what the method, or its fallback, returns is what its caller is to get
+    private void follow(@Nullable Object work) {
+        if (work == null) {
+            complete((T) null);
+            return;
+        }
+        CompletionStage<T> stage = (CompletionStage<T>) work;
+        if (work instanceof CompletableFuture<?> future) {
+            current = future;
+            if (isCancelled()) {
+                future.cancel(true);
+            }
+        }
+        stage.whenComplete((value, failure) -> {
+            if (failure == null) {
+                complete(value);
+            } else {
+                completeExceptionally(failure);
+            }
+        });
+    }
+}

@@ -1,0 +1,124 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.AcquireOutcomeUnknownException;
+import io.dbsemaphore.persistence.GrantOutcome;
+import java.time.Duration;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.QueryTimeoutException;
+
+/**
+ * What becomes of a queued acquire as time passes, whether a thread waits for it or a timer watches it. When the wait time is
+ * over, the acquire is tried once more. A caller that was refused before has its answer soon after that; otherwise the decision
+ * is awaited for the decision timeout. An acquire without a wait time begins with that.
+ */
+final class AcquireDeadlines {
+
+    /** How long the last try of a caller may take that has been refused before: it has an answer already. */
+    private static final Duration LAST_TRY = Duration.ofMillis(200);
+
+    /** How long after the decision timeout a decision is awaited that is being written. */
+    private static final Duration BEING_WRITTEN = Duration.ofMillis(480);
+
+    private static final long SOON = Duration.ofMillis(5).toNanos();
+
+    private final GrantBoard board;
+    private final BackgroundReleases background;
+    private final Duration decisionTimeout;
+    private final Runnable queued;
+
+    /**
+     * Makes them.
+     *
+     * @param queued runs when acquires may be there to be tried
+     */
+    AcquireDeadlines(GrantBoard board, BackgroundReleases background, Duration decisionTimeout, Runnable queued) {
+        this.board = board;
+        this.background = background;
+        this.decisionTimeout = decisionTimeout;
+        this.queued = queued;
+    }
+
+    /** Does what is due. Returns how long until something else is, in nanoseconds; 0 when the acquire has its answer. */
+    long advance(PendingGrant pending) {
+        if (pending.answer().isDone()) {
+            return 0;
+        }
+        if (!pending.isWaitOver()) {
+            if (!pending.deadline().isPassed()) {
+                return pending.deadline().remainingNanos();
+            }
+            pending.endWait();
+            if (!board.tryLast(pending)) {
+                answer(pending);
+                return 0;
+            }
+            queued.run();
+        }
+        Deadline decided = after(pending, isAnswerKnown(pending) ? LAST_TRY : decisionTimeout);
+        return decided.isPassed() ? giveUp(pending) : decided.remainingNanos();
+    }
+
+    /** Whether its caller can be told something that is true, also where the database does not answer in time. */
+    private static boolean isAnswerKnown(PendingGrant pending) {
+        return pending.hasWaitTime() && (!pending.lastShortages().isEmpty() || pending.lastFailure() != null);
+    }
+
+    private long giveUp(PendingGrant pending) {
+        if (board.giveUp(pending, () -> {})) {
+            answer(pending);
+            return 0;
+        }
+        Deadline written = after(pending, decisionTimeout.plus(BEING_WRITTEN));
+        if (!written.isPassed()) {
+            return written.remainingNanos();
+        }
+        end(pending);
+        return pending.answer().isDone() ? 0 : SOON; // decided, and about to be told
+    }
+
+    /** Ends it now: what is being written for it is undone by those who decide. */
+    void end(PendingGrant pending) {
+        if (board.giveUp(pending, pending::abandon)) {
+            answer(pending);
+        } else if (pending.isAbandoned()) {
+            fail(pending, new AcquireOutcomeUnknownException(pending.order().externalId(), noAnswer(pending)));
+        }
+    }
+
+    private static Deadline after(PendingGrant pending, Duration more) {
+        return Deadline.after(pending.deadline().nanos(), more);
+    }
+
+    /** Answers an acquire that has been given up by what is known of it. */
+    void answer(PendingGrant pending) {
+        queued.run(); // it may have been in another one's way
+        if (pending.order().isFateUnknown()) {
+            background.undo(pending.order());
+            fail(pending, new AcquireOutcomeUnknownException(pending.order().externalId(), noAnswer(pending)));
+        } else if (!pending.lastShortages().isEmpty()) {
+            boolean unused = pending.answer()
+                    .complete(
+                            new Grants.Answer(new GrantOutcome.Refused(pending.lastShortages()), System.nanoTime(), 0));
+        } else {
+            fail(pending, noAnswer(pending));
+        }
+    }
+
+    private static void fail(PendingGrant pending, RuntimeException failure) {
+        boolean unused = pending.answer().completeExceptionally(failure);
+    }
+
+    private RuntimeException noAnswer(PendingGrant pending) {
+        RuntimeException last = pending.lastFailure();
+        if (last != null) {
+            return last;
+        }
+        return pending.isHeldUpByRow()
+                ? new CannotAcquireLockException(
+                        "A row of the semaphores %s was locked by another transaction for %s. Nothing is held"
+                                .formatted(pending.names(), decisionTimeout))
+                : new QueryTimeoutException(
+                        "The database did not decide within %s (semaphore.decision-timeout) about permits of %s: no connection could be had, or it does not answer. Nothing is held"
+                                .formatted(decisionTimeout, pending.names()));
+    }
+}
