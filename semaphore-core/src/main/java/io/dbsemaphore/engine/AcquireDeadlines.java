@@ -8,12 +8,13 @@ import org.springframework.dao.QueryTimeoutException;
 
 /**
  * What becomes of a queued acquire as time passes, whether a thread waits for it or a timer watches it. When the wait time is
- * over, the acquire is tried once more. A caller that was refused before has its answer soon after that; otherwise the decision
- * is awaited for the decision timeout. An acquire without a wait time begins with that.
+ * over, the acquire is tried once more. A caller that was refused before has its answer soon after that, and so has one for
+ * which no connection can be had; a decision that is under way is awaited for the decision timeout. An acquire without a wait
+ * time begins with that.
  */
 final class AcquireDeadlines {
 
-    /** How long the last try of a caller may take that has been refused before: it has an answer already. */
+    /** How long the last try may take to begin, and to end where the caller has been refused before. */
     private static final Duration LAST_TRY = Duration.ofMillis(200);
 
     /** How long after the decision timeout a decision is awaited that is being written. */
@@ -54,8 +55,18 @@ final class AcquireDeadlines {
             }
             queued.run();
         }
-        Deadline decided = after(pending, isAnswerKnown(pending) ? LAST_TRY : decisionTimeout);
-        return decided.isPassed() ? giveUp(pending) : decided.remainingNanos();
+        if (!after(pending, LAST_TRY).isPassed()) {
+            return after(pending, LAST_TRY).remainingNanos();
+        }
+        Deadline decided = after(pending, decisionTimeout);
+        return isAnswerKnown(pending) || decided.isPassed() || !isWorthWaiting(pending)
+                ? giveUp(pending)
+                : Math.min(decided.remainingNanos(), LAST_TRY.toNanos());
+    }
+
+    /** Whether a decision is under way, or may begin yet, since a caller without a wait time gave it no time to begin. */
+    private boolean isWorthWaiting(PendingGrant pending) {
+        return !pending.hasWaitTime() || board.isUnderWay(pending);
     }
 
     /** Whether its caller can be told something that is true, also where the database does not answer in time. */

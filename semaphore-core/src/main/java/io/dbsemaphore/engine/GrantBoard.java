@@ -259,6 +259,12 @@ final class GrantBoard {
         call(names);
     }
 
+    /** Whether a batch that is in flight decides about it, or about one of its names before it can be its turn. */
+    boolean isUnderWay(PendingGrant pending) {
+        return guard.is(() -> pending.place() == Place.ROUND
+                || (pending.place() == Place.QUEUE && pending.names().stream().anyMatch(busy::contains)));
+    }
+
     /** Closes, and empties the queue and the lines; what is in a round is decided. */
     List<PendingGrant> close() {
         return guard.get(() -> {

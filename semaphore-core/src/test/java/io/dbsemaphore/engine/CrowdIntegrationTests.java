@@ -233,7 +233,8 @@ class CrowdIntegrationTests {
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> Thread.getAllStackTraces().values().stream()
                                 .filter(stack -> Arrays.stream(stack)
-                                        .anyMatch(frame -> frame.getMethodName().equals("awaitDeadline")))
+                                        .anyMatch(frame -> frame.getClassName().endsWith("GatheredGrants")
+                                                && frame.getMethodName().equals("isAnswered")))
                                 .count()
                         == callers);
     }
