@@ -44,7 +44,7 @@ final class ObservedPermitManager implements PermitManager {
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
         AcquireContext context = new AcquireContext(request, semaphore(request));
         context.setOutcome("failed");
-        Observation observation = Observation.start(null, CONVENTION, () -> context, registry);
+        SafeObservation observation = start(context);
         CompletableFuture<AcquireResult> acquire;
         try {
             acquire = delegate.acquireAsync(request);
@@ -87,8 +87,7 @@ final class ObservedPermitManager implements PermitManager {
     private AcquireResult observe(AcquireRequest request, Supplier<AcquireResult> acquire) {
         AcquireContext context = new AcquireContext(request, semaphore(request));
         context.setOutcome("failed");
-        SafeObservation observation = SafeObservation.start(
-                registry, () -> Observation.createNotStarted(null, CONVENTION, () -> context, registry));
+        SafeObservation observation = start(context);
         observation.openScope();
         try {
             AcquireResult result = acquire.get();
@@ -101,6 +100,11 @@ final class ObservedPermitManager implements PermitManager {
             observation.closeScope();
             observation.stop();
         }
+    }
+
+    private SafeObservation start(AcquireContext context) {
+        return SafeObservation.start(
+                registry, () -> Observation.createNotStarted(null, CONVENTION, () -> context, registry));
     }
 
     private static String outcome(AcquireResult result) {
