@@ -46,7 +46,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     public CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request) {
         CompletableFuture<AcquireResult> acquire = permitManager.acquireAsync(request);
         CompletableFuture<PermitGrant> grant = new CompletableFuture<>();
-        acquire.whenComplete((result, failure) -> {
+        CompletableFuture<?> told = acquire.whenComplete((result, failure) -> {
             try {
                 if (failure != null) {
                     grant.completeExceptionally(failure);
@@ -57,7 +57,8 @@ public class SemaphoreTemplate implements SemaphoreOperations {
                 grant.completeExceptionally(unavailable);
             }
         });
-        grant.whenComplete((result, failure) -> acquire.cancel(true)); // no effect on one that has ended
+        CompletableFuture<?> withdrawn =
+                grant.whenComplete((result, failure) -> acquire.cancel(true)); // no effect on one that has ended
         return grant;
     }
 

@@ -38,8 +38,9 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
     static AwaitedFuture<@Nullable Object> of(
             CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor releases) {
         AwaitedFuture<@Nullable Object> future = new AwaitedFuture<>(acquire, call, refusal, releases);
-        future.whenComplete((value, failure) -> acquire.cancel(true)); // no effect on one that has ended
-        acquire.whenComplete((grant, failure) -> future.acquired(grant, failure));
+        CompletableFuture<?> withdrawn =
+                future.whenComplete((value, failure) -> acquire.cancel(true)); // no effect on one that has ended
+        CompletableFuture<?> called = acquire.whenComplete((grant, failure) -> future.acquired(grant, failure));
         return future;
     }
 

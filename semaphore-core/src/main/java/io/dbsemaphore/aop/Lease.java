@@ -37,7 +37,7 @@ final class Lease {
 
     private void acquire(MonoSink<PermitGrant> subscriber) {
         CompletableFuture<PermitGrant> acquire = operations.acquireAsync(request);
-        acquire.whenComplete((grant, failure) -> {
+        CompletableFuture<?> told = acquire.whenComplete((grant, failure) -> {
             if (failure != null) {
                 if (state.get() != ENDED) {
                     subscriber.error(failure);

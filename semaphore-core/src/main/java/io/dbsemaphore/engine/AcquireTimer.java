@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -29,7 +30,7 @@ final class AcquireTimer implements AutoCloseable {
             long nanos = deadlines.advance(pending);
             if (nanos > 0) {
                 ScheduledFuture<?> next = thread.schedule(() -> watch(pending), nanos, TimeUnit.NANOSECONDS);
-                pending.answer().whenComplete((answer, failure) -> next.cancel(false));
+                CompletableFuture<?> unused = pending.answer().whenComplete((answer, failure) -> next.cancel(false));
             }
         } catch (RejectedExecutionException closed) {
             deadlines.end(pending);

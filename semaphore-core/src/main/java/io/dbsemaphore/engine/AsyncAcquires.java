@@ -61,9 +61,9 @@ final class AsyncAcquires {
         void submit() {
             try {
                 Grants.Submission submission = granter.submit(order, wait);
-                submission.answer().whenCompleteAsync(this::decided, completions);
+                CompletableFuture<?> told = submission.answer().whenCompleteAsync(this::decided, completions);
                 // without effect where it has its answer, as when it is that which ends the result
-                result.whenComplete((ended, failure) -> submission.withdraw());
+                CompletableFuture<?> withdrawn = result.whenComplete((ended, failure) -> submission.withdraw());
             } catch (RuntimeException | Error failure) {
                 fail(failure);
             }

@@ -45,6 +45,6 @@ final class DeadInstanceLog {
     }
 
     private static String seconds(Duration duration) {
-        return duration.toMillis() / 100 / 10.0 + " s";
+        return Math.round(duration.toMillis() / 100.0) / 10.0 + " s";
     }
 }

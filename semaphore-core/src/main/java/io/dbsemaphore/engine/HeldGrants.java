@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -58,19 +57,19 @@ final class HeldGrants {
     /** The state of a grant that this JVM has acquired; the one that is known already where it is a repetition. */
     GrantState register(StoredGrant grant, long asOfNanos) {
         forget();
-        AtomicReference<GrantState> state = new AtomicReference<>(new GrantState(grant, asOfNanos));
+        GrantState[] state = {new GrantState(grant, asOfNanos)};
         byRequest.compute(grant.requestId(), (id, held) -> {
             GrantState known = held == null ? null : held.get();
             if (held == null || known == null) {
-                return new Held(state.get(), dropped);
+                return new Held(state[0], dropped);
             }
             known.update(grant, asOfNanos);
             held.update(known);
-            state.set(known);
+            state[0] = known;
             return held;
         });
         requestIds.put(grant.externalId(), grant.requestId());
-        return state.get();
+        return state[0];
     }
 
     /** The state of a grant that this JVM came to know of without acquiring it; shared only where it has. */

@@ -113,7 +113,7 @@ final class RoundSelection {
     private boolean fits(PendingGrant pending) {
         boolean needsAnother = mayWait && awaited == null && pending.blockedBy() != null;
         boolean wouldWaitToo =
-                awaited == null || pending.names().contains(awaited) && names.containsAll(pending.names());
+                awaited == null || (pending.names().contains(awaited) && names.containsAll(pending.names()));
         return !pending.isAlone()
                 && !needsAnother
                 && wouldWaitToo
