@@ -4,37 +4,38 @@ import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.InitializingBean;
 
 /** Creates the semaphores of the properties that are not there yet. Those that are there keep their capacity by default. */
-final class DeclaredSemaphores implements InitializingBean {
+final class DeclaredSemaphores {
 
     /** The operator in the audit where the configuration changes a capacity. */
     static final String CONFIGURATION = "configuration";
 
     private static final Logger log = LoggerFactory.getLogger(DeclaredSemaphores.class);
 
-    private final SemaphoreAdmin admin;
     private final SemaphoreProperties properties;
     private final String owner;
+    private boolean created;
 
     /**
-     * Creates the declared semaphores.
+     * Prepares for creating the declared semaphores.
      *
      * @param owner this instance, for the audit
      */
-    DeclaredSemaphores(SemaphoreAdmin admin, SemaphoreProperties properties, String owner) {
-        this.admin = admin;
+    DeclaredSemaphores(SemaphoreProperties properties, String owner) {
         this.properties = properties;
         this.owner = owner;
     }
 
-    @Override
-    public void afterPropertiesSet() {
-        properties.semaphores().forEach((name, declared) -> declare(name, declared.capacity()));
+    /** Creates them, once: as soon as the tables are there, or at the start where the engine is the application's own. */
+    synchronized void createBy(SemaphoreAdmin admin) {
+        if (!created) {
+            properties.semaphores().forEach((name, declared) -> declare(admin, name, declared.capacity()));
+            created = true;
+        }
     }
 
-    private void declare(String name, int capacity) {
+    private void declare(SemaphoreAdmin admin, String name, int capacity) {
         if (admin.create(name, capacity)) {
             log.info("Created semaphore '{}' with capacity {}", name, capacity);
             return;
@@ -42,10 +43,10 @@ final class DeclaredSemaphores implements InitializingBean {
         admin.find(name)
                 .map(SemaphoreStatus::capacity)
                 .filter(existing -> existing != capacity)
-                .ifPresent(existing -> settle(name, existing, capacity));
+                .ifPresent(existing -> settle(admin, name, existing, capacity));
     }
 
-    private void settle(String name, int existing, int configured) {
+    private void settle(SemaphoreAdmin admin, String name, int existing, int configured) {
         if (properties.capacityAtStart() == CapacityAtStart.APPLY) {
             admin.setCapacity(
                     name,

@@ -51,6 +51,7 @@ public final class SemaphoreAutoConfiguration {
     @ConditionalOnMissingBean
     SemaphoreEngine semaphoreEngine(
             SemaphoreProperties properties,
+            DeclaredSemaphores declaredSemaphores,
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<SemaphoreListener> listeners,
@@ -64,7 +65,6 @@ public final class SemaphoreAutoConfiguration {
         if (properties.liquibase().enabled()) {
             OwnChangelog.run(dataSource, properties.tablePrefix(), resourceLoader);
         }
-        String owner = properties.owner() == null ? InstanceOwner.of(environment) : properties.owner();
         SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
                 properties.toSettings(InstanceOwner.of(environment)),
@@ -73,11 +73,17 @@ public final class SemaphoreAutoConfiguration {
                 SingletonSupplier.of(() -> listeners.orderedStream().toList()),
                 SingletonSupplier.of(() -> ownerLiveness.orderedStream().toList()),
                 BackgroundChangelog.timeToWait(properties.schemaWait(), beanFactory),
-                admin -> new DeclaredSemaphores(admin, properties, owner).afterPropertiesSet());
+                declaredSemaphores::createBy);
         if (!roomBesideTheApplication) {
             engine.check(); // waits for the start, before the application needs the only connection
         }
         return engine;
+    }
+
+    @Bean
+    DeclaredSemaphores declaredSemaphores(SemaphoreProperties properties, Environment environment) {
+        return new DeclaredSemaphores(
+                properties, properties.owner() == null ? InstanceOwner.of(environment) : properties.owner());
     }
 
     @Bean
@@ -119,8 +125,11 @@ public final class SemaphoreAutoConfiguration {
     @Bean
     @Lazy(false)
     SemaphoreLifecycle semaphoreLifecycle(
-            SemaphoreEngine engine, ApplicationContext context, ConfigurableListableBeanFactory beanFactory) {
-        return new SemaphoreLifecycle(engine, context, beanFactory);
+            SemaphoreEngine engine,
+            DeclaredSemaphores declaredSemaphores,
+            ApplicationContext context,
+            ConfigurableListableBeanFactory beanFactory) {
+        return new SemaphoreLifecycle(engine, declaredSemaphores, context, beanFactory);
     }
 
     /** A bean that was named but is not there is a failure to explain, not a reason to do without semaphores. */

@@ -24,14 +24,19 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     static final int PHASE = 1024;
 
     private final SemaphoreEngine engine;
+    private final DeclaredSemaphores declared;
     private final ApplicationContext context;
     private final ConfigurableListableBeanFactory beanFactory;
     private volatile boolean running;
     private volatile boolean closing;
 
     SemaphoreLifecycle(
-            SemaphoreEngine engine, ApplicationContext context, ConfigurableListableBeanFactory beanFactory) {
+            SemaphoreEngine engine,
+            DeclaredSemaphores declared,
+            ApplicationContext context,
+            ConfigurableListableBeanFactory beanFactory) {
         this.engine = engine;
+        this.declared = declared;
         this.context = context;
         this.beanFactory = beanFactory;
     }
@@ -39,6 +44,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     @Override
     public void start() {
         engine.start();
+        declared.createBy(engine.admin());
         running = true;
     }
 

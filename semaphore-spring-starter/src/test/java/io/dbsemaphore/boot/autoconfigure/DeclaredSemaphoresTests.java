@@ -7,8 +7,11 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.engine.SemaphoreSettings;
 import java.util.Map;
 import java.util.UUID;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +20,10 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 @ExtendWith(OutputCaptureExtension.class)
 class DeclaredSemaphoresTests {
@@ -36,6 +43,24 @@ class DeclaredSemaphoresTests {
                     assertThat(capacity(admin, "backup")).isEqualTo(3);
                     assertThat(capacity(admin, "tenant:a")).isZero();
                 });
+    }
+
+    @Test
+    void areCreatedByAnEngineOfTheApplicationToo() {
+        host.withUserConfiguration(OwnEngine.class)
+                .withPropertyValues("semaphore.semaphores.backup.capacity=3")
+                .run(context -> assertThat(capacity(context.getBean(SemaphoreAdmin.class), "backup"))
+                        .isEqualTo(3));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnEngine {
+
+        @Bean
+        SemaphoreEngine ownEngine(DataSource dataSource) {
+            new ResourceDatabasePopulator(new ClassPathResource("db/dbsemaphore/sql/h2.sql")).execute(dataSource);
+            return new SemaphoreEngine(dataSource, SemaphoreSettings.defaults());
+        }
     }
 
     @Test
