@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
@@ -25,9 +24,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** Threads of the engine have nothing of the caller that needed them first, such as its tenant or its class loader. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -39,7 +36,6 @@ class ThreadInheritanceIntegrationTests {
             "semaphore-renewals",
             "semaphore-keep-alive",
             "semaphore-watch",
-            "semaphore-background",
             "semaphore-connections",
             "semaphore-maintenance",
             "semaphore-shutdown");
@@ -92,7 +88,6 @@ class ThreadInheritanceIntegrationTests {
                     .withTtl(Duration.ofSeconds(1))
                     .withWaitTime(LONG));
             renewAndReleaseInPairs(gate, semaphores);
-            deferRelease(gate, semaphores);
             waitInVain(semaphores);
             Awaitility.await().atMost(LONG).until(() -> {
                 semaphores.execute(AcquireRequest.of("s"), grant -> ""); // sessions in use are kept for a while
@@ -120,14 +115,6 @@ class ThreadInheritanceIntegrationTests {
         second.run();
         pause.open();
         Cluster.get(held);
-    }
-
-    private static void deferRelease(DataSource dataSource, SemaphoreTemplate semaphores) {
-        PermitGrant grant = semaphores.acquire(AcquireRequest.of("s"));
-        new TransactionTemplate(new DataSourceTransactionManager(dataSource)).executeWithoutResult(status -> {
-            semaphores.requireHeld(grant);
-            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
-        });
     }
 
     private static void waitInVain(SemaphoreTemplate semaphores) {
