@@ -81,8 +81,9 @@ class FrozenHolderIntegrationTests {
 
         process.stop();
         long frozen = System.nanoTime();
+        AcquireRequest request = AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(20));
         CompletableFuture<PermitGrant> acquired =
-                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
         new Waits(schema).await("from semaphore");
         assertNobodyElseIsDelayed(unconcerned);
         assertThat(acquired).as("the acquire of the locked semaphore").isNotDone();
