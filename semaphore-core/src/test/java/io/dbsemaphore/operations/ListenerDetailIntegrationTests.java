@@ -222,7 +222,8 @@ class ListenerDetailIntegrationTests {
             other.setAutoCommit(false);
             lock.setString(1, name);
             lock.executeQuery();
-            grant = CompletableFuture.supplyAsync(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+            AcquireRequest request = AcquireRequest.of(name).withWaitTime(SOON.multipliedBy(2));
+            grant = CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
             Awaitility.await("another attempt").atMost(SOON).until(() -> !details.retried.isEmpty());
             other.rollback();
         }
