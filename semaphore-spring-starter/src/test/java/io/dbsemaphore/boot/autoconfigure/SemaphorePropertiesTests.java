@@ -209,6 +209,7 @@ class SemaphorePropertiesTests {
                         "semaphore.max-ttl",
                         "semaphore.owner",
                         "semaphore.pipelining",
+                        "semaphore.schema-wait",
                         "semaphore.semaphores",
                         "semaphore.session-idle-limit",
                         "semaphore.table-prefix")
