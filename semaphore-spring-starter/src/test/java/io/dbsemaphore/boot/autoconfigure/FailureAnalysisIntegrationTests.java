@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.example.orders.OrdersApplication;
+import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -11,7 +12,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.beans.FatalBeanException;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -74,7 +74,7 @@ class FailureAnalysisIntegrationTests {
     }
 
     private void fails(String url, String... properties) {
-        assertThatExceptionOfType(FatalBeanException.class)
+        assertThatExceptionOfType(DatabaseNotWritableException.class)
                 .isThrownBy(() -> Hosts.application(
                                 OrdersApplication.class,
                                 "spring.datasource.url=" + url,

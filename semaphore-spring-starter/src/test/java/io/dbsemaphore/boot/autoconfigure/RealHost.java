@@ -61,17 +61,6 @@ final class RealHost implements AutoCloseable {
         return count("select count(*) from permit where state = 'ACQUIRED'");
     }
 
-    /** How many sessions of the server wait for a row that another one has locked. */
-    int lockWaits() {
-        return count(
-                switch (database.kind()) {
-                    case MYSQL -> "select count(*) from performance_schema.data_lock_waits";
-                    case MARIADB -> "select count(*) from information_schema.innodb_lock_waits";
-                    case POSTGRESQL -> "select count(*) from pg_locks where not granted";
-                    case H2 -> "select count(*) from information_schema.sessions where blocker_id is not null";
-                });
-    }
-
     private int count(String query) {
         Integer count = database.jdbc().queryForObject(query, Integer.class);
         return count == null ? 0 : count;
