@@ -44,13 +44,18 @@ public final class Durability {
         if (query == null) {
             return;
         }
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(query)) {
-            row.next();
-            boolean postgresql = database == Database.POSTGRESQL;
-            check(postgresql ? FSYNC : FLUSH_LOG, row.getString(1));
-            check(postgresql ? SYNCHRONOUS_COMMIT : SYNC_BINLOG, row.getString(2));
+        try (Connection connection = dataSource.getConnection()) {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(query)) {
+                row.next();
+                boolean postgresql = database == Database.POSTGRESQL;
+                check(postgresql ? FSYNC : FLUSH_LOG, row.getString(1));
+                check(postgresql ? SYNCHRONOUS_COMMIT : SYNC_BINLOG, row.getString(2));
+            } finally {
+                if (!connection.getAutoCommit()) {
+                    connection.rollback(); // not every data source ends what a query has begun
+                }
+            }
         } catch (SQLException unable) {
             log.debug("How durable commits are cannot be asked", unable);
         }

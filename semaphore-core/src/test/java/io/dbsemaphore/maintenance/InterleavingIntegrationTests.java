@@ -32,6 +32,9 @@ class InterleavingIntegrationTests {
             "select pr1_0.id from permit_request pr1_0 where pr1_0.state='ACQUIRED' and pr1_0.expires_at<=";
     private static final String STALE_READ = "pr1_0.expires_at is null and pr1_0.renewed_at<=";
     private static final String REQUEST_TAKEN = "update permit_request pr1_0 set state='RELEASED'";
+    /** Of the permits, or of the request. */
+    private static final String RELEASED = "set state = 'RELEASED'";
+
     private static final String REQUEST_RELEASED = "update permit_request set state = 'RELEASED'";
     private static final String REQUEST_RENEWED = "update permit_request pr1_0 set ttl_millis=";
     private static final String REQUEST_INSERTED = "insert into permit_request";
@@ -193,7 +196,7 @@ class InterleavingIntegrationTests {
         Future<Integer> sweep = async(sweeper.maintenance()::releaseOrphans);
         taking.awaitReached(SOON);
         Future<ReleaseOutcome> release = async(expired::release);
-        awaitSent(holder.gate(), REQUEST_RELEASED);
+        awaitSent(holder.gate(), RELEASED);
 
         taking.open();
 
