@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** The permits of a database, as this JVM acquires and releases them. Reads top to bottom: each step is elsewhere. */
-final class DatabasePermitManager implements PermitManager {
+final class DatabasePermitManager implements PermitManager, GrantOperations {
 
     private final OrderFactory orders;
     private final Intake intake;
@@ -92,7 +92,8 @@ final class DatabasePermitManager implements PermitManager {
         return releaser.release(externalId);
     }
 
-    ReleaseOutcome release(GrantState grant) {
+    @Override
+    public ReleaseOutcome release(GrantState grant) {
         return releaser.release(grant);
     }
 

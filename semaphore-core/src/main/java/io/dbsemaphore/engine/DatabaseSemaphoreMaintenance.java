@@ -39,7 +39,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
     private final DeadOwners deadOwners;
     private final TransientRetry retry;
     private final Listeners listeners;
-    private final Grants grants;
+    private final Runnable permitsFreed;
 
     DatabaseSemaphoreMaintenance(
             MaintenanceSettings settings,
@@ -49,7 +49,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
             DeadOwners deadOwners,
             TransientRetry retry,
             Listeners listeners,
-            Grants grants) {
+            Runnable permitsFreed) {
         this.settings = settings;
         this.transactions = transactions;
         this.permits = permits;
@@ -57,7 +57,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
         this.deadOwners = deadOwners;
         this.retry = retry;
         this.listeners = listeners;
-        this.grants = grants;
+        this.permitsFreed = permitsFreed;
     }
 
     @Override
@@ -119,7 +119,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
 
     private void warnOfRepairs(int permits) {
         if (permits > 0) {
-            grants.lookAgain();
+            permitsFreed.run();
             log.warn(
                     "Freed {} permit(s) whose request was released already. No transaction of this library leaves such"
                             + " behind: something else writes to its tables",
@@ -150,7 +150,7 @@ final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
             pass(candidatesAfter, reason, released);
         }
         if (!released.isEmpty()) {
-            grants.lookAgain();
+            permitsFreed.run();
             log.info("Released {} orphaned request(s): {}", released.size(), reason);
             DeadInstanceLog.warn(released);
         }

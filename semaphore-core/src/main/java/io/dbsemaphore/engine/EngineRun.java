@@ -68,7 +68,7 @@ final class EngineRun {
                 listeners,
                 threads,
                 settings.keepAliveInterval());
-        GrantAttempt attempt = new GrantAttempt(persistence.grants(), keepAlive, listeners);
+        GrantAttempt attempt = new GrantAttempt(persistence.grants(), keepAlive::prepare, listeners);
         UnbatchedReleases unbatched = new UnbatchedReleases(retry, settings.lockWaitTimeout());
         GatheredReleases gathered = new GatheredReleases(
                 persistence.releases(),
@@ -128,7 +128,7 @@ final class EngineRun {
                 new DeadOwners(configuration.ownerLiveness(), maintenanceSettings.ownerGrace()),
                 retry,
                 listeners,
-                grants);
+                grants::lookAgain);
         shutdown = new Shutdown(intake, grants, held, keepAlive, persistence.releases(), retry, listeners, threads);
         threads.open();
     }

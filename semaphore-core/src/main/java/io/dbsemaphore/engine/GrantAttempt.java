@@ -4,16 +4,22 @@ import io.dbsemaphore.persistence.GrantOutcome;
 import io.dbsemaphore.persistence.GrantResult;
 import io.dbsemaphore.persistence.GrantRound;
 import io.dbsemaphore.persistence.GrantTransaction;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** One transaction that grants, and what goes with it. */
 final class GrantAttempt {
 
     private final GrantTransaction grants;
-    private final KeepAlive keepAlive;
+    private final LongSupplier keepAlive;
     private final Listeners listeners;
 
-    GrantAttempt(GrantTransaction grants, KeepAlive keepAlive, Listeners listeners) {
+    /**
+     * Makes an attempt.
+     *
+     * @param keepAlive makes sure that a grant can be kept alive; returns how often the heartbeat has lapsed
+     */
+    GrantAttempt(GrantTransaction grants, LongSupplier keepAlive, Listeners listeners) {
         this.grants = grants;
         this.keepAlive = keepAlive;
         this.listeners = listeners;
@@ -25,7 +31,7 @@ final class GrantAttempt {
      * @return how many lapses of the heartbeat there were
      */
     long prepareKept() {
-        return keepAlive.prepare();
+        return keepAlive.getAsLong();
     }
 
     GrantResult run(Supplier<GrantRound> round) {

@@ -18,7 +18,7 @@ final class HeldGrant implements PermitGrant {
 
     private final GrantState state;
     private final boolean replayed;
-    private final Supplier<DatabasePermitManager> manager;
+    private final Supplier<? extends GrantOperations> manager;
     private final SortedMap<String, StoredPermit> permitsByName = new TreeMap<>();
 
     /**
@@ -26,7 +26,7 @@ final class HeldGrant implements PermitGrant {
      *
      * @param manager the one of the moment: a handle may outlive a stop and a start of its engine
      */
-    HeldGrant(GrantState state, boolean replayed, Supplier<DatabasePermitManager> manager) {
+    HeldGrant(GrantState state, boolean replayed, Supplier<? extends GrantOperations> manager) {
         this.state = state;
         this.replayed = replayed;
         this.manager = manager;
@@ -105,7 +105,7 @@ final class HeldGrant implements PermitGrant {
         return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
     }
 
-    boolean isOf(Supplier<DatabasePermitManager> other) {
+    boolean isOf(Supplier<? extends GrantOperations> other) {
         return manager == other;
     }
 

@@ -46,8 +46,8 @@ final class GrantLookup {
                         .add(stored(permit)));
         return requests.findByIds(requestIds).stream()
                 .filter(found -> found.request().isAcquired())
-                .map(found -> StoredGrant.of(
-                        found.request(), held.getOrDefault(found.request().id(), List.of()), found.now()))
+                .map(found -> found.request()
+                        .toGrant(held.getOrDefault(found.request().id(), List.of()), found.now()))
                 .filter(grant -> grant.remaining()
                         .map(left -> !left.isNegative() && !left.isZero())
                         .orElse(true))
@@ -62,6 +62,6 @@ final class GrantLookup {
         List<StoredPermit> held = permits.findByRequests(List.of(found.request().id())).stream()
                 .map(GrantLookup::stored)
                 .toList();
-        return StoredGrant.of(found.request(), held, found.now());
+        return found.request().toGrant(held, found.now());
     }
 }

@@ -181,7 +181,7 @@ public final class GrantTransaction {
                 stored.add(new StoredPermit(permit.id(), share.name(), permit.count(), permit.token()));
             });
             requestRows.add(request);
-            outcomes.put(approval.order(), new GrantOutcome.Granted(StoredGrant.of(request, stored, now), false));
+            outcomes.put(approval.order(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
         }
         requestRows.sort(
                 Comparator.comparing(PermitRequest::externalId)); // two batches that insert in two orders deadlock

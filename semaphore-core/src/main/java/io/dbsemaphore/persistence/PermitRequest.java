@@ -1,12 +1,15 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EnumType;
 import jakarta.persistence.Enumerated;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
+import java.time.Duration;
 import java.time.LocalDateTime;
+import java.util.List;
 import org.hibernate.annotations.JdbcTypeCode;
 import org.hibernate.type.SqlTypes;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +90,23 @@ class PermitRequest {
     /** A request that holds nothing and never will: it takes the external id of an acquire that is being undone. */
     static PermitRequest undone(long id, GrantOrder order, LocalDateTime now) {
         return new PermitRequest(id, order, PermitState.RELEASED, now);
+    }
+
+    /**
+     * The grant that this request holds.
+     *
+     * @param readAt the database's clock
+     */
+    StoredGrant toGrant(List<StoredPermit> permits, LocalDateTime readAt) {
+        return new StoredGrant(
+                id,
+                externalId,
+                owner,
+                permits,
+                ttlMillis == null ? null : Duration.ofMillis(ttlMillis),
+                StoredGrant.instant(createdAt),
+                expiresAt == null ? null : StoredGrant.instant(expiresAt),
+                StoredGrant.instant(readAt));
     }
 
     long id() {

@@ -38,18 +38,6 @@ public record StoredGrant(
         permits = List.copyOf(permits);
     }
 
-    static StoredGrant of(PermitRequest request, List<StoredPermit> permits, LocalDateTime readAt) {
-        return new StoredGrant(
-                request.id(),
-                request.externalId(),
-                request.owner(),
-                permits,
-                request.ttlMillis() == null ? null : Duration.ofMillis(request.ttlMillis()),
-                instant(request.createdAt()),
-                request.expiresAt() == null ? null : instant(request.expiresAt()),
-                instant(readAt));
-    }
-
     /** How many permits of each semaphore. */
     public Map<String, Integer> counts() {
         Map<String, Integer> counts = new HashMap<>();
