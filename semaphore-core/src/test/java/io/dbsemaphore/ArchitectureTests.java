@@ -32,8 +32,15 @@ class ArchitectureTests {
     private static final String CONTRACT = "io.dbsemaphore";
     private static final String ANNOTATION = "io.dbsemaphore.annotation";
     private static final String AOP = "io.dbsemaphore.aop";
+    private static final String CONFIG = "io.dbsemaphore.config";
     private static final String ENGINE = "io.dbsemaphore.engine";
+    private static final String BATCH = "io.dbsemaphore.engine.batch";
+    private static final String HOLD = "io.dbsemaphore.engine.hold";
+    private static final String MAINTENANCE = "io.dbsemaphore.engine.maintenance";
+    private static final String SUPPORT = "io.dbsemaphore.engine.support";
+    private static final String DOMAIN = "io.dbsemaphore.domain";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
+    private static final String UNIT = "io.dbsemaphore.persistence.unit";
     private static final String CONCURRENT = "io.dbsemaphore.concurrent";
     private static final String JDBC = "io.dbsemaphore.jdbc";
 
@@ -49,7 +56,21 @@ class ArchitectureTests {
     @Test
     void looksAtEveryPackage() {
         assertThat(LIBRARY.stream().map(JavaClass::getPackageName).distinct())
-                .containsExactlyInAnyOrder(CONTRACT, ANNOTATION, AOP, ENGINE, PERSISTENCE, JDBC, CONCURRENT);
+                .containsExactlyInAnyOrder(
+                        CONTRACT,
+                        ANNOTATION,
+                        AOP,
+                        CONFIG,
+                        ENGINE,
+                        BATCH,
+                        HOLD,
+                        MAINTENANCE,
+                        SUPPORT,
+                        DOMAIN,
+                        PERSISTENCE,
+                        UNIT,
+                        JDBC,
+                        CONCURRENT);
     }
 
     @Test
@@ -58,30 +79,50 @@ class ArchitectureTests {
     }
 
     @Test
-    void theAnnotationDependsOnTheContractOnly() {
+    void annotationAndConfigDependOnTheContract() {
         mayDependOnlyOn(ANNOTATION, CONTRACT);
+        mayDependOnlyOn(CONFIG, CONTRACT);
     }
 
     @Test
-    void theAdviceDependsOnContractAnnotationAndThreadsOnly() {
+    void theAdviceDependsOnContractAnnotationAndThreads() {
         mayDependOnlyOn(AOP, CONTRACT, ANNOTATION, CONCURRENT);
     }
 
     @Test
-    void theEngineDependsOnContractPersistenceJdbcAndThreadsOnly() {
-        mayDependOnlyOn(ENGINE, CONTRACT, PERSISTENCE, JDBC, CONCURRENT);
+    void theEngineDependsOnAllBelowIt() {
+        mayDependOnlyOn(
+                ENGINE,
+                CONTRACT,
+                CONFIG,
+                BATCH,
+                HOLD,
+                MAINTENANCE,
+                SUPPORT,
+                DOMAIN,
+                PERSISTENCE,
+                UNIT,
+                JDBC,
+                CONCURRENT);
     }
 
     @Test
-    void persistenceDependsOnValuesOfTheContractAndOnJdbcOnly() {
-        noClasses()
-                .that()
-                .resideInAPackage(PERSISTENCE)
-                .should()
-                .dependOnClassesThat(resideInAPackage(CONTRACT + "..")
-                        .and(not(resideInAnyPackage(PERSISTENCE, JDBC)))
-                        .and(not(CONTRACT_VALUE)))
-                .check(LIBRARY);
+    void thePartsOfTheEngineDoNotDependOnEachOther() {
+        mayDependOnlyOn(BATCH, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
+        mayDependOnlyOn(HOLD, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, JDBC, CONCURRENT);
+        mayDependOnlyOn(MAINTENANCE, CONTRACT, CONFIG, SUPPORT, DOMAIN, PERSISTENCE, CONCURRENT);
+        mayDependOnlyOn(SUPPORT, CONTRACT, DOMAIN, PERSISTENCE, UNIT, CONCURRENT);
+    }
+
+    @Test
+    void theDomainDependsOnValuesOfTheContract() {
+        mayDependOnlyOnAndOnValuesOfTheContract(DOMAIN);
+    }
+
+    @Test
+    void persistenceDependsOnValuesOfTheContractAndOnWhatIsBelow() {
+        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC);
     }
 
     @Test
@@ -108,7 +149,7 @@ class ArchitectureTests {
 
     @Test
     void packagesAreFreeOfCycles() {
-        slices().matching("io.dbsemaphore.(*)..").should().beFreeOfCycles().check(LIBRARY);
+        slices().matching("io.dbsemaphore.(**)").should().beFreeOfCycles().check(LIBRARY);
     }
 
     @Test
@@ -189,6 +230,18 @@ class ArchitectureTests {
                 .dependOnClassesThat(resideInAPackage(CONTRACT + "..")
                         .and(not(resideInAPackage(from)))
                         .and(not(resideInAnyPackage(others))))
+                .check(LIBRARY);
+    }
+
+    private static void mayDependOnlyOnAndOnValuesOfTheContract(String from, String... others) {
+        noClasses()
+                .that()
+                .resideInAPackage(from)
+                .should()
+                .dependOnClassesThat(resideInAPackage(CONTRACT + "..")
+                        .and(not(resideInAPackage(from)))
+                        .and(not(resideInAnyPackage(others)))
+                        .and(not(CONTRACT_VALUE)))
                 .check(LIBRARY);
     }
 

@@ -21,7 +21,7 @@ public class DaemonThreads implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(DaemonThreads.class);
 
-    private volatile @Nullable LateStarts lateStarts;
+    private volatile @Nullable PendingThreadStarts lateStarts;
 
     /**
      * Begins to start later what cannot be started at once.
@@ -29,7 +29,7 @@ public class DaemonThreads implements AutoCloseable {
      * @throws OutOfMemoryError when the system has no thread for that
      */
     public final void open() {
-        LateStarts opened = new LateStarts();
+        PendingThreadStarts opened = new PendingThreadStarts();
         create("semaphore-late-starts", opened::run).start();
         lateStarts = opened;
     }
@@ -45,7 +45,7 @@ public class DaemonThreads implements AutoCloseable {
             create(name, task).start();
             return true;
         } catch (Throwable noThread) {
-            LateStarts later = lateStarts;
+            PendingThreadStarts later = lateStarts;
             if (later == null || !later.add(() -> create(name, task))) {
                 throw noThread;
             }
@@ -68,7 +68,7 @@ public class DaemonThreads implements AutoCloseable {
     /** Ends the late starts. Threads that run go on. */
     @Override
     public final void close() {
-        LateStarts closed = lateStarts;
+        PendingThreadStarts closed = lateStarts;
         if (closed != null) {
             closed.close();
         }

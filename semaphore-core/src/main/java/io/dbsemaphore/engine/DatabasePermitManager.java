@@ -6,10 +6,24 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.persistence.GrantOrder;
-import io.dbsemaphore.persistence.GrantOutcome;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.engine.batch.Granter;
+import io.dbsemaphore.engine.batch.Renewals;
+import io.dbsemaphore.engine.batch.WaitTime;
+import io.dbsemaphore.engine.hold.CheckedGrants;
+import io.dbsemaphore.engine.hold.GrantHandle;
+import io.dbsemaphore.engine.hold.GrantOperations;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldCheck;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.engine.support.Uninterruptibles;
 import io.dbsemaphore.persistence.RenewTransaction;
-import io.dbsemaphore.persistence.StoredGrant;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -19,41 +33,41 @@ import java.util.function.Supplier;
 /** The permits of a database, as this JVM acquires and releases them. Reads top to bottom: each step is elsewhere. */
 final class DatabasePermitManager implements PermitManager, GrantOperations {
 
-    private final OrderFactory orders;
-    private final Intake intake;
-    private final PatternSemaphores patterns;
-    private final Granter granter;
-    private final AsyncAcquires async;
-    private final Releaser releaser;
+    private final AcquireCommandFactory commands;
+    private final AdmissionGate intake;
+    private final PatternSemaphoreCreator patterns;
+    private final AcquireService granter;
+    private final AsyncAcquireService async;
+    private final ReleaseService releaser;
     private final Renewals renewals;
     private final RenewTransaction reads;
-    private final TransientRetry retry;
-    private final HeldGrants held;
+    private final Retries retry;
+    private final GrantRegistry held;
     private final KeepAlive keepAlive;
     private final InstanceLease lease;
     private final HeldCheck heldCheck;
     private final CheckedGrants checked;
-    private final Listeners listeners;
+    private final ListenerNotifier listeners;
     private final Supplier<DatabasePermitManager> current;
 
     DatabasePermitManager(
-            OrderFactory orders,
-            Intake intake,
-            PatternSemaphores patterns,
-            Granter granter,
-            AsyncAcquires async,
-            Releaser releaser,
+            AcquireCommandFactory commands,
+            AdmissionGate intake,
+            PatternSemaphoreCreator patterns,
+            AcquireService granter,
+            AsyncAcquireService async,
+            ReleaseService releaser,
             Renewals renewals,
             RenewTransaction reads,
-            TransientRetry retry,
-            HeldGrants held,
+            Retries retry,
+            GrantRegistry held,
             KeepAlive keepAlive,
             InstanceLease lease,
             HeldCheck heldCheck,
             CheckedGrants checked,
-            Listeners listeners,
+            ListenerNotifier listeners,
             Supplier<DatabasePermitManager> current) {
-        this.orders = orders;
+        this.commands = commands;
         this.intake = intake;
         this.patterns = patterns;
         this.granter = granter;
@@ -84,7 +98,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
         Attempt attempt = attempt(request, true, request.keepAlive().orElse(false), false);
-        return async.begin(attempt.order(), attempt.upTo(), answer -> settle(attempt, answer));
+        return async.begin(attempt.command(), attempt.upTo(), answer -> settle(attempt, answer));
     }
 
     @Override
@@ -93,34 +107,34 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
     }
 
     @Override
-    public ReleaseOutcome release(GrantState grant) {
+    public ReleaseOutcome release(HeldGrant grant) {
         return releaser.release(grant);
     }
 
     @Override
     public Optional<PermitGrant> find(String externalId) {
         long asOf = System.nanoTime();
-        return Uninterrupted.call(() -> retry.call(() -> reads.find(externalId)))
-                .map(grant -> new HeldGrant(held.refresh(grant, asOf), true, current));
+        return Uninterruptibles.call(() -> retry.call(() -> reads.find(externalId)))
+                .map(grant -> new GrantHandle(held.refresh(grant, asOf), true, current));
     }
 
     @Override
     public PermitGrant renew(String externalId, Duration ttl) {
-        Duration checkedTtl = orders.checkTtl(ttl);
+        Duration checkedTtl = commands.checkTtl(ttl);
         long asOf = System.nanoTime();
         Optional<StoredGrant> renewed = renewals.renew(externalId, checkedTtl);
         if (renewed.isEmpty()) {
             loseHeld(externalId);
             throw new PermitLostException(externalId, Map.of());
         }
-        PermitGrant handle = new HeldGrant(held.refresh(renewed.get(), asOf), true, current);
+        PermitGrant handle = new GrantHandle(held.refresh(renewed.get(), asOf), true, current);
         keepAlive.reconsider(renewed.get().requestId());
         return handle;
     }
 
     @Override
     public void requireHeld(PermitGrant grant) {
-        StoredGrant stored = grant instanceof HeldGrant handle
+        StoredGrant stored = grant instanceof GrantHandle handle
                 ? handle.stored()
                 : retry.call(() -> reads.find(grant.externalId())).orElseThrow(() -> lost(grant));
         if (!heldCheck.isHeld(stored)) {
@@ -132,7 +146,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
     /** Ends what this JVM knows of the grant, and tells of it if that was held. */
     private PermitLostException lost(PermitGrant grant) {
         loseHeld(grant.externalId());
-        if (grant instanceof HeldGrant handle && handle.isOf(current)) {
+        if (grant instanceof GrantHandle handle && handle.isOf(current)) {
             keepAlive.lose(handle.state(), handle);
         }
         return new PermitLostException(grant.externalId(), grant.permits());
@@ -140,39 +154,44 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
 
     /** Ends what this JVM holds under this external id, since the database says that it is held no longer. */
     void loseHeld(String externalId) {
-        held.find(externalId).ifPresent(state -> keepAlive.lose(state, new HeldGrant(state, true, current)));
+        held.find(externalId).ifPresent(state -> keepAlive.lose(state, new GrantHandle(state, true, current)));
     }
 
     private AcquireResult acquire(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
         Attempt attempt = attempt(request, replayable, keepAlive, forWork);
         return intake.admit(() ->
-                settle(attempt, patterns.grant(() -> granter.grant(attempt.order(), attempt.upTo()))));
+                settle(attempt, patterns.grant(() -> granter.grant(attempt.command(), attempt.upTo()))));
     }
 
     /** An acquire that begins. */
     private record Attempt(
-            AcquireRequest request, GrantOrder order, Wait upTo, long begunAt, boolean kept, boolean forWork) {}
+            AcquireRequest request,
+            AcquireCommand command,
+            WaitTime upTo,
+            long begunAt,
+            boolean keptAlive,
+            boolean forWork) {}
 
     private Attempt attempt(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
-        boolean kept = keepAlive && !request.isWithoutTtl();
+        boolean keptAlive = keepAlive && !request.isWithoutTtl();
         return new Attempt(
                 request,
-                orders.order(request, replayable, kept),
-                Wait.of(request.waitTime()),
+                commands.command(request, replayable, keptAlive),
+                WaitTime.of(request.waitTime()),
                 System.nanoTime(),
-                kept,
+                keptAlive,
                 forWork);
     }
 
-    private AcquireResult settle(Attempt attempt, Grants.Answer answer) {
+    private AcquireResult settle(Attempt attempt, Granter.Answer answer) {
         AcquireRequest request = attempt.request();
-        GrantOrder order = attempt.order();
+        AcquireCommand command = attempt.command();
         GrantOutcome outcome = answer.outcome();
         Duration waited = Duration.ofNanos(System.nanoTime() - attempt.begunAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
-            PermitGrant handle = holdOrGiveBack(request, granted, answer, attempt.kept(), attempt.forWork());
+            PermitGrant handle = holdOrGiveBack(request, granted, answer, attempt.keptAlive(), attempt.forWork());
             listeners.tell(listener -> listener.acquired(handle, waited));
-            if (order.refusals() > 0) {
+            if (command.refusals() > 0) {
                 listeners.tell(listener -> listener.waited(handle, waited));
             }
             return new AcquireResult.Granted(handle);
@@ -184,14 +203,18 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
         if (outcome instanceof GrantOutcome.Rejected rejected) {
             throw rejected.reason();
         }
-        throw new IllegalStateException("Nothing was decided about " + order.externalId() + ": " + outcome);
+        throw new IllegalStateException("Nothing was decided about " + command.externalId() + ": " + outcome);
     }
 
     /** An acquire that throws holds nothing, whatever it is that went wrong here. */
     private PermitGrant holdOrGiveBack(
-            AcquireRequest request, GrantOutcome.Granted granted, Grants.Answer answer, boolean kept, boolean forWork) {
+            AcquireRequest request,
+            GrantOutcome.Granted granted,
+            Granter.Answer answer,
+            boolean keptAlive,
+            boolean forWork) {
         try {
-            return hold(request, granted, answer, kept, forWork);
+            return hold(request, granted, answer, keptAlive, forWork);
         } catch (RuntimeException | Error failure) {
             if (!granted.replayed()) {
                 releaser.giveBack(granted.grant());
@@ -201,15 +224,19 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
     }
 
     private PermitGrant hold(
-            AcquireRequest request, GrantOutcome.Granted granted, Grants.Answer answer, boolean kept, boolean forWork) {
-        GrantState state = held.register(granted.grant(), answer.asOf());
-        PermitGrant grant = new HeldGrant(state, granted.replayed(), current);
-        if (forWork || kept) {
+            AcquireRequest request,
+            GrantOutcome.Granted granted,
+            Granter.Answer answer,
+            boolean keptAlive,
+            boolean forWork) {
+        HeldGrant state = held.register(granted.grant(), answer.asOf());
+        PermitGrant grant = new GrantHandle(state, granted.replayed(), current);
+        if (forWork || keptAlive) {
             state.markForWork();
         }
-        if (kept) {
-            state.bindTo(lease, answer.lapses());
-            keepAlive.keep(state, grant, orders.maxHold(request));
+        if (keptAlive) {
+            state.bindTo(lease, answer.epoch());
+            keepAlive.keep(state, grant, commands.maxHold(request));
             keepAlive.settle(state);
         } else if (granted.replayed()) {
             keepAlive.reconsider(granted.grant()

@@ -6,6 +6,11 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreName;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.engine.batch.Granter;
+import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.engine.support.Uninterruptibles;
 import io.dbsemaphore.persistence.AdminTransactions;
 import java.util.List;
 import java.util.Optional;
@@ -18,19 +23,19 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     private static final int MAX_REASON = 1000;
 
     private final AdminTransactions transactions;
-    private final Releaser releaser;
+    private final ReleaseService releaser;
     private final DatabasePermitManager permits;
-    private final TransientRetry retry;
-    private final Grants grants;
-    private final Listeners listeners;
+    private final Retries retry;
+    private final Granter grants;
+    private final ListenerNotifier listeners;
 
     DatabaseSemaphoreAdmin(
             AdminTransactions transactions,
-            Releaser releaser,
+            ReleaseService releaser,
             DatabasePermitManager permits,
-            TransientRetry retry,
-            Grants grants,
-            Listeners listeners) {
+            Retries retry,
+            Granter grants,
+            ListenerNotifier listeners) {
         this.grants = grants;
         this.transactions = transactions;
         this.releaser = releaser;
@@ -106,7 +111,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     }
 
     private <T extends @Nullable Object> T run(Supplier<T> transaction) {
-        return Uninterrupted.call(() -> retry.call(transaction));
+        return Uninterruptibles.call(() -> retry.call(transaction));
     }
 
     private static void checkCapacity(String name, int capacity) {

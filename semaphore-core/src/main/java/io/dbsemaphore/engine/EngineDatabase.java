@@ -1,5 +1,9 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.engine.hold.HeldCheck;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Durability;

@@ -4,6 +4,27 @@ import io.dbsemaphore.OwnerLiveness;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.engine.batch.BatchTransaction;
+import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.Granter;
+import io.dbsemaphore.engine.batch.ReleaseBatcher;
+import io.dbsemaphore.engine.batch.Releases;
+import io.dbsemaphore.engine.batch.RenewalBatcher;
+import io.dbsemaphore.engine.batch.Renewals;
+import io.dbsemaphore.engine.hold.CheckedGrants;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
+import io.dbsemaphore.engine.maintenance.DeadOwners;
+import io.dbsemaphore.engine.maintenance.MaintenanceSchedule;
+import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.CompletionExecutor;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.util.List;
 import java.util.function.Supplier;
@@ -18,11 +39,11 @@ final class EngineRun {
     private final DaemonThreads threads;
     private final SemaphoreSettings settings;
     private final MaintenanceSettings maintenanceSettings;
-    private final Grants grants;
+    private final Granter grants;
     private final Releases releases;
     private final Renewals renewals;
-    private final BackgroundReleases background;
-    private final CompletionThreads completions;
+    private final BackgroundReleaser background;
+    private final CompletionExecutor completions;
     private final DatabasePermitManager permitManager;
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance;
@@ -34,7 +55,7 @@ final class EngineRun {
             SemaphoreSettings settings,
             MaintenanceSettings maintenanceSettings,
             SemaphorePatterns patterns,
-            Listeners listeners,
+            ListenerNotifier listeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             DaemonThreads threads) {}
 
@@ -47,18 +68,18 @@ final class EngineRun {
     EngineRun(
             Configuration configuration,
             EngineDatabase database,
-            HeldGrants held,
+            GrantRegistry held,
             CheckedGrants checked,
             Supplier<DatabasePermitManager> current) {
         threads = configuration.threads();
         settings = configuration.settings();
         maintenanceSettings = configuration.maintenanceSettings();
         SemaphorePersistence persistence = database.persistence();
-        Listeners listeners = configuration.listeners();
-        background = new BackgroundReleases(persistence.undoing(), threads);
-        completions = new CompletionThreads(threads);
-        TransientRetry retry = new TransientRetry(settings.maxAttempts(), listeners);
-        Intake intake = new Intake();
+        ListenerNotifier listeners = configuration.listeners();
+        background = new BackgroundReleaser(persistence.undoing(), threads);
+        completions = new CompletionExecutor(threads);
+        Retries retry = new Retries(settings.maxAttempts(), listeners);
+        AdmissionGate intake = new AdmissionGate();
         InstanceLease lease = new InstanceLease(persistence.instances(), settings.owner(), settings.instanceTimeout());
         KeepAlive keepAlive = new KeepAlive(
                 database.sessions(),
@@ -68,46 +89,47 @@ final class EngineRun {
                 listeners,
                 threads,
                 settings.keepAliveInterval());
-        GrantAttempt attempt = new GrantAttempt(persistence.grants(), keepAlive::prepare, listeners);
-        UnbatchedReleases unbatched = new UnbatchedReleases(retry, settings.lockWaitTimeout());
-        GatheredReleases gathered = new GatheredReleases(
+        BatchTransaction attempt = new BatchTransaction(persistence.grants(), keepAlive::prepare, listeners);
+        ReleasesByExternalId unbatched = new ReleasesByExternalId(retry, settings.lockWaitTimeout());
+        ReleaseBatcher releaseBatcher = new ReleaseBatcher(
                 persistence.releases(),
                 threads,
-                lanes(),
+                transactionsAtOnce(),
                 settings.maxBatchSize(),
                 settings.maxAttempts(),
                 settings.lockWaitTimeout(),
                 listeners);
-        releases = gathered;
-        grants = new GatheredGrants(
+        releases = releaseBatcher;
+        grants = new BatchingGranter(
                 attempt,
-                persistence.levels(),
-                gathered,
+                persistence.availabilityTransactions(),
+                releaseBatcher,
                 background,
                 threads,
-                lanes(),
+                transactionsAtOnce(),
                 settings.maxBatchSize(),
                 settings.maxAttempts(),
                 settings.lockWaitTimeout(),
                 settings.decisionTimeout());
-        renewals = new GatheredRenewals(
+        renewals = new RenewalBatcher(
                 persistence.renewals(),
                 threads,
-                lanes(),
+                transactionsAtOnce(),
                 settings.maxBatchSize(),
                 settings.maxAttempts(),
                 settings.lockWaitTimeout(),
                 listeners);
-        Releaser releaser = new Releaser(
+        ReleaseService releaser = new ReleaseService(
                 releases, persistence.releases(), unbatched, held, checked, background, grants, keepAlive, listeners);
-        PatternSemaphores patterns = new PatternSemaphores(configuration.patterns(), persistence.admin(), retry);
-        Granter granter = new Granter(grants, persistence.undoing(), retry, background);
+        PatternSemaphoreCreator patterns =
+                new PatternSemaphoreCreator(configuration.patterns(), persistence.admin(), retry);
+        AcquireService granter = new AcquireService(grants, persistence.undoing(), retry, background);
         permitManager = new DatabasePermitManager(
-                new OrderFactory(settings, lease),
+                new AcquireCommandFactory(settings, lease),
                 intake,
                 patterns,
                 granter,
-                new AsyncAcquires(intake, patterns, granter, completions),
+                new AsyncAcquireService(intake, patterns, granter, completions),
                 releaser,
                 renewals,
                 persistence.renewals(),
@@ -134,7 +156,7 @@ final class EngineRun {
     }
 
     /** How many transactions of one kind may be under way: the others are left connections, too. */
-    private int lanes() {
+    private int transactionsAtOnce() {
         return Math.max(1, settings.maxConnections() / 2);
     }
 

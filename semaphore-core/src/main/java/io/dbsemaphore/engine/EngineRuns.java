@@ -2,6 +2,9 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.engine.hold.CheckedGrants;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.support.CallerExceptions;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -23,7 +26,7 @@ final class EngineRuns {
     private final EngineRun.Configuration configuration;
     private final Supplier<EngineDatabase> opening;
     private final Consumer<SemaphoreAdmin> onceOpen;
-    private final HeldGrants held = new HeldGrants();
+    private final GrantRegistry held = new GrantRegistry();
     private final CheckedGrants checked = new CheckedGrants();
     private final FutureTask<EngineRun> first = new FutureTask<>(this::openFirst);
     private volatile @Nullable EngineDatabase database;
@@ -92,7 +95,7 @@ final class EngineRuns {
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
                 } catch (ExecutionException failure) {
-                    throw CallerFailures.of(failure.getCause());
+                    throw CallerExceptions.of(failure.getCause());
                 }
             }
         } finally {

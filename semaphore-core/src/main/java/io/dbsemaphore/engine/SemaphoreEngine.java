@@ -6,6 +6,10 @@ import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -79,7 +83,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                         settings,
                         maintenanceSettings,
                         patterns,
-                        new Listeners(semaphoreListeners),
+                        new ListenerNotifier(semaphoreListeners),
                         ownerLiveness,
                         threads),
                 () -> EngineDatabase.open(dataSource, settings),
@@ -89,9 +93,9 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     private SemaphoreEngine(EngineRuns runs) {
         this.runs = runs;
-        permitManager = new CurrentPermitManager(runs);
-        admin = new CurrentAdmin(runs);
-        maintenance = new CurrentMaintenance(runs);
+        permitManager = new DelegatingPermitManager(runs);
+        admin = new DelegatingAdmin(runs);
+        maintenance = new DelegatingMaintenance(runs);
     }
 
     /**
@@ -116,7 +120,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                         settings,
                         maintenanceSettings,
                         patterns,
-                        new Listeners(semaphoreListeners),
+                        new ListenerNotifier(semaphoreListeners),
                         ownerLiveness,
                         new DaemonThreads()),
                 () -> EngineDatabase.open(dataSource, settings, schemaWait),

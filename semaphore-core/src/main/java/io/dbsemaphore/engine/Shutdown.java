@@ -2,6 +2,13 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.engine.batch.Granter;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.ReleaseTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,23 +31,23 @@ final class Shutdown {
 
     private static final Duration DATABASE_PATIENCE = Duration.ofSeconds(10);
 
-    private final Intake intake;
-    private final Grants grants;
-    private final HeldGrants held;
+    private final AdmissionGate intake;
+    private final Granter grants;
+    private final GrantRegistry held;
     private final KeepAlive keepAlive;
     private final ReleaseTransaction releases;
-    private final TransientRetry retry;
-    private final Listeners listeners;
+    private final Retries retry;
+    private final ListenerNotifier listeners;
     private final DaemonThreads threads;
 
     Shutdown(
-            Intake intake,
-            Grants grants,
-            HeldGrants held,
+            AdmissionGate intake,
+            Granter grants,
+            GrantRegistry held,
             KeepAlive keepAlive,
             ReleaseTransaction releases,
-            TransientRetry retry,
-            Listeners listeners,
+            Retries retry,
+            ListenerNotifier listeners,
             DaemonThreads threads) {
         this.intake = intake;
         this.grants = grants;
@@ -73,7 +80,7 @@ final class Shutdown {
     }
 
     private void releaseRest() throws InterruptedException {
-        List<GrantState> rest =
+        List<HeldGrant> rest =
                 held.all().stream().filter(state -> state.grant().ttl() != null).toList();
         FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
         if (!threads.start("semaphore-shutdown", release)) {
@@ -98,16 +105,16 @@ final class Shutdown {
         }
     }
 
-    private int release(List<GrantState> rest) {
+    private int release(List<HeldGrant> rest) {
         rest.forEach(state -> {
             state.end();
             keepAlive.stop(state.grant().requestId());
             held.end(state.grant().requestId());
         });
         // each by itself, and those last that somebody has locked: they must not keep the others from being released
-        List<GrantState> locked = new ArrayList<>();
+        List<HeldGrant> locked = new ArrayList<>();
         int released = 0;
-        for (GrantState state : rest) {
+        for (HeldGrant state : rest) {
             if (Thread.currentThread().isInterrupted()) {
                 return released; // nobody waits for it any more
             }
@@ -117,18 +124,18 @@ final class Shutdown {
                 locked.add(state);
             }
         }
-        for (GrantState state : locked) {
+        for (HeldGrant state : locked) {
             try {
                 released += retry.call(() -> release(state));
             } catch (RuntimeException failure) {
                 log.debug("{} could not be released at shutdown", state.grant(), failure);
             }
         }
-        keepAlive.leave();
+        keepAlive.deregister();
         return released;
     }
 
-    private int release(GrantState state) {
+    private int release(HeldGrant state) {
         ReleaseOutcome outcome = releases.release(state.grant());
         state.released();
         if (outcome != ReleaseOutcome.RELEASED) {

@@ -1,10 +1,10 @@
 /**
- * The engine: acquiring with its attempts and its waiting, the handles of what this JVM holds, releasing, renewing,
- * checking, and what an operator does. It decides when a transaction runs and what its failure means; what the
- * transaction does is in {@code io.dbsemaphore.persistence}.
+ * The engine: how a permit is acquired and released, from the caller's request to its answer. The packages below it have
+ * one task each: {@code batch} lets callers share a transaction, {@code hold} looks after what this JVM holds,
+ * {@code maintenance} cleans up, {@code support} has what all of them need. What a transaction does is in
+ * {@code io.dbsemaphore.persistence}.
  *
- * <p>Entered through {@link io.dbsemaphore.engine.SemaphoreEngine}. Depends on the contract, on persistence, on
- * {@code io.dbsemaphore.jdbc} and {@code io.dbsemaphore.concurrent}.
+ * <p>{@link io.dbsemaphore.engine.SemaphoreEngine} and the exceptions are public API; all else is internal.
  */
 @NullMarked
 package io.dbsemaphore.engine;

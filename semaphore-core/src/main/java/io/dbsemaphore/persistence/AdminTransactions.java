@@ -7,6 +7,9 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.TimeOrderedIds;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.ForcedRelease;
+import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;

@@ -1,5 +1,8 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.HolderScans;
+import io.dbsemaphore.domain.Shortfall;
+import io.dbsemaphore.domain.StoredGrant;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -18,12 +21,12 @@ final class EarliestExpiries {
     }
 
     /** The earliest expiry of each, by id; none where nothing held expires. Where many hold, it may be somewhat old. */
-    Map<Long, Instant> of(Collection<Lack> lacks) {
+    Map<Long, Instant> of(Collection<Shortfall> shortfalls) {
         Map<Long, Instant> expiries = new HashMap<>();
-        List<Lack> unknown = lacks.stream()
-                .filter(lack -> scans.recent(lack)
+        List<Shortfall> unknown = shortfalls.stream()
+                .filter(shortfall -> scans.recent(shortfall)
                         .map(recent -> {
-                            recent.ifPresent(at -> expiries.put(lack.semaphoreId(), at));
+                            recent.ifPresent(at -> expiries.put(shortfall.semaphoreId(), at));
                             return false;
                         })
                         .orElse(true))
@@ -35,12 +38,12 @@ final class EarliestExpiries {
                     expiries.put(earliest.semaphoreId(), StoredGrant.instant(earliest.at()));
                 }
             });
-            scans.remember(unknown, begin, lack -> Optional.ofNullable(expiries.get(lack.semaphoreId())));
+            scans.remember(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
         }
         return expiries;
     }
 
-    private static List<Long> ids(List<Lack> lacks) {
-        return lacks.stream().map(Lack::semaphoreId).toList();
+    private static List<Long> ids(List<Shortfall> shortfalls) {
+        return shortfalls.stream().map(Shortfall::semaphoreId).toList();
     }
 }

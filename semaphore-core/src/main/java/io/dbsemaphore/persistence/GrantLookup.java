@@ -1,7 +1,8 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.persistence.PermitRequestRepository.Found;
-import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
 import jakarta.persistence.EntityManager;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,7 +1,10 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDateTime;

@@ -2,8 +2,23 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.Allocation;
+import io.dbsemaphore.domain.BatchOutcomes;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantBatch;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.PartialReleaseException;
+import io.dbsemaphore.domain.ReclaimedRequest;
+import io.dbsemaphore.domain.SemaphoreAvailability;
+import io.dbsemaphore.domain.StaleSemaphoreException;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.ReleaseTransaction.FreeRelease;
-import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
+import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -39,8 +54,8 @@ public final class GrantTransaction {
     private final ShortTransaction transaction;
     private final ReleaseTransaction releases;
     private final SemaphoreDirectory directory;
-    private final RepeatedOrders repeatedOrders;
-    private final OrphanedRequests orphans;
+    private final RepeatedCommands repeatedCommands;
+    private final ReclaimForAcquire orphans;
     private final EarliestExpiries earliestExpiries;
     private final GrantStatements statements;
     private final TimeOrderedIds ids;
@@ -49,15 +64,15 @@ public final class GrantTransaction {
             ShortTransaction transaction,
             ReleaseTransaction releases,
             SemaphoreDirectory directory,
-            RepeatedOrders repeatedOrders,
-            OrphanedRequests orphans,
+            RepeatedCommands repeatedCommands,
+            ReclaimForAcquire orphans,
             EarliestExpiries earliestExpiries,
             GrantStatements statements,
             TimeOrderedIds ids) {
         this.transaction = transaction;
         this.releases = releases;
         this.directory = directory;
-        this.repeatedOrders = repeatedOrders;
+        this.repeatedCommands = repeatedCommands;
         this.orphans = orphans;
         this.earliestExpiries = earliestExpiries;
         this.statements = statements;
@@ -67,52 +82,53 @@ public final class GrantTransaction {
     /**
      * Grants or refuses the orders, each with an outcome of its own, in their order.
      *
-     * @param round what to grant, asked for once there is a connection
+     * @param batch what to grant, asked for once there is a connection
      * @throws PartialReleaseException when one of the releases is the reason; nothing was done
      * @throws RuntimeException when the transaction failed as a whole: nothing was done, unless it is a
      *     {@link CommitOutcomeUnknownException}
      */
-    public GrantResult grant(Supplier<GrantRound> round) {
-        return transaction.execute(() -> grant(round.get()));
+    public BatchResult grant(Supplier<GrantBatch> batch) {
+        return transaction.execute(() -> grant(batch.get()));
     }
 
-    private GrantResult grant(GrantRound round) {
-        return releases.releaseFreeWithin(round.releases(), release -> grant(round, release));
+    private BatchResult grant(GrantBatch batch) {
+        return releases.releaseFreeWithin(batch.releases(), release -> grant(batch, release));
     }
 
-    private GrantResult grant(GrantRound round, FreeRelease release) {
-        GrantBatch batch = new GrantBatch(round.orders());
-        repeatedOrders.settle(batch);
-        RowLocks locks = lock(batch, round.awaited());
-        repeatedOrders.settle(batch); // who waited for the lock may have been overtaken by his own repetition
-        Map<String, Room> rooms = measure(locks);
+    private BatchResult grant(GrantBatch batch, FreeRelease release) {
+        BatchOutcomes outcomes = new BatchOutcomes(batch.commands());
+        repeatedCommands.settle(outcomes);
+        RowLocks locks = lock(outcomes, batch.awaited());
+        repeatedCommands.settle(outcomes); // who waited for the lock may have been overtaken by his own repetition
+        Map<String, SemaphoreAvailability> availabilities = measure(locks);
         Set<Long> released = release.released();
-        batch.settleAll(order -> postponed(order, rooms.keySet()));
-        batch.settleAll(order -> order.claim() ? null : new GrantOutcome.Withdrawn());
-        Decision decision = Decision.of(batch.open(), rooms);
-        List<TakenBack> takenBack = decision.hasRefusals() ? orphans.releaseOf(decision.lacks()) : List.of();
-        if (!takenBack.isEmpty()) {
-            decision = Decision.of(batch.open(), measure(locks));
+        outcomes.settleAll(command -> postponed(command, availabilities.keySet()));
+        outcomes.settleAll(command -> command.claim() ? null : new GrantOutcome.Withdrawn());
+        Allocation decision = Allocation.of(outcomes.open(), availabilities);
+        List<ReclaimedRequest> reclaimed =
+                decision.hasRefusals() ? orphans.releaseOf(decision.shortfalls()) : List.of();
+        if (!reclaimed.isEmpty()) {
+            decision = Allocation.of(outcomes.open(), measure(locks));
         }
-        write(decision).forEach(batch::settle);
-        decision.rejections().forEach(batch::settle);
-        refuse(decision).forEach(batch::settle);
-        return new GrantResult(batch.outcomes(), decision.availability(), takenBack, released);
+        write(decision).forEach(outcomes::settle);
+        decision.rejections().forEach(outcomes::settle);
+        refuse(decision).forEach(outcomes::settle);
+        return new BatchResult(outcomes.outcomes(), decision.remaining(), reclaimed, released);
     }
 
     /** Locks what the orders name, by the next round trip. */
-    private RowLocks lock(GrantBatch batch, Set<String> awaited) {
-        Map<String, Long> known = settleUnknown(batch);
+    private RowLocks lock(BatchOutcomes outcomes, Set<String> awaited) {
+        Map<String, Long> known = settleUnknown(outcomes);
         SortedMap<Long, String> waiting = new TreeMap<>();
         SortedMap<Long, String> free = new TreeMap<>();
-        batch.openNames().forEach(name -> (awaited.contains(name) ? waiting : free).put(idOf(known, name), name));
+        outcomes.openNames().forEach(name -> (awaited.contains(name) ? waiting : free).put(idOf(known, name), name));
         return RowLocks.lock(statements, waiting, free);
     }
 
-    private Map<String, Long> settleUnknown(GrantBatch batch) {
-        Map<String, Long> known = directory.findIds(batch.openNames());
-        batch.settleAll(order -> {
-            List<String> unknown = order.permits().keySet().stream()
+    private Map<String, Long> settleUnknown(BatchOutcomes outcomes) {
+        Map<String, Long> known = directory.findIds(outcomes.openNames());
+        outcomes.settleAll(command -> {
+            List<String> unknown = command.permits().keySet().stream()
                     .filter(name -> !known.containsKey(name))
                     .toList();
             return unknown.isEmpty() ? null : new GrantOutcome.Rejected(new SemaphoreNotFoundException(unknown));
@@ -129,59 +145,59 @@ public final class GrantTransaction {
     }
 
     /** The rooms of what is locked, by name. */
-    private Map<String, Room> measure(RowLocks locks) {
+    private Map<String, SemaphoreAvailability> measure(RowLocks locks) {
         Map<Long, HeldSum> sums = statements.sumHeld(locks.ids());
         locks.firstMissing().ifPresent(missing -> {
             directory.forget(missing.getKey());
             throw new StaleSemaphoreException(missing.getValue());
         });
-        Map<String, Room> rooms = new HashMap<>();
+        Map<String, SemaphoreAvailability> availabilities = new HashMap<>();
         for (LockedSemaphore semaphore : locks.locked()) {
             HeldSum sum = sums.get(semaphore.id());
             if (sum == null) {
                 throw new IllegalStateException("The locked semaphore '" + semaphore.name() + "' has no sum");
             }
-            rooms.put(locks.nameOf(semaphore), new Room(semaphore, sum));
+            availabilities.put(locks.nameOf(semaphore), new SemaphoreAvailability(semaphore, sum));
         }
-        return rooms;
+        return availabilities;
     }
 
     /** An order that names what somebody else has locked is left for another transaction. */
-    private static @Nullable GrantOutcome postponed(GrantOrder order, Set<String> locked) {
-        return order.permits().keySet().stream()
+    private static @Nullable GrantOutcome postponed(AcquireCommand command, Set<String> locked) {
+        return command.permits().keySet().stream()
                 .filter(name -> !locked.contains(name))
                 .findFirst()
                 .map(GrantOutcome.Postponed::new)
                 .orElse(null);
     }
 
-    private Map<GrantOrder, GrantOutcome> write(Decision decision) {
+    private Map<AcquireCommand, GrantOutcome> write(Allocation decision) {
         if (decision.approvals().isEmpty()) {
             return Map.of();
         }
-        List<Decision.Approval> approvals = decision.approvals();
+        List<Allocation.Approval> approvals = decision.approvals();
         LocalDateTime now = decision.now();
         statements.raiseFences(decision.watermarks(), approvals.size(), now);
         List<PermitRequest> requestRows = new ArrayList<>();
         List<Permit> permitRows = new ArrayList<>();
-        Map<GrantOrder, GrantOutcome> outcomes = new HashMap<>();
-        for (Decision.Approval approval : approvals) {
-            PermitRequest request = PermitRequest.acquired(ids.next(), approval.order(), now);
-            approval.order().remember(request.id());
+        Map<AcquireCommand, GrantOutcome> outcomes = new HashMap<>();
+        for (Allocation.Approval approval : approvals) {
+            PermitRequest request = PermitRequest.acquired(ids.next(), approval.command(), now);
+            approval.command().remember(request.id());
             List<StoredPermit> stored = new ArrayList<>();
             approval.shares().forEach(share -> {
                 Permit permit = new Permit(
                         ids.next(),
-                        share.room().semaphoreId(),
+                        share.availability().semaphoreId(),
                         request.id(),
                         share.count(),
-                        approval.order().isExclusive(),
+                        approval.command().isExclusive(),
                         share.token());
                 permitRows.add(permit);
                 stored.add(new StoredPermit(permit.id(), share.name(), permit.count(), permit.token()));
             });
             requestRows.add(request);
-            outcomes.put(approval.order(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
+            outcomes.put(approval.command(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
         }
         requestRows.sort(
                 Comparator.comparing(PermitRequest::externalId)); // two batches that insert in two orders deadlock
@@ -190,19 +206,19 @@ public final class GrantTransaction {
         return outcomes;
     }
 
-    private Map<GrantOrder, GrantOutcome> refuse(Decision decision) {
+    private Map<AcquireCommand, GrantOutcome> refuse(Allocation decision) {
         if (!decision.hasRefusals()) {
             return Map.of();
         }
-        boolean isTold = decision.refusals().keySet().stream().anyMatch(order -> !order.isPatient());
-        Map<Long, Instant> expiries = isTold ? earliestExpiries.of(decision.lacks()) : Map.of();
-        Map<GrantOrder, GrantOutcome> outcomes = new HashMap<>();
-        decision.refusals().forEach((order, shortages) -> {
+        boolean isTold = decision.refusals().keySet().stream().anyMatch(command -> !command.isWillingToWait());
+        Map<Long, Instant> expiries = isTold ? earliestExpiries.of(decision.shortfalls()) : Map.of();
+        Map<AcquireCommand, GrantOutcome> outcomes = new HashMap<>();
+        decision.refusals().forEach((command, shortages) -> {
             List<PermitShortage> described = shortages.stream()
-                    .map(shortage -> shortage.describe(
-                            Optional.ofNullable(expiries.get(shortage.room().semaphoreId()))))
+                    .map(shortage -> shortage.describe(Optional.ofNullable(
+                            expiries.get(shortage.availability().semaphoreId()))))
                     .toList();
-            outcomes.put(order, new GrantOutcome.Refused(described));
+            outcomes.put(command, new GrantOutcome.Refused(described));
         });
         return outcomes;
     }

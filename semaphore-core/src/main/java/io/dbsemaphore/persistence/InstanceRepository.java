@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.DeadInstance;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -59,7 +60,7 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
                 r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
             from PermitRequest r left join SemaphoreInstance i on i.id = r.instance
             where r.state = ACQUIRED and r.instance is not null and (i.id is null or i.expiresAt <= utc_now())""")
-    List<Silent> findSilentHolders();
+    List<Silent> findSuspectHolders();
 
     /** Such instances among those that hold permits of these semaphores. */
     @Query("""
@@ -68,16 +69,16 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.instance is not null
               and (i.id is null or i.expiresAt <= utc_now())""")
-    List<Silent> findSilentHolders(Collection<Long> semaphoreIds);
+    List<Silent> findSuspectHolders(Collection<Long> semaphoreIds);
 
     /** Instances that were not heard of for a long time and hold nothing; read without a lock. */
     @Query("""
             select i.id from SemaphoreInstance i
             where i.expiresAt <= utc_plus_millis(:minusMillis)
               and not exists (select 1 from PermitRequest r where r.state = ACQUIRED and r.instance = i.id)""")
-    List<Long> findLongSilent(long minusMillis);
+    List<Long> findLongExpired(long minusMillis);
 
     @Modifying
     @Query("delete from SemaphoreInstance i where i.id in :ids and i.expiresAt <= utc_plus_millis(:minusMillis)")
-    int deleteLongSilent(Collection<Long> ids, long minusMillis);
+    int deleteLongExpired(Collection<Long> ids, long minusMillis);
 }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 
 /** The heartbeat of this JVM. */

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.util.Collection;
 
 /** The statements that keep many grants alive at once. */

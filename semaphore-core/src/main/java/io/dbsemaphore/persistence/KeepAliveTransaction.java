@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,5 +1,10 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.ReclaimReason;
+import io.dbsemaphore.domain.ReclaimedRequest;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.TimeOrderedIds;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -21,8 +26,8 @@ public final class MaintenanceTransactions {
     private final SemaphoreRepository semaphores;
     private final InstanceRepository instances;
     private final CapacityAuditRepository audits;
-    private final SilentInstances silentInstances;
-    private final OrphanRelease release;
+    private final SuspectInstances suspectInstances;
+    private final RequestReclaim release;
 
     MaintenanceTransactions(
             ShortTransaction transaction,
@@ -31,15 +36,15 @@ public final class MaintenanceTransactions {
             SemaphoreRepository semaphores,
             InstanceRepository instances,
             CapacityAuditRepository audits,
-            SilentInstances silentInstances,
-            OrphanRelease release) {
+            SuspectInstances suspectInstances,
+            RequestReclaim release) {
         this.transaction = transaction;
         this.requests = requests;
         this.permits = permits;
         this.semaphores = semaphores;
         this.instances = instances;
         this.audits = audits;
-        this.silentInstances = silentInstances;
+        this.suspectInstances = suspectInstances;
         this.release = release;
     }
 
@@ -54,7 +59,7 @@ public final class MaintenanceTransactions {
     /** The candidates above a key whose JVM is gone. */
     public List<Long> findOfDeadInstances(long after, int limit) {
         return transaction.execute(() -> {
-            Set<Long> dead = silentInstances.dead(instances.findSilentHolders());
+            Set<Long> dead = suspectInstances.dead(instances.findSuspectHolders());
             return dead.isEmpty() ? List.of() : requests.findOfInstances(dead, after, Limit.of(limit));
         });
     }
@@ -70,13 +75,13 @@ public final class MaintenanceTransactions {
     }
 
     /** The candidates above a key of a dead owner. */
-    public List<Long> findOfOwner(OrphanReason.OwnerDead dead, long after, int limit) {
+    public List<Long> findOfOwner(ReclaimReason.OwnerDead dead, long after, int limit) {
         return transaction.execute(
                 () -> requests.findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
     }
 
     /** Releases those candidates that still are what the reason says, and returns them. */
-    public List<TakenBack> release(List<Long> candidates, OrphanReason reason) {
+    public List<ReclaimedRequest> release(List<Long> candidates, ReclaimReason reason) {
         return transaction.execute(() -> release.release(candidates, reason));
     }
 
@@ -89,7 +94,7 @@ public final class MaintenanceTransactions {
      * Frees one batch of those permits of the semaphores whose requests are released: there are none, unless somebody
      * wrote to the tables. Found by way of what is held, which is little, and not among all that was ever released.
      */
-    public int mendHalfReleased(List<Long> semaphoreIds, int limit) {
+    public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
         return transaction.execute(() -> {
             List<Long> half = requests.findHalfReleased(semaphoreIds, Limit.of(limit));
             return half.isEmpty() ? 0 : permits.releaseByRequests(half);
@@ -101,7 +106,7 @@ public final class MaintenanceTransactions {
      *
      * @param requests how many requests it deleted
      * @param repairedPermits how many of their permits were held still; those of a semaphore that is deleted, too, which
-     *     {@link #mendHalfReleased} does not find
+     *     {@link #repairHalfReleased} does not find
      */
     public record CleanUp(int requests, int repairedPermits) {}
 
@@ -128,10 +133,10 @@ public final class MaintenanceTransactions {
     }
 
     /** Forgets instances that have been silent for long and hold nothing. */
-    public int deleteLongSilentInstances(Duration silentFor) {
+    public int deleteExpiredInstances(Duration silentFor) {
         return transaction.execute(() -> {
-            List<Long> longSilent = instances.findLongSilent(-silentFor.toMillis());
-            return longSilent.isEmpty() ? 0 : instances.deleteLongSilent(longSilent, -silentFor.toMillis());
+            List<Long> longExpired = instances.findLongExpired(-silentFor.toMillis());
+            return longExpired.isEmpty() ? 0 : instances.deleteLongExpired(longExpired, -silentFor.toMillis());
         });
     }
 

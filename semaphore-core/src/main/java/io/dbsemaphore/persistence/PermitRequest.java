@@ -1,6 +1,9 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.persistence.StoredGrant.StoredPermit;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.PermitState;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EnumType;
@@ -64,15 +67,15 @@ class PermitRequest {
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected PermitRequest() {}
 
-    private PermitRequest(long id, GrantOrder order, PermitState state, LocalDateTime now) {
+    private PermitRequest(long id, AcquireCommand command, PermitState state, LocalDateTime now) {
         this.id = id;
-        this.externalId = order.externalId();
-        this.owner = order.owner();
-        this.instance = order.instance();
+        this.externalId = command.externalId();
+        this.owner = command.owner();
+        this.instance = command.instance();
         this.state = state;
-        this.contentDigest = order.contentDigest();
-        this.ttlMillis = order.ttl() == null ? null : order.ttl().toMillis();
-        this.expiresAt = order.ttl() == null ? null : now.plus(order.ttl());
+        this.contentDigest = command.contentDigest();
+        this.ttlMillis = command.ttl() == null ? null : command.ttl().toMillis();
+        this.expiresAt = command.ttl() == null ? null : now.plus(command.ttl());
         this.renewedAt = now;
         this.createdAt = now;
         this.updatedAt = now;
@@ -83,13 +86,13 @@ class PermitRequest {
      *
      * @param now the database's clock
      */
-    static PermitRequest acquired(long id, GrantOrder order, LocalDateTime now) {
-        return new PermitRequest(id, order, PermitState.ACQUIRED, now);
+    static PermitRequest acquired(long id, AcquireCommand command, LocalDateTime now) {
+        return new PermitRequest(id, command, PermitState.ACQUIRED, now);
     }
 
     /** A request that holds nothing and never will: it takes the external id of an acquire that is being undone. */
-    static PermitRequest undone(long id, GrantOrder order, LocalDateTime now) {
-        return new PermitRequest(id, order, PermitState.RELEASED, now);
+    static PermitRequest undone(long id, AcquireCommand command, LocalDateTime now) {
+        return new PermitRequest(id, command, PermitState.RELEASED, now);
     }
 
     /**

@@ -192,7 +192,7 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
             where r.id in :ids and r.state = ACQUIRED and r.instance is not null
               and not exists (select 1 from SemaphoreInstance i where i.id = r.instance and i.expiresAt > utc_now())""")
-    int releaseOfSilent(Collection<Long> ids);
+    int releaseOfSuspect(Collection<Long> ids);
 
     /** Releases what is held without a time to live and is stale. */
     @Modifying

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.PermitState;
 import jakarta.persistence.EntityManager;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

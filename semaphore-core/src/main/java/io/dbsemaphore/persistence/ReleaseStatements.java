@@ -3,6 +3,7 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;

@@ -1,8 +1,11 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.domain.PartialReleaseException;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

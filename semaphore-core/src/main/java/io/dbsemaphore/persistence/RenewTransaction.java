@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

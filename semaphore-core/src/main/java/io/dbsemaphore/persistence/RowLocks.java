@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,8 +1,17 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.StaleSemaphoreException;
+import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
+import io.dbsemaphore.persistence.unit.LibrarySqlLogger;
+import io.dbsemaphore.persistence.unit.QuietJdbcEnvironment;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.Sql;
+import io.dbsemaphore.persistence.unit.TablePrefix;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.SharedCacheMode;
@@ -35,7 +44,7 @@ public final class SemaphorePersistence implements AutoCloseable {
 
     private final SessionFactory sessionFactory;
     private final GrantTransaction grants;
-    private final LevelTransactions levels;
+    private final AvailabilityTransactions availabilityTransactions;
     private final ReleaseTransaction releases;
     private final RenewTransaction renewals;
     private final KeepAliveTransaction keepAlive;
@@ -68,8 +77,8 @@ public final class SemaphorePersistence implements AutoCloseable {
         GrantStatements statements = new GrantStatements(sql, database, tablePrefix);
         SemaphoreDirectory directory = new SemaphoreDirectory(semaphores);
         GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
-        SilentInstances silent = new SilentInstances(silenceGrace);
-        OrphanRelease orphans = new OrphanRelease(requests, permits, silent);
+        SuspectInstances silent = new SuspectInstances(silenceGrace);
+        RequestReclaim orphans = new RequestReclaim(requests, permits, silent);
 
         ReleaseStatements together = new ReleaseStatements(sql, database, tablePrefix);
         releases = new ReleaseTransaction(transaction, requests, permits, together);
@@ -77,12 +86,13 @@ public final class SemaphorePersistence implements AutoCloseable {
                 transaction,
                 releases,
                 directory,
-                new RepeatedOrders(requests, lookup),
-                new OrphanedRequests(requests, permits, instanceRows, silent, orphans),
+                new RepeatedCommands(requests, lookup),
+                new ReclaimForAcquire(requests, permits, instanceRows, silent, orphans),
                 new EarliestExpiries(requests),
                 statements,
                 ids);
-        levels = new LevelTransactions(transaction, semaphores, directory, requests, instanceRows, silent, statements);
+        availabilityTransactions = new AvailabilityTransactions(
+                transaction, semaphores, directory, requests, instanceRows, silent, statements);
         renewals = new RenewTransaction(transaction, requests, lookup, together);
         undoing = new UndoTransaction(transaction, requests, releases, statements, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);
@@ -99,8 +109,8 @@ public final class SemaphorePersistence implements AutoCloseable {
     }
 
     /** How full semaphores are. */
-    public LevelTransactions levels() {
-        return levels;
+    public AvailabilityTransactions availabilityTransactions() {
+        return availabilityTransactions;
     }
 
     /** The transaction that releases. */

@@ -3,6 +3,7 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.HolderInstance;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,9 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.PermitRequestRepository.Found;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.List;
 
 /**
@@ -31,15 +34,15 @@ public final class UndoTransaction {
     }
 
     /** Afterwards no attempt of this order holds anything, or ever will; its repetition by somebody else may. */
-    public void undo(GrantOrder order) {
+    public void undo(AcquireCommand command) {
         transaction.execute(() -> {
-            List<Found> found = requests.findByExternalIds(List.of(order.externalId()));
+            List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
-                statements.insertRequests(List.of(PermitRequest.undone(ids.next(), order, requests.now())));
+                statements.insertRequests(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
             }
             found.stream()
                     .map(each -> each.request().id())
-                    .filter(order::isOwn) // somebody else's grant under this external id is not ours to end
+                    .filter(command::isOwn) // somebody else's grant under this external id is not ours to end
                     .forEach(releases::releaseUnrepeatedWithin);
             return null;
         });

@@ -40,7 +40,7 @@ class ChaosIntegrationTests {
     private final String one = SemaphoreRows.name("chaos");
     private final String other = SemaphoreRows.name("chaos");
 
-    private final Map<String, PeakCounter> believed = Map.of(one, new PeakCounter(), other, new PeakCounter());
+    private final Map<String, PeakCounter> validUntil = Map.of(one, new PeakCounter(), other, new PeakCounter());
     private final Map<String, PermitGrant> held = new ConcurrentHashMap<>();
     private final Set<Long> tokens = ConcurrentHashMap.newKeySet();
     private final Map<String, AtomicInteger> outcomes = new ConcurrentHashMap<>();
@@ -71,8 +71,8 @@ class ChaosIntegrationTests {
             proxy.disarm();
 
             System.out.println("Chaos with seed " + seed + ": " + new TreeMap<>(outcomes));
-            assertThat(believed.get(one).peak()).isEqualTo(CAPACITY);
-            assertThat(believed.get(other).peak()).isBetween(1, CAPACITY);
+            assertThat(validUntil.get(one).peak()).isEqualTo(CAPACITY);
+            assertThat(validUntil.get(other).peak()).isBetween(1, CAPACITY);
             Awaitility.await("what is undone and released in the background")
                     .atMost(Duration.ofSeconds(20))
                     .untilAsserted(() -> assertHeldAsBelieved(rows));
@@ -106,7 +106,7 @@ class ChaosIntegrationTests {
                 assertThat(grant.replayed()).isFalse();
                 assertThat(tokens.add(grant.fencingToken(one))).isTrue();
                 held.put(grant.externalId(), grant);
-                grant.permits().forEach((name, count) -> believed.get(name).enter(count));
+                grant.permits().forEach((name, count) -> validUntil.get(name).enter(count));
             });
             count(granted.isPresent() ? "granted" : "refused");
             return granted;
@@ -119,7 +119,7 @@ class ChaosIntegrationTests {
     }
 
     private void release(PermitGrant grant) {
-        grant.permits().forEach((name, count) -> believed.get(name).leave(count));
+        grant.permits().forEach((name, count) -> validUntil.get(name).leave(count));
         held.remove(grant.externalId());
         try {
             count(grant.release().toString());
@@ -129,7 +129,7 @@ class ChaosIntegrationTests {
     }
 
     private void assertHeldAsBelieved(SemaphoreRows rows) {
-        believed.keySet().forEach(name -> {
+        validUntil.keySet().forEach(name -> {
             List<String> holders = held.values().stream()
                     .filter(grant -> grant.permits().containsKey(name))
                     .map(PermitGrant::externalId)

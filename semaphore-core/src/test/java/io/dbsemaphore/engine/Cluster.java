@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.sql.Connection;

@@ -233,7 +233,7 @@ class CrowdIntegrationTests {
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> Thread.getAllStackTraces().values().stream()
                                 .filter(stack -> Arrays.stream(stack)
-                                        .anyMatch(frame -> frame.getClassName().endsWith("GatheredGrants")
+                                        .anyMatch(frame -> frame.getClassName().endsWith("BatchingGranter")
                                                 && frame.getMethodName().equals("isAnswered")))
                                 .count()
                         == callers);

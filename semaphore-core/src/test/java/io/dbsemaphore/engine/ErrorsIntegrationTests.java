@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;

@@ -102,7 +102,7 @@ class ExclusiveIntegrationTests {
 
         Concurrently.run(8, Duration.ofSeconds(90), thread -> {
             boolean writes = thread < 2;
-            for (int round = 0; round < 8; round++) {
+            for (int batch = 0; batch < 8; batch++) {
                 AcquireRequest request = AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(60));
                 try (PermitGrant grant =
                         cluster.node(thread).semaphores().acquire(writes ? request.exclusive() : request)) {

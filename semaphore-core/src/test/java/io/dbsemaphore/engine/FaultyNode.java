@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase.Schema;

@@ -47,7 +47,7 @@ class FencingTokenIntegrationTests {
         // Who holds the mutex is alone: here the tokens are written down in the order of the grants.
         Concurrently.run(8, Duration.ofSeconds(60), thread -> {
             Random random = new Random(thread);
-            for (int round = 0; round < 15; round++) {
+            for (int batch = 0; batch < 15; batch++) {
                 int beside = random.nextInt(2);
                 try (PermitGrant grant = cluster.node(thread)
                         .semaphores()

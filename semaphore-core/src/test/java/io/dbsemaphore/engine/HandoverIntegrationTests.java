@@ -142,7 +142,7 @@ class HandoverIntegrationTests {
         PermitGrant held = contended.semaphores().acquire(AcquireRequest.of(name));
         List<CompletableFuture<PermitGrant>> stalled;
         try (Cluster.RowLock lock = cluster.lock(locked)) {
-            stalled = handIn(CALLERS, AcquireRequest.of(locked));
+            stalled = submitAsync(CALLERS, AcquireRequest.of(locked));
             long begun = System.nanoTime();
 
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -171,7 +171,7 @@ class HandoverIntegrationTests {
         return waiting;
     }
 
-    private List<CompletableFuture<PermitGrant>> handIn(int count, AcquireRequest request) {
+    private List<CompletableFuture<PermitGrant>> submitAsync(int count, AcquireRequest request) {
         int before = threadsIn("isAnswered");
         List<CompletableFuture<PermitGrant>> acquires = IntStream.range(0, count)
                 .mapToObj(i -> async(() -> contended.semaphores().acquire(request)))

@@ -10,6 +10,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestSettings;
@@ -121,23 +122,23 @@ class HostTransactionIntegrationTests {
             changeSession(jdbc);
             finishTransaction(connection);
             Map<String, Object> before = session(connection, jdbc);
-            try (Node alone = new Node(new SingleConnectionDataSource(connection, true))) {
+            try (Node isolated = new Node(new SingleConnectionDataSource(connection, true))) {
 
-                PermitGrant grant = alone.semaphores().acquire(AcquireRequest.of(name));
+                PermitGrant grant = isolated.semaphores().acquire(AcquireRequest.of(name));
                 assertThat(session(connection, jdbc)).as("after an acquire").isEqualTo(before);
 
-                assertThat(alone.semaphores().tryAcquire(AcquireRequest.of(name)))
+                assertThat(isolated.semaphores().tryAcquire(AcquireRequest.of(name)))
                         .isEmpty();
                 assertThat(session(connection, jdbc)).as("after a refusal").isEqualTo(before);
 
-                alone.gate().failBefore("coalesce(sum(", new SQLException("out of order", "HY000"));
-                assertThatThrownBy(() -> alone.semaphores().acquire(AcquireRequest.of(name)))
+                isolated.gate().failBefore("coalesce(sum(", new SQLException("out of order", "HY000"));
+                assertThatThrownBy(() -> isolated.semaphores().acquire(AcquireRequest.of(name)))
                         .isInstanceOf(DataAccessException.class);
                 assertThat(session(connection, jdbc)).as("after a failure").isEqualTo(before);
 
                 grant.renew(Duration.ofMinutes(1));
                 grant.release();
-                alone.admin().setCapacity(name, 2, "operator", "more of them");
+                isolated.admin().setCapacity(name, 2, "operator", "more of them");
                 // what is wanted often is kept for some milliseconds
                 await().untilAsserted(() -> assertThat(session(connection, jdbc))
                         .as("after all the rest")
@@ -167,16 +168,17 @@ class HostTransactionIntegrationTests {
     @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
     void thePoolLosesAConnectionThatCannotBeRestored() {
         try (HikariDataSource pool = cluster.schema().newPool(1);
-                Node alone = new Node(pool)) {
+                Node isolated = new Node(pool)) {
             JdbcTemplate jdbc = new JdbcTemplate(pool);
             Object before = jdbc.queryForObject("select connection_id()", Object.class);
             Object lockWait = jdbc.queryForObject("select @@session.innodb_lock_wait_timeout", Object.class);
-            alone.gate()
+            isolated.gate()
                     .failBefore(
                             "set session innodb_lock_wait_timeout = " + lockWait,
                             new SQLException("out of order", "HY000"));
 
-            assertThat(alone.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+            assertThat(isolated.semaphores().tryAcquire(AcquireRequest.of(name)))
+                    .isPresent();
 
             assertThat(jdbc.queryForObject("select connection_id()", Object.class))
                     .isNotEqualTo(before);

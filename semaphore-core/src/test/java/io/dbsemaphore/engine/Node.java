@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestSettings;
 import javax.sql.DataSource;

@@ -41,7 +41,7 @@ class OverGrantIntegrationTests {
         Race race = new Race(cluster.semaphore(CAPACITY));
 
         Concurrently.run(THREADS, DEADLINE, thread -> {
-            for (int round = 0; round < ROUNDS; round++) {
+            for (int batch = 0; batch < ROUNDS; batch++) {
                 race.run(cluster.node(thread), race.request(thread));
             }
         });
@@ -55,7 +55,7 @@ class OverGrantIntegrationTests {
 
         Concurrently.run(THREADS, DEADLINE, thread -> {
             Node node = cluster.node(thread);
-            for (int round = 0; round < ROUNDS_IN_TRANSACTIONS; round++) {
+            for (int batch = 0; batch < ROUNDS_IN_TRANSACTIONS; batch++) {
                 node.transaction().executeWithoutResult(status -> {
                     node.jdbc().queryForList("select sum(p.count) from permit p where p.state = 'ACQUIRED'");
                     node.jdbc().queryForList("select * from semaphore");
@@ -75,7 +75,7 @@ class OverGrantIntegrationTests {
 
         Concurrently.run(THREADS, DEADLINE, thread -> {
             Random random = new Random(thread);
-            for (int round = 0; round < 10; round++) {
+            for (int batch = 0; batch < 10; batch++) {
                 int count = 1 + random.nextInt(CAPACITY);
                 try (PermitGrant grant = cluster.node(thread)
                         .semaphores()
@@ -108,9 +108,9 @@ class OverGrantIntegrationTests {
 
         Concurrently.run(THREADS, DEADLINE, thread -> {
             Random random = new Random(thread);
-            List<String> order = thread / 2 % 2 == 0 ? names : opposed;
-            for (int round = 0; round < 20; round++) {
-                List<String> wanted = new ArrayList<>(order);
+            List<String> command = thread / 2 % 2 == 0 ? names : opposed;
+            for (int batch = 0; batch < 20; batch++) {
+                List<String> wanted = new ArrayList<>(command);
                 if (random.nextInt(3) == 0) {
                     wanted.remove(random.nextInt(wanted.size()));
                 }
@@ -177,10 +177,10 @@ class OverGrantIntegrationTests {
             });
         }
 
-        void assertCapacityKept(int rounds) {
+        void assertCapacityKept(int batches) {
             assertThat(holders.peak()).isEqualTo(CAPACITY);
-            assertThat(granted).hasSize(rounds).containsOnly(CAPACITY);
-            assertThat(sums).hasSize(rounds).containsOnly((long) CAPACITY);
+            assertThat(granted).hasSize(batches).containsOnly(CAPACITY);
+            assertThat(sums).hasSize(batches).containsOnly((long) CAPACITY);
             assertThat(cluster.held(name)).isZero();
         }
 

@@ -77,7 +77,7 @@ class SqlFirewallIntegrationTests {
         node.admin().create("guarded", 3);
 
         Concurrently.run(8, Duration.ofSeconds(40), i -> {
-            for (int round = 0; round < 5; round++) {
+            for (int batch = 0; batch < 5; batch++) {
                 node.semaphores()
                         .executeWithoutResult(
                                 AcquireRequest.of("guarded").withWaitTime(Duration.ofSeconds(20)),

@@ -152,7 +152,7 @@ class StatementEconomyIntegrationTests {
                 .atMost(SOON)
                 .until(() -> Thread.getAllStackTraces().values().stream()
                                 .filter(stack -> IntStream.range(0, stack.length)
-                                        .anyMatch(i -> stack[i].getClassName().endsWith("GatheredGrants")
+                                        .anyMatch(i -> stack[i].getClassName().endsWith("BatchingGranter")
                                                 && stack[i].getMethodName().equals("isAnswered")))
                                 .count()
                         == CALLERS);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;

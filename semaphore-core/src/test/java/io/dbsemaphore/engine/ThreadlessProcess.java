@@ -97,7 +97,7 @@ final class ThreadlessProcess {
         } catch (Exception impossible) {
             throw new IllegalStateException(impossible);
         }
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int batch = 0; batch < ROUNDS; batch++) {
             try {
                 semaphores.execute(AcquireRequest.of("s").withTtl(TTL).withWaitTime(WAIT), grant -> {
                     LockSupport.parkNanos(Duration.ofMillis(20).toNanos());

@@ -52,7 +52,7 @@ class TwoInstancesIntegrationTests {
     void serveACallerAlthoughTwoThreadsOfTheOtherKeepTheOnlyPermitBusy(int holdMillis) throws Exception {
         String name = cluster.semaphore(1);
         AtomicInteger first = new AtomicInteger();
-        List<Future<Integer>> busy = start(cluster.node(0), name, 2, Duration.ofMillis(holdMillis), first);
+        List<Future<Integer>> inFlight = start(cluster.node(0), name, 2, Duration.ofMillis(holdMillis), first);
         Awaitility.await().until(() -> first.get() >= 4);
         long begun = System.nanoTime();
 
@@ -64,7 +64,7 @@ class TwoInstancesIntegrationTests {
         } finally {
             over.set(true);
         }
-        for (Future<Integer> each : busy) {
+        for (Future<Integer> each : inFlight) {
             Cluster.get(each);
         }
     }

@@ -55,7 +55,7 @@ class CleanUpIntegrationTests {
         new Backlog(instances).addReleased(names, backlog / names.size(), WEEK.plusHours(1));
         Duration warmUp = Duration.ofSeconds(1);
         work(names, deadline(warmUp));
-        long[] alone = work(names, deadline(Duration.ofSeconds(4)));
+        long[] isolated = work(names, deadline(Duration.ofSeconds(4)));
         cleaner.gate().clear();
 
         long begin = System.nanoTime();
@@ -68,7 +68,7 @@ class CleanUpIntegrationTests {
                 "Clean-up of %,d requests in %.1f s. Acquire by 8 threads, without it: %s; during it: %s%n",
                 backlog,
                 took.toMillis() / 1000.0,
-                describe(alone),
+                describe(isolated),
                 describe(during));
         assertThat(cleanUp.get(1, TimeUnit.SECONDS)).isEqualTo(backlog);
         assertThat(instances.number(

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.engine.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;

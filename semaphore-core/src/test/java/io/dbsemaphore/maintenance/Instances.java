@@ -2,8 +2,8 @@ package io.dbsemaphore.maintenance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.engine.MaintenanceSettings;
-import io.dbsemaphore.engine.SemaphorePatterns;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.time.Duration;

@@ -16,7 +16,7 @@ import io.dbsemaphore.Liveness;
 import io.dbsemaphore.OwnerLiveness;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
-import io.dbsemaphore.engine.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import java.sql.Connection;
@@ -124,15 +124,15 @@ class OrphanReleaseIntegrationTests {
 
     @Test
     void takesNothingForStaleWhereThatIsSwitchedOff() {
-        Instance patient =
+        Instance willingToWait =
                 instances.start(Instance.maintenance(800, Duration.ZERO, Duration.ZERO), SemaphorePatterns.NONE);
         acquire(AcquireRequest.of(name).withoutTtl());
         instances.renewedAgo(id, Duration.ofDays(4000));
 
-        assertThat(patient.maintenance().releaseOrphans()).isZero();
+        assertThat(willingToWait.maintenance().releaseOrphans()).isZero();
 
         assertThat(instances.states(id)).containsExactly("ACQUIRED");
-        assertThat(patient.gate().count("renewed_at<=")).isZero();
+        assertThat(willingToWait.gate().count("renewed_at<=")).isZero();
     }
 
     @Test
@@ -206,7 +206,7 @@ class OrphanReleaseIntegrationTests {
             throw new IllegalStateException("The scheduler cannot be reached");
         };
 
-        List<ILoggingEvent> warnings = warningsOf("io.dbsemaphore.engine.DeadOwners", () -> {
+        List<ILoggingEvent> warnings = warningsOf("io.dbsemaphore.engine.maintenance.DeadOwners", () -> {
             sweeper.judgeBy(broken);
             assertThat(sweep(2)).containsExactly(0, 0);
             sweeper.judgeBy(broken, always(Liveness.DEAD));
@@ -238,10 +238,11 @@ class OrphanReleaseIntegrationTests {
         instances.jdbc().update("update permit_request set state = 'RELEASED' where external_id = ?", id);
         assertThat(instances.held(name)).isEqualTo(4);
 
-        List<ILoggingEvent> warnings = warningsOf("io.dbsemaphore.engine.DatabaseSemaphoreMaintenance", () -> {
-            sweeper.maintenance().releaseOrphans();
-            sweeper.maintenance().releaseOrphans();
-        });
+        List<ILoggingEvent> warnings =
+                warningsOf("io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance", () -> {
+                    sweeper.maintenance().releaseOrphans();
+                    sweeper.maintenance().releaseOrphans();
+                });
 
         assertThat(instances.held(name)).isEqualTo(1);
         assertThat(instances.states(whole)).containsExactly("ACQUIRED");

@@ -8,7 +8,7 @@ import io.dbsemaphore.PatternLimitExceededException;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreStatus;
-import io.dbsemaphore.engine.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Executed;
 import java.time.Duration;

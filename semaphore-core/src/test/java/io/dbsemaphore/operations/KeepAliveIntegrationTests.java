@@ -137,7 +137,7 @@ class KeepAliveIntegrationTests {
                 .withTtl(Duration.ofSeconds(8)) // long enough for a heartbeat that had ended to be noticed
                 .withMaxHold(Duration.ofSeconds(1));
         ListAppender<ILoggingEvent> log = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.KeepAlive");
+        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.hold.KeepAlive");
         log.start();
         logger.addAppender(log);
         try {

@@ -7,7 +7,7 @@ import io.dbsemaphore.MaintenanceTask;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
-import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;

@@ -10,7 +10,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
-import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;

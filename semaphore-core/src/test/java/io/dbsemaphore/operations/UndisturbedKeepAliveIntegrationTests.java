@@ -217,12 +217,12 @@ class UndisturbedKeepAliveIntegrationTests {
         List<Future<Object>> disturbers = IntStream.range(0, 8)
                 .mapToObj(i -> OperationsNode.async("disturber-" + i, (Callable<Object>) () -> {
                     Random random = new Random(seed + i);
-                    int rounds = 0;
+                    int batches = 0;
                     while (System.nanoTime() < end) {
                         disturb(random);
-                        rounds++;
+                        batches++;
                     }
-                    return rounds;
+                    return batches;
                 }))
                 .toList();
 

@@ -83,21 +83,21 @@ final class ChangelogScript {
         if (!statement.startsWith("CREATE TABLE")) {
             return statement;
         }
-        StringBuilder lines = new StringBuilder();
+        StringBuilder waitQueues = new StringBuilder();
         int depth = 0;
         for (int i = 0; i < statement.length(); i++) {
             char c = statement.charAt(i);
             depth += c == '(' ? 1 : c == ')' ? -1 : 0;
             if (c == ')' && depth == 0) {
-                lines.append('\n');
+                waitQueues.append('\n');
             }
-            lines.append(c);
+            waitQueues.append(c);
             if ((c == '(' || c == ',') && depth == 1) {
-                lines.append("\n    ");
+                waitQueues.append("\n    ");
                 i += c == ',' ? 1 : 0;
             }
         }
-        return lines.toString();
+        return waitQueues.toString();
     }
 
     private static String name(DatabaseKind kind) {

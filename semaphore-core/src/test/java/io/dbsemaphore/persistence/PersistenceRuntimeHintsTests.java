@@ -13,6 +13,7 @@ import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
 import io.dbsemaphore.testing.DatabaseKind;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;

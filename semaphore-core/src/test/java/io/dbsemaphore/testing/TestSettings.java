@@ -1,6 +1,6 @@
 package io.dbsemaphore.testing;
 
-import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
 
 /**
  * The default settings of an engine under test. The system property {@value #MAX_BATCH_SIZE} set to 1 runs all tests with one

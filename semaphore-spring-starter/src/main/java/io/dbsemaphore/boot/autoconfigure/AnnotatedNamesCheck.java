@@ -2,7 +2,7 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
-import io.dbsemaphore.engine.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphorePatterns;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;

@@ -1,10 +1,10 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.SemaphoreName;
-import io.dbsemaphore.engine.HostTransaction;
-import io.dbsemaphore.engine.MaintenanceSettings;
-import io.dbsemaphore.engine.SemaphorePatterns;
-import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.config.HostTransaction;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
-import io.dbsemaphore.engine.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphorePatterns;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -3,9 +3,9 @@ package io.dbsemaphore.boot.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
-import io.dbsemaphore.engine.HostTransaction;
-import io.dbsemaphore.engine.MaintenanceSettings;
-import io.dbsemaphore.engine.SemaphoreSettings;
+import io.dbsemaphore.config.HostTransaction;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;

@@ -5,8 +5,8 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
-import io.dbsemaphore.engine.SemaphoreSettings;
 import io.dbsemaphore.samples.benchmark.database.Target;
 import java.util.List;
 

@@ -1,0 +1,97 @@
+package io.dbsemaphore.concurrent;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts the threads that could not be started when they were needed, as soon as the system has threads again. Does so on a
+ * thread of its own, which is there from the beginning: it could not be had either when it is needed.
+ */
+final class PendingThreadStarts {
+
+    private static final Logger log = LoggerFactory.getLogger(PendingThreadStarts.class);
+
+    private static final long TRY_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Queue<Supplier<Thread>> waiting = new ArrayDeque<>();
+    private boolean closed;
+
+    /** Has the thread started later. Returns false when closed. */
+    boolean add(Supplier<Thread> thread) {
+        lock.lock();
+        try {
+            changed.signalAll();
+            return !closed && waiting.add(thread);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends. What could not be started by now is not started. */
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the thread does until {@link #close}. */
+    void run() {
+        boolean more = true;
+        while (more) {
+            try {
+                more = next();
+            } catch (Throwable failure) {
+                UnexpectedErrors.survive(log, "The late start of threads", failure);
+            }
+        }
+    }
+
+    private boolean next() {
+        lock.lock();
+        try {
+            if (closed) {
+                return false;
+            }
+            if (waiting.isEmpty()) {
+                changed.awaitUninterruptibly();
+            } else if (!startFirst()) {
+                await();
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean startFirst() {
+        try {
+            waiting.element().get().start();
+        } catch (Throwable stillNone) {
+            return false;
+        }
+        waiting.remove();
+        return true;
+    }
+
+    /** The caller looks again. */
+    @SuppressWarnings("WaitNotInLoop")
+    private void await() {
+        try {
+            long unused = changed.awaitNanos(TRY_EVERY);
+        } catch (InterruptedException nobodyMayEndThisThread) {
+            log.debug("The thread goes on although it was interrupted", nobodyMayEndThisThread);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.dbsemaphore.domain;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A held grant as the database has it.
+ *
+ * @param requestId the key of its request
+ * @param permits in the order of their keys
+ * @param ttl null when held until released
+ * @param acquiredAt the database's clock
+ * @param expiresAt the database's clock; null when held until released
+ * @param readAt the database's clock when this was read or written
+ */
+public record StoredGrant(
+        long requestId,
+        String externalId,
+        String owner,
+        List<StoredPermit> permits,
+        @Nullable Duration ttl,
+        Instant acquiredAt,
+        @Nullable Instant expiresAt,
+        Instant readAt) {
+
+    /** What a grant holds of one semaphore. */
+    public record StoredPermit(long id, String name, int count, long token) {}
+
+    /** Copies the permits. */
+    public StoredGrant {
+        permits = List.copyOf(permits);
+    }
+
+    /** How many permits of each semaphore. */
+    public Map<String, Integer> counts() {
+        Map<String, Integer> counts = new HashMap<>();
+        permits.forEach(permit -> counts.put(permit.name(), permit.count()));
+        return counts;
+    }
+
+    /** How long it lasted still when it was read; negative when it had expired, empty when held until released. */
+    public Optional<Duration> remaining() {
+        return expiresAt == null ? Optional.empty() : Optional.of(Duration.between(readAt, expiresAt));
+    }
+
+    /** The other way round. */
+    public static LocalDateTime utc(Instant instant) {
+        return LocalDateTime.ofInstant(instant, ZoneOffset.UTC);
+    }
+
+    /** All timestamps of the tables are UTC, without saying so. */
+    public static Instant instant(LocalDateTime utc) {
+        return utc.toInstant(ZoneOffset.UTC);
+    }
+}

@@ -1,0 +1,68 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import java.time.Duration;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the order of a request: the configured defaults put in, the configured bounds checked. */
+final class AcquireCommandFactory {
+
+    private final SemaphoreSettings settings;
+    private final InstanceLease lease;
+    private final HostTransactionCheck hostTransaction;
+
+    AcquireCommandFactory(SemaphoreSettings settings, InstanceLease lease) {
+        this.settings = settings;
+        this.lease = lease;
+        this.hostTransaction = new HostTransactionCheck(settings.hostTransaction());
+    }
+
+    /**
+     * A new order.
+     *
+     * @param replayable whether a grant that is held under the request's external id may be handed out again
+     * @param keptAlive whether this JVM is going to keep it alive
+     * @throws IllegalArgumentException when the request breaks a bound
+     * @throws org.springframework.transaction.IllegalTransactionStateException when it is made within an open transaction
+     *     and that is refused
+     */
+    AcquireCommand command(AcquireRequest request, boolean replayable, boolean keptAlive) {
+        if (request.permits().size() > settings.maxNamesPerRequest()) {
+            throw new IllegalArgumentException("The request names %d semaphores, at most %d are allowed"
+                            .formatted(request.permits().size(), settings.maxNamesPerRequest())
+                    + " (semaphore.max-names-per-request)");
+        }
+        hostTransaction.check(request.permits().keySet());
+        return new AcquireCommand(
+                request.externalId().orElseGet(() -> UUID.randomUUID().toString()),
+                request.externalId().isPresent(),
+                replayable,
+                request.permits(),
+                request.isExclusive(),
+                ttl(request),
+                request.owner().orElse(settings.owner()),
+                keptAlive ? lease.id() : null);
+    }
+
+    /** Where the keep-alive of this request ends. */
+    Duration maxHold(AcquireRequest request) {
+        return request.maxHold().orElse(settings.maxHold());
+    }
+
+    /** Checks a time to live against the bounds. */
+    Duration checkTtl(Duration ttl) {
+        if (ttl.compareTo(AcquireRequest.MIN_TTL) < 0 || ttl.compareTo(settings.maxTtl()) > 0) {
+            throw new IllegalArgumentException("The TTL must be between %s and %s (semaphore.max-ttl): %s"
+                    .formatted(AcquireRequest.MIN_TTL, settings.maxTtl(), ttl));
+        }
+        return ttl;
+    }
+
+    private @Nullable Duration ttl(AcquireRequest request) {
+        return request.isWithoutTtl() ? null : checkTtl(request.ttl().orElse(settings.defaultTtl()));
+    }
+}

@@ -1,0 +1,28 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.SemaphoreMaintenance;
+
+/** The maintenance of the run of the moment, through stops and starts of the engine. */
+final class DelegatingMaintenance implements SemaphoreMaintenance {
+
+    private final EngineRuns runs;
+
+    DelegatingMaintenance(EngineRuns runs) {
+        this.runs = runs;
+    }
+
+    @Override
+    public int releaseOrphans() {
+        return runs.current().maintenance().releaseOrphans();
+    }
+
+    @Override
+    public int deleteReleasedRequests() {
+        return runs.current().maintenance().deleteReleasedRequests();
+    }
+
+    @Override
+    public int deleteCapacityHistory() {
+        return runs.current().maintenance().deleteCapacityHistory();
+    }
+}

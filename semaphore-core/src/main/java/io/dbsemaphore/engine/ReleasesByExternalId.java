@@ -1,0 +1,103 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.support.PollingBackOff;
+import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.engine.support.Uninterruptibles;
+import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.util.backoff.BackOffExecution;
+
+/**
+ * Runs releases by external id, on the caller's thread. A transaction does not wait for rows that another one has locked,
+ * as a business transaction does that has checked the grant: it is tried again after a pause, in which it holds neither a
+ * connection nor a lock. However many callers there are, one transaction is under way.
+ */
+final class ReleasesByExternalId {
+
+    private final Retries retry;
+    private final Duration lockWait;
+    private final Semaphore turn = new Semaphore(1, true);
+
+    /**
+     * Makes one.
+     *
+     * @param lockWait for how long what another transaction has locked is tried
+     */
+    ReleasesByExternalId(Retries retry, Duration lockWait) {
+        this.retry = retry;
+        this.lockWait = lockWait;
+    }
+
+    /**
+     * Tries until nothing is locked; an interrupt does not end that.
+     *
+     * @param transaction empty when something is locked
+     * @throws CannotAcquireLockException when it was locked for too long
+     */
+    ReleaseOutcome run(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
+        AtomicBoolean commitSent = new AtomicBoolean();
+        BackOffExecution pauses = PollingBackOff.begin();
+        Deadline deadline = Deadline.in(lockWait);
+        do {
+            Optional<ReleaseOutcome> outcome = tryInTurn(transaction, commitSent, deadline);
+            if (outcome.isPresent()) {
+                return outcome.get();
+            }
+            Uninterruptibles.pause(
+                    Deadline.in(Duration.ofMillis(pauses.nextBackOff())).orEarlier(deadline));
+        } while (!deadline.isPassed());
+        return tryOnce(externalId, transaction, commitSent);
+    }
+
+    /**
+     * Tries once.
+     *
+     * @throws CannotAcquireLockException when something is locked
+     */
+    ReleaseOutcome tryOnce(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
+        return tryOnce(externalId, transaction, new AtomicBoolean());
+    }
+
+    private ReleaseOutcome tryOnce(
+            String externalId, Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent) {
+        return tryInTurn(transaction, commitSent, Deadline.in(lockWait))
+                .orElseThrow(() -> new CannotAcquireLockException(
+                        "The grant '%s' was not released: another transaction has locked it or its permits, as requireHeld does, for %s"
+                                        .formatted(externalId, lockWait)
+                                + " (semaphore.lock-wait-timeout). Its permits are held as before; try again when that transaction has"
+                                + " ended"));
+    }
+
+    private Optional<ReleaseOutcome> tryInTurn(
+            Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent, Deadline deadline) {
+        if (!Uninterruptibles.acquire(turn, deadline)) {
+            return Optional.empty();
+        }
+        try {
+            return attempt(transaction, commitSent);
+        } finally {
+            turn.release();
+        }
+    }
+
+    private Optional<ReleaseOutcome> attempt(Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent) {
+        Optional<ReleaseOutcome> outcome = Uninterruptibles.call(() -> retry.call(() -> {
+            try {
+                return transaction.get();
+            } catch (CommitOutcomeUnknownException unknown) {
+                commitSent.set(true);
+                throw unknown;
+            }
+        }));
+        return outcome.map(each -> each == ReleaseOutcome.ALREADY_RELEASED && commitSent.get()
+                ? ReleaseOutcome.RELEASED // by an earlier attempt of this very call
+                : each);
+    }
+}

@@ -1,0 +1,38 @@
+package io.dbsemaphore.engine.batch;
+
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** A lock, and what is done while it is held; nothing of that takes long. */
+final class QueueLock {
+
+    private final ReentrantLock lock = new ReentrantLock();
+
+    void run(Runnable work) {
+        lock.lock();
+        try {
+            work.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean is(BooleanSupplier work) {
+        lock.lock();
+        try {
+            return work.getAsBoolean();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    <T> T get(Supplier<T> work) {
+        lock.lock();
+        try {
+            return work.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

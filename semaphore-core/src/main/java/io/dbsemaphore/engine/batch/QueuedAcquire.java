@@ -1,0 +1,224 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One caller's order from the moment it is handed in until the caller has its outcome. All but the answer is guarded by
+ * the lock of the {@link GrantQueue}.
+ */
+final class QueuedAcquire {
+
+    /** Where it is. */
+    enum Place {
+        QUEUE,
+        BATCH,
+        WAIT_QUEUE,
+        /** Answered, or given up by its caller. */
+        DONE
+    }
+
+    private final AcquireCommand command;
+    private final long begunAt = System.nanoTime();
+    private final CompletableFuture<Granter.Answer> answer = new CompletableFuture<>();
+    /** How many permits it waits for in the lines where it stands. */
+    private final Map<String, Long> shortOf = new HashMap<>();
+
+    private volatile Deadline deadline;
+    private final boolean waitTime;
+    private volatile boolean waitOver;
+    private long ticket;
+    private Place place = Place.DONE;
+    private int attempts;
+    private boolean isolated;
+    private @Nullable String blockedBy;
+    private boolean rowAwaited;
+    private boolean abandoned;
+    private boolean givenUp;
+    private Deadline notBefore = Deadline.in(Duration.ZERO);
+    private @Nullable Deadline postponedUntil;
+    private volatile @Nullable RuntimeException lastFailure;
+    private volatile List<PermitShortage> lastShortages = List.of();
+    private @Nullable Runnable decision;
+
+    QueuedAcquire(AcquireCommand command, Deadline deadline) {
+        this.command = command;
+        this.deadline = deadline;
+        this.waitTime = command.isWillingToWait();
+        this.waitOver = !waitTime;
+    }
+
+    /** When it was asked for, by {@link System#nanoTime}. */
+    long begunAt() {
+        return begunAt;
+    }
+
+    AcquireCommand command() {
+        return command;
+    }
+
+    Set<String> names() {
+        return command.permits().keySet();
+    }
+
+    /** When its caller's wait time ends, or ended; for a caller without a wait time, when it came. */
+    Deadline deadline() {
+        return deadline;
+    }
+
+    /** Whether its caller came with a wait time. */
+    boolean hasWaitTime() {
+        return waitTime;
+    }
+
+    boolean isWaitOver() {
+        return waitOver;
+    }
+
+    /** From now on its caller waits for the decision only. */
+    void endWait() {
+        waitOver = true;
+        if (!deadline.isPassed()) {
+            deadline = Deadline.in(Duration.ZERO);
+        }
+    }
+
+    CompletableFuture<Granter.Answer> answer() {
+        return answer;
+    }
+
+    /** It has its outcome, which {@link #tell} tells. */
+    void decide(Granter.Answer outcome) {
+        moveTo(Place.DONE);
+        decision = () -> answer.complete(outcome);
+    }
+
+    /** It has failed, which {@link #tell} tells. */
+    void decide(RuntimeException failure) {
+        moveTo(Place.DONE);
+        decision = () -> answer.completeExceptionally(failure);
+    }
+
+    boolean isDecided() {
+        return decision != null;
+    }
+
+    /** Wakes the caller, once it is decided. Not under the lock, at which those who are woken would meet. */
+    void tell() {
+        Objects.requireNonNull(decision, "Not decided").run();
+    }
+
+    Map<String, Long> shortOf() {
+        return shortOf;
+    }
+
+    long ticket() {
+        return ticket;
+    }
+
+    void setTicket(long ticket) {
+        this.ticket = ticket;
+    }
+
+    Place place() {
+        return place;
+    }
+
+    void moveTo(Place next) {
+        place = next;
+    }
+
+    /** Counts an attempt that failed, and returns how many did. */
+    int failed(RuntimeException failure) {
+        lastFailure = failure;
+        return ++attempts;
+    }
+
+    @Nullable RuntimeException lastFailure() {
+        return lastFailure;
+    }
+
+    int attempts() {
+        return attempts;
+    }
+
+    /** Whether it is to be tried without others, since something went wrong with them. */
+    boolean isIsolated() {
+        return isolated;
+    }
+
+    void isolate() {
+        isolated = true;
+    }
+
+    /** The name for whose row, which somebody else had locked, it was passed over. */
+    @Nullable String blockedBy() {
+        return blockedBy;
+    }
+
+    void setBlockedBy(@Nullable String name) {
+        blockedBy = name;
+    }
+
+    /** Whether another transaction's lock of a row keeps it from being decided. */
+    boolean isBlockedByRow() {
+        return rowAwaited || blockedBy != null;
+    }
+
+    void setRowAwaited(boolean awaited) {
+        rowAwaited = awaited;
+    }
+
+    Deadline notBefore() {
+        return notBefore;
+    }
+
+    void pauseUntil(Deadline until) {
+        notBefore = until;
+    }
+
+    /** Until when it may be passed over; set when that begins. */
+    @Nullable Deadline postponedUntil() {
+        return postponedUntil;
+    }
+
+    void setPostponedUntil(@Nullable Deadline until) {
+        postponedUntil = until;
+    }
+
+    /** Whether its caller has gone while its fate was being decided, so that a grant is to be undone. */
+    boolean isAbandoned() {
+        return abandoned;
+    }
+
+    void abandon() {
+        abandoned = true;
+    }
+
+    /** Whether its caller has gone before anything was decided. */
+    boolean isGivenUp() {
+        return givenUp;
+    }
+
+    void giveUp() {
+        givenUp = true;
+        moveTo(Place.DONE);
+    }
+
+    List<PermitShortage> lastShortages() {
+        return lastShortages;
+    }
+
+    void refused(List<PermitShortage> shortages) {
+        lastShortages = shortages;
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * Group commit: callers queue what they want, and one transaction decides for many of them.
+ * {@link io.dbsemaphore.engine.batch.GrantQueue} has all the state, under one lock;
+ * {@link io.dbsemaphore.engine.batch.BatchRunner} does all the input and output, and has no state.
+ *
+ * <p>Internal. Depends on {@code engine.support}, on persistence and on the domain.
+ */
+@NullMarked
+package io.dbsemaphore.engine.batch;
+
+import org.jspecify.annotations.NullMarked;

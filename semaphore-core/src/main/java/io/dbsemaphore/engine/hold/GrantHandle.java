@@ -1,0 +1,119 @@
+package io.dbsemaphore.engine.hold;
+
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/** The handle of one acquire. What it tells is what this JVM knows; what it does, its engine does. */
+public final class GrantHandle implements PermitGrant {
+
+    private final HeldGrant state;
+    private final boolean replayed;
+    private final Supplier<? extends GrantOperations> manager;
+    private final SortedMap<String, StoredPermit> permitsByName = new TreeMap<>();
+
+    /**
+     * Makes a handle.
+     *
+     * @param manager the one of the moment: a handle may outlive a stop and a start of its engine
+     */
+    public GrantHandle(HeldGrant state, boolean replayed, Supplier<? extends GrantOperations> manager) {
+        this.state = state;
+        this.replayed = replayed;
+        this.manager = manager;
+        state.grant().permits().forEach(permit -> permitsByName.put(permit.name(), permit));
+    }
+
+    @Override
+    public String externalId() {
+        return stored().externalId();
+    }
+
+    @Override
+    public String owner() {
+        return stored().owner();
+    }
+
+    @Override
+    public Map<String, Integer> permits() {
+        SortedMap<String, Integer> counts = new TreeMap<>();
+        permitsByName.forEach((name, permit) -> counts.put(name, permit.count()));
+        return Collections.unmodifiableSortedMap(counts);
+    }
+
+    @Override
+    public long fencingToken(String name) {
+        StoredPermit permit = permitsByName.get(name);
+        if (permit == null) {
+            throw new IllegalArgumentException(
+                    "The grant has no permit of semaphore '" + name + "', but of " + permitsByName.keySet());
+        }
+        return permit.token();
+    }
+
+    @Override
+    public long fencingToken() {
+        if (permitsByName.size() != 1) {
+            throw new IllegalStateException("The grant is on " + permitsByName.keySet()
+                    + ", each with a token of its own: ask for fencingToken(name)");
+        }
+        return fencingToken(permitsByName.firstKey());
+    }
+
+    @Override
+    public Instant acquiredAt() {
+        return stored().acquiredAt();
+    }
+
+    @Override
+    public Optional<Instant> expiresAt() {
+        return Optional.ofNullable(stored().expiresAt());
+    }
+
+    @Override
+    public boolean replayed() {
+        return replayed;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return state.isHeld();
+    }
+
+    @Override
+    public PermitGrant renew(Duration ttl) {
+        manager.get().renew(externalId(), ttl);
+        return this;
+    }
+
+    @Override
+    public ReleaseOutcome release() {
+        return manager.get().release(state);
+    }
+
+    @Override
+    public String toString() {
+        return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
+    }
+
+    public boolean isOf(Supplier<? extends GrantOperations> other) {
+        return manager == other;
+    }
+
+    public HeldGrant state() {
+        return state;
+    }
+
+    public StoredGrant stored() {
+        return state.grant();
+    }
+}

@@ -1,0 +1,54 @@
+package io.dbsemaphore.engine.maintenance;
+
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.config.MaintenanceSettings;
+import java.time.Duration;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs the maintenance by the clock, on one thread of the library. Instances that start together do not work together. */
+public final class MaintenanceSchedule implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(MaintenanceSchedule.class);
+
+    private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
+
+    private final ScheduledThreadPoolExecutor thread =
+            new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-maintenance"));
+
+    public MaintenanceSchedule(SemaphoreMaintenance maintenance, MaintenanceSettings settings) {
+        if (settings.enabled()) {
+            every(settings.orphanReleaseInterval(), "release of orphans", maintenance::releaseOrphans);
+            every(settings.requestCleanupInterval(), "clean-up of requests", maintenance::deleteReleasedRequests);
+            every(settings.historyCleanupInterval(), "clean-up of the audit", maintenance::deleteCapacityHistory);
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+
+    private void every(Duration interval, String name, IntSupplier task) {
+        long millis = interval.toMillis();
+        // soon, so that one that is often restarted does its work too; spread, so that not all begin together
+        long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
+        ScheduledFuture<?> unused =
+                thread.scheduleWithFixedDelay(() -> run(name, task), first, millis, TimeUnit.MILLISECONDS);
+    }
+
+    private static void run(String name, IntSupplier task) {
+        try {
+            int done = task.getAsInt();
+            log.debug("The {} is done: {}", name, done);
+        } catch (RuntimeException | Error failure) { // what is thrown here would end the schedule
+            log.warn("The {} failed; it is tried again at its next time", name, failure);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.dbsemaphore.engine.support;
+
+import io.dbsemaphore.SemaphoreException;
+import java.lang.reflect.Constructor;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What failed on a thread of the library, as it is thrown to a caller: of the same type, with the stack of the caller, and
+ * caused by the original, which several callers may share. After {@code java.util.concurrent.ForkJoinTask}.
+ */
+public final class CallerExceptions {
+
+    private CallerExceptions() {}
+
+    public static RuntimeException of(@Nullable Throwable failure) {
+        if (failure instanceof SemaphoreException own) {
+            own.fillInStackTrace(); // made for this caller alone
+            return own;
+        }
+        if (failure instanceof RuntimeException exception) {
+            return copy(exception);
+        }
+        return new IllegalStateException("The database work of the semaphores failed: " + failure, failure);
+    }
+
+    private static RuntimeException copy(RuntimeException failure) {
+        return Arrays.stream(failure.getClass().getConstructors())
+                .filter(constructor ->
+                        Arrays.equals(constructor.getParameterTypes(), new Class<?>[] {String.class, Throwable.class}))
+                .findFirst()
+                .map(constructor -> copy(constructor, failure))
+                .orElse(failure);
+    }
+
+    private static RuntimeException copy(Constructor<?> constructor, RuntimeException failure) {
+        try {
+            return (RuntimeException) constructor.newInstance(failure.getMessage(), failure);
+        } catch (ReflectiveOperationException | RuntimeException impossible) {
+            return failure;
+        }
+    }
+}

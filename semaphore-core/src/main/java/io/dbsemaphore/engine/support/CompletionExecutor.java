@@ -1,0 +1,164 @@
+package io.dbsemaphore.engine.support;
+
+import io.dbsemaphore.concurrent.DaemonThreads;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs what follows an asynchronous acquire, which is mostly code of the application: never on the threads that decide. A
+ * task that blocks keeps nothing else from being run: after {@value #BLOCKED_AFTER_MILLIS} ms it does not count any more, and
+ * another thread takes the next one. Short tasks share as many threads as there are processors, however many come at once.
+ * The threads end when idle.
+ */
+public final class CompletionExecutor implements Executor, AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(CompletionExecutor.class);
+
+    private static final int BLOCKED_AFTER_MILLIS = 10;
+    private static final long BLOCKED_AFTER = TimeUnit.MILLISECONDS.toNanos(BLOCKED_AFTER_MILLIS);
+    private static final long END_AFTER = Duration.ofSeconds(2).toNanos();
+
+    private final DaemonThreads factory;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition news = lock.newCondition();
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final @Nullable Run[] latest =
+            new Run[Math.max(2, Runtime.getRuntime().availableProcessors())];
+    private long runs;
+    private int threads;
+    private int idle;
+    private boolean closed;
+
+    /** A task that a thread has begun. */
+    private static final class Run {
+
+        private final Runnable task;
+        private final long since = System.nanoTime();
+        private boolean ended;
+
+        Run(Runnable task) {
+            this.task = task;
+        }
+    }
+
+    public CompletionExecutor(DaemonThreads factory) {
+        this.factory = factory;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        lock.lock();
+        try {
+            tasks.add(task);
+            if (idle > 0) {
+                news.signal();
+                return;
+            }
+            if (start() || threads > 0) {
+                return;
+            }
+            tasks.remove(task);
+        } finally {
+            lock.unlock();
+        }
+        task.run(); // no thread can be had; better here than never
+    }
+
+    /** Lets the threads end once all is done. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            news.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean start() {
+        try {
+            factory.create("semaphore-completion-" + (threads + 1), this::work).start();
+            threads++;
+            idle++;
+            return true;
+        } catch (Error noThread) { // those that there are go on
+            log.warn("No further thread can be started for what follows asynchronous acquires", noThread);
+            return false;
+        }
+    }
+
+    private void work() {
+        for (Run run = next(null); run != null; run = next(run)) {
+            try {
+                run.task.run();
+            } catch (RuntimeException | Error failure) {
+                log.error("What follows an asynchronous acquire failed in a way that is not foreseen", failure);
+            }
+            boolean unused = Thread.interrupted(); // which the application may have left behind
+        }
+    }
+
+    /** The next task for a thread that has done this one; null when the thread is to end. */
+    private @Nullable Run next(@Nullable Run done) {
+        lock.lock();
+        try {
+            if (done != null) {
+                done.ended = true;
+                idle++;
+            }
+            long endAt = System.nanoTime() + END_AFTER;
+            while (true) {
+                long nanos = tasks.isEmpty() ? endAt - System.nanoTime() : nanosToNext();
+                if (!tasks.isEmpty() && nanos <= 0) {
+                    return begin();
+                }
+                if (tasks.isEmpty() && (closed || nanos <= 0)) {
+                    idle--;
+                    threads--;
+                    return null;
+                }
+                await(nanos);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Run begin() {
+        Run run = new Run(tasks.remove());
+        latest[(int) (runs++ % latest.length)] = run;
+        if (--idle == 0 && !tasks.isEmpty()) { // somebody has to see whether this one blocks
+            boolean unused = start();
+        }
+        return run;
+    }
+
+    /** How long until one of the latest runs has ended or counts as blocked. */
+    private long nanosToNext() {
+        long now = System.nanoTime();
+        return Arrays.stream(latest)
+                .mapToLong(run -> run == null || run.ended ? 0 : run.since + BLOCKED_AFTER - now)
+                .min()
+                .orElse(0);
+    }
+
+    /** The caller looks again. */
+    @SuppressWarnings("WaitNotInLoop")
+    private void await(long nanos) {
+        try {
+            long unused = news.awaitNanos(nanos);
+        } catch (InterruptedException nobodyMayEndThisThread) {
+            log.debug("The thread goes on although it was interrupted", nobodyMayEndThisThread);
+        }
+    }
+}

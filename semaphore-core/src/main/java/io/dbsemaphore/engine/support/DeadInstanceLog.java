@@ -1,0 +1,50 @@
+package io.dbsemaphore.engine.support;
+
+import io.dbsemaphore.domain.DeadInstance;
+import io.dbsemaphore.domain.ReclaimedRequest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Logs the crash of an instance: one warning for all that was reclaimed from it at once. */
+public final class DeadInstanceLog {
+
+    private static final Logger log = LoggerFactory.getLogger(DeadInstanceLog.class);
+
+    private DeadInstanceLog() {}
+
+    /** Warns of the dead instances among the reasons of what was reclaimed. To be called after the commit. */
+    public static void warn(Collection<ReclaimedRequest> reclaimed) {
+        Map<Long, List<ReclaimedRequest>> byInstance = new TreeMap<>();
+        reclaimed.forEach(each -> each.deadInstance()
+                .ifPresent(dead -> byInstance
+                        .computeIfAbsent(dead.id(), id -> new ArrayList<>())
+                        .add(each)));
+        byInstance.values().forEach(DeadInstanceLog::warnOfOne);
+    }
+
+    private static void warnOfOne(List<ReclaimedRequest> reclaimed) {
+        SortedSet<String> names = new TreeSet<>();
+        reclaimed.forEach(each -> names.addAll(each.permits().keySet()));
+        DeadInstance dead = reclaimed.get(0).deadInstance().orElseThrow();
+        log.warn(
+                "Reclaimed the permits of {} request(s) on {}: instance {} that kept them alive has sent no heartbeat for"
+                        + " {}. It ended without a shutdown, was frozen, or lost its database; if its work still runs, it"
+                        + " is no longer limited",
+                reclaimed.size(),
+                names,
+                dead.name().map(name -> "'" + name + "' (" + dead.id() + ")").orElse("" + dead.id()),
+                dead.silentFor().map(DeadInstanceLog::seconds).orElse("a time unknown, since it is not registered"));
+    }
+
+    private static String seconds(Duration duration) {
+        return Math.round(duration.toMillis() / 100.0) / 10.0 + " s";
+    }
+}

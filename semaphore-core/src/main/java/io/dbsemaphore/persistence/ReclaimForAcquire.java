@@ -1,0 +1,106 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.HolderScans;
+import io.dbsemaphore.domain.ReclaimProgress;
+import io.dbsemaphore.domain.ReclaimReason;
+import io.dbsemaphore.domain.ReclaimedRequest;
+import io.dbsemaphore.domain.Shortfall;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.springframework.data.domain.Limit;
+
+/**
+ * Makes room for an acquire, under the locks that it holds: takes back what has expired and what dead JVMs held. The
+ * oldest expired requests are found by their index, whatever the number of holders; usually there are none. All else
+ * reads each holder of the semaphores.
+ */
+final class ReclaimForAcquire {
+
+    /** MySQL estimates more than 200 of an IN-list by statistics instead of the index, and then scans the table. */
+    private static final int PAGE = 200;
+
+    private final PermitRequestRepository requests;
+    private final PermitRepository permits;
+    private final InstanceRepository instances;
+    private final SuspectInstances suspectInstances;
+    private final RequestReclaim release;
+    private final HolderScans<Boolean> scans = new HolderScans<>();
+
+    ReclaimForAcquire(
+            PermitRequestRepository requests,
+            PermitRepository permits,
+            InstanceRepository instances,
+            SuspectInstances suspectInstances,
+            RequestReclaim release) {
+        this.requests = requests;
+        this.permits = permits;
+        this.instances = instances;
+        this.suspectInstances = suspectInstances;
+        this.release = release;
+    }
+
+    /** Releases orphaned requests that hold permits of these semaphores, and returns them. */
+    List<ReclaimedRequest> releaseOf(Collection<Shortfall> shortfalls) {
+        ReclaimProgress reclaim = new ReclaimProgress(shortfalls);
+        boolean complete = releaseOldestExpired(reclaim);
+        List<Shortfall> due = reclaim.stillShort().stream()
+                .filter(shortfall -> scans.recent(shortfall).isEmpty())
+                .toList();
+        if (!due.isEmpty()) {
+            scan(reclaim, due, complete);
+        }
+        return reclaim.released();
+    }
+
+    /** Returns whether these were all that have expired. */
+    private boolean releaseOldestExpired(ReclaimProgress reclaim) {
+        List<Long> oldest = requests.findOldestExpired(Limit.of(PAGE));
+        if (!oldest.isEmpty()) {
+            releaseSome(
+                    reclaim,
+                    permits.findRequestsHolding(oldest, ids(reclaim.stillShort())),
+                    new ReclaimReason.Expired());
+        }
+        return oldest.size() < PAGE;
+    }
+
+    private void scan(ReclaimProgress reclaim, List<Shortfall> due, boolean expiredAreDone) {
+        long begin = scans.begin();
+        int before = reclaim.released().size();
+        if (!expiredAreDone) {
+            releaseSome(
+                    reclaim, requests.findExpired(ids(due), 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
+        }
+        Set<Long> dead = reclaim.stillShort().isEmpty()
+                ? Set.of()
+                : suspectInstances.dead(instances.findSuspectHolders(ids(due)));
+        if (!dead.isEmpty()) {
+            releaseSome(
+                    reclaim,
+                    requests.findOfInstances(ids(due), dead, 0, Limit.of(reclaim.limit())),
+                    new ReclaimReason.InstanceGone());
+        }
+        if (reclaim.released().size() == before) { // nothing to come back for
+            scans.remember(due, begin, shortfall -> true);
+        }
+    }
+
+    /** Releases as many of the candidates as are needed: what is locked by others is passed over. */
+    private void releaseSome(ReclaimProgress reclaim, Collection<Long> found, ReclaimReason reason) {
+        List<Long> candidates = found.stream().filter(reclaim::isNew).distinct().toList();
+        int from = 0;
+        while (from < candidates.size() && !reclaim.stillShort().isEmpty()) {
+            List<Long> some = candidates.subList(from, Math.min(candidates.size(), from + reclaim.next()));
+            reclaim.add(some, release.release(some, reason));
+            from += some.size();
+        }
+    }
+
+    private static Set<Long> ids(Collection<Shortfall> shortfalls) {
+        Set<Long> ids = new LinkedHashSet<>();
+        shortfalls.forEach(shortfall -> ids.add(shortfall.semaphoreId()));
+        return ids;
+    }
+}

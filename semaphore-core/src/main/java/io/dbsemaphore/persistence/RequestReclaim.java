@@ -1,0 +1,94 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.DeadInstance;
+import io.dbsemaphore.domain.ReclaimReason;
+import io.dbsemaphore.domain.ReclaimedRequest;
+import io.dbsemaphore.domain.StoredGrant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Takes requests back whose holder is gone, within a transaction that is open already. It never waits: a request or
+ * permit that somebody else has locked is being released, renewed, or checked by a business transaction, and counts as
+ * held. What was true when a candidate was read is checked again in the write.
+ */
+final class RequestReclaim {
+
+    private final PermitRequestRepository requests;
+    private final PermitRepository permits;
+    private final SuspectInstances suspectInstances;
+
+    RequestReclaim(PermitRequestRepository requests, PermitRepository permits, SuspectInstances suspectInstances) {
+        this.requests = requests;
+        this.permits = permits;
+        this.suspectInstances = suspectInstances;
+    }
+
+    /** Releases those candidates that are free to be taken and still are what the reason says; returns what they held. */
+    List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
+        SortedMap<Long, PermitRequest> free = new TreeMap<>();
+        if (!candidates.isEmpty()) {
+            requests.lockHeld(candidates).forEach(request -> free.put(request.id(), request));
+        }
+        if (free.isEmpty()) {
+            return List.of();
+        }
+        Set<Long> lockedPermits = new HashSet<>();
+        permits.lockHeld(free.keySet()).forEach(permit -> lockedPermits.add(permit.id()));
+        permits.findHeld(Set.copyOf(free.keySet())).stream()
+                .filter(permit -> !lockedPermits.contains(permit.id()))
+                .forEach(permit -> free.remove(permit.requestId()));
+        return free.isEmpty() ? List.of() : releaseLocked(free, reason);
+    }
+
+    private List<ReclaimedRequest> releaseLocked(SortedMap<Long, PermitRequest> locked, ReclaimReason reason) {
+        Set<Long> ids = locked.keySet();
+        int released = compareAndSet(ids, reason);
+        if (released == 0) {
+            return List.of();
+        }
+        // under our locks nobody else can have released them
+        Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
+        permits.releaseByRequests(taken);
+        Map<Long, Map<String, Integer>> held = new HashMap<>();
+        permits.findByRequests(taken)
+                .forEach(permit -> held.computeIfAbsent(permit.requestId(), id -> new HashMap<>())
+                        .put(permit.name(), permit.count()));
+        return locked.values().stream()
+                .filter(request -> taken.contains(request.id()))
+                .map(request -> new ReclaimedRequest(
+                        request.externalId(),
+                        held.getOrDefault(request.id(), Map.of()),
+                        reason instanceof ReclaimReason.InstanceGone ? deadInstanceOf(request) : Optional.empty()))
+                .toList();
+    }
+
+    /** From what is remembered of silent instances: no statement is added to an acquire. */
+    private Optional<DeadInstance> deadInstanceOf(PermitRequest request) {
+        Long instance = request.instance();
+        return instance == null
+                ? Optional.empty()
+                : Optional.of(suspectInstances
+                        .find(instance)
+                        .orElseGet(() -> new DeadInstance(instance, Optional.empty(), Optional.empty())));
+    }
+
+    private int compareAndSet(Collection<Long> ids, ReclaimReason reason) {
+        if (reason instanceof ReclaimReason.Stale stale) {
+            return requests.releaseStale(ids, -stale.staleAfterMillis());
+        }
+        if (reason instanceof ReclaimReason.OwnerDead dead) {
+            return requests.releaseOfOwner(ids, dead.owner(), StoredGrant.utc(dead.since()));
+        }
+        return reason instanceof ReclaimReason.InstanceGone
+                ? requests.releaseOfSuspect(ids)
+                : requests.releaseExpired(ids);
+    }
+}

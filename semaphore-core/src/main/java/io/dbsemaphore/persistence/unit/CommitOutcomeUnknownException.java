@@ -1,0 +1,17 @@
+package io.dbsemaphore.persistence.unit;
+
+/** A commit was sent and not answered. */
+public final class CommitOutcomeUnknownException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    CommitOutcomeUnknownException(Throwable cause) {
+        super("The database did not answer a commit", cause);
+    }
+
+    /** What a caller is thrown, once it is clear that nothing came of it. */
+    public RuntimeException translatedCause() {
+        Throwable cause = getCause();
+        return cause == null ? this : DataAccessFailures.translate(cause);
+    }
+}

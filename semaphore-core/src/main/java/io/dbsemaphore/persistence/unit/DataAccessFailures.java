@@ -1,0 +1,89 @@
+package io.dbsemaphore.persistence.unit;
+
+import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.jdbc.SqlErrorKind;
+import io.dbsemaphore.jdbc.SqlErrors;
+import jakarta.persistence.PersistenceException;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.TransientDataAccessResourceException;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Turns what JPA and transactions throw into Spring's {@link DataAccessException}s, the same for the same reason on every
+ * database: by the {@linkplain SqlErrorKind kind} of the innermost error of the driver. Repositories that are made without a
+ * container translate nothing, and a failed begin or commit is no such exception either.
+ */
+final class DataAccessFailures {
+
+    private static final SQLExceptionTranslator SQL = new SQLExceptionSubclassTranslator();
+
+    private DataAccessFailures() {}
+
+    /** The exception to throw instead; what has nothing to do with the database stays what it is. */
+    static RuntimeException translate(Throwable failure) {
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure instanceof SemaphoreException || !isOfDatabase(failure)) {
+            return (RuntimeException) failure;
+        }
+        Optional<SQLException> error = SqlErrors.outermost(failure); // a pool says more than the driver beneath it
+        if (error.isEmpty()) {
+            return failure instanceof DataAccessException named
+                    ? named
+                    : new DataAccessResourceFailureException("The transaction of a semaphore failed", failure);
+        }
+        DataAccessException translated = byKind(error.get());
+        if (translated == null) {
+            translated = SQL.translate("semaphore transaction", null, error.get());
+        }
+        return translated != null
+                ? translated
+                : new DataAccessResourceFailureException("The transaction of a semaphore failed", failure);
+    }
+
+    private static boolean isOfDatabase(Throwable failure) {
+        return failure instanceof DataAccessException
+                || failure instanceof PersistenceException
+                || failure instanceof TransactionException;
+    }
+
+    private static @Nullable DataAccessException byKind(SQLException error) {
+        String message = "semaphore transaction; " + error.getMessage();
+        if (SqlErrors.isPoolExhausted(error)) {
+            return new DataAccessResourceFailureException(message, error);
+        }
+        DataAccessException translated = Arrays.stream(SqlErrorKind.values())
+                .filter(kind -> SqlErrors.is(error, kind))
+                .findFirst()
+                .map(kind -> of(kind, message, error))
+                .orElse(null);
+        return translated == null && SqlErrors.isConnectionLost(error)
+                ? new DataAccessResourceFailureException(message, error)
+                : translated;
+    }
+
+    private static DataAccessException of(SqlErrorKind kind, String message, SQLException error) {
+        return switch (kind) {
+            case VICTIM, VICTIM_AT_COMMIT, OBSTACLE, LOCK_REFUSED -> new CannotAcquireLockException(message, error);
+            case DUPLICATE_KEY -> new DuplicateKeyException(message, error);
+            case READ_ONLY -> new TransientDataAccessResourceException(message, error);
+            case SESSION_ENDED, EXHAUSTED -> new DataAccessResourceFailureException(message, error);
+            case TIMEOUT -> new QueryTimeoutException(message, error);
+            case DENIED -> new PermissionDeniedDataAccessException(message, error);
+            case MISSING_TABLE, STATEMENT_BINLOG -> new InvalidDataAccessResourceUsageException(message, error);
+        };
+    }
+}

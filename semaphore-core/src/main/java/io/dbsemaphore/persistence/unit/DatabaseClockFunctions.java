@@ -1,0 +1,39 @@
+package io.dbsemaphore.persistence.unit;
+
+import io.dbsemaphore.jdbc.Database;
+import java.time.LocalDateTime;
+import org.hibernate.boot.model.FunctionContributions;
+import org.hibernate.boot.model.FunctionContributor;
+import org.hibernate.query.sqm.function.SqmFunctionRegistry;
+import org.hibernate.type.BasicType;
+import org.hibernate.type.BasicTypeRegistry;
+import org.hibernate.type.StandardBasicTypes;
+import org.hibernate.type.descriptor.java.LocalDateTimeJavaType;
+import org.hibernate.type.descriptor.jdbc.LocalDateTimeJdbcType;
+
+/**
+ * The database's clock in UTC, as functions of our own persistence unit. HQL's own {@code instant} and
+ * {@code local datetime} are in the zone of the session. Registered on the unit as an object, not as a service that a
+ * host's Hibernate would find.
+ */
+public final class DatabaseClockFunctions implements FunctionContributor {
+
+    private final Database database;
+
+    public DatabaseClockFunctions(Database database) {
+        this.database = database;
+    }
+
+    @Override
+    public void contributeFunctions(FunctionContributions contributions) {
+        SqmFunctionRegistry functions = contributions.getFunctionRegistry();
+        BasicTypeRegistry types = contributions.getTypeConfiguration().getBasicTypeRegistry();
+        // read as it is, as the attributes are; the standard type is read by way of java.sql.Timestamp, which moves
+        // where
+        // the JVM's zone skips an hour, or is another than when the connection was opened
+        BasicType<LocalDateTime> utc = types.resolve(LocalDateTimeJavaType.INSTANCE, LocalDateTimeJdbcType.INSTANCE);
+        functions.registerPattern("utc_now", database.utcNow(), utc);
+        functions.registerPattern("utc_plus_millis", database.utcPlusMillis(), utc);
+        functions.registerPattern("epoch_micros", database.epochMicros(), types.resolve(StandardBasicTypes.LONG));
+    }
+}

@@ -1,0 +1,322 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dbsemaphore.AcquireInterruptedException;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitsExceedCapacityException;
+import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.RequestConflictException;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What one caller of a batch gets is nobody else's business. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class BatchingIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final int INNOCENT = 12;
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(2);
+
+    private final Node node = cluster.node(0);
+    private final StatementGate gate = node.gate();
+    private final List<Thread> threads = new ArrayList<>();
+
+    @AfterEach
+    void reset() {
+        gate.close();
+        gate.clear();
+    }
+
+    @Test
+    void leavesEveryOtherCallerWithItsGrant() throws Exception {
+        String name = cluster.semaphore(100);
+        String taken = cluster.externalId();
+        node.semaphores().acquire(AcquireRequest.of(cluster.semaphore(1)).withExternalId(taken));
+        String twice = cluster.externalId();
+        Gathered gathered = new Gathered(name);
+
+        List<FutureTask<PermitGrant>> innocent = gathered.acquire(INNOCENT, AcquireRequest.of(name));
+        FutureTask<PermitGrant> first = gathered.acquire(AcquireRequest.of(name).withExternalId(twice));
+        FutureTask<PermitGrant> second =
+                gathered.acquire(AcquireRequest.of(name).withExternalId(twice));
+        FutureTask<PermitGrant> conflict =
+                gathered.acquire(AcquireRequest.of(name).withExternalId(taken));
+        FutureTask<PermitGrant> unknown = gathered.acquire(AcquireRequest.of(name, "no-such-semaphore"));
+        FutureTask<PermitGrant> impossible =
+                gathered.acquire(AcquireRequest.of(name).withPermits(name, 101));
+        FutureTask<PermitGrant> interrupted = gathered.acquire(AcquireRequest.of(name));
+        threads.get(threads.size() - 1).interrupt();
+        assertThatThrownBy(causeOf(interrupted)).isInstanceOf(AcquireInterruptedException.class);
+        gathered.go();
+
+        for (FutureTask<PermitGrant> each : innocent) {
+            assertThat(Cluster.get(each).isHeld())
+                    .as("%s is held", Cluster.get(each))
+                    .isEqualTo(true);
+        }
+        assertThat(Cluster.get(first).fencingToken())
+                .isEqualTo(Cluster.get(second).fencingToken());
+        assertThatThrownBy(causeOf(conflict)).isInstanceOf(RequestConflictException.class);
+        assertThatThrownBy(causeOf(unknown))
+                .isInstanceOf(SemaphoreNotFoundException.class)
+                .hasMessageContaining("no-such-semaphore");
+        assertThatThrownBy(causeOf(impossible)).isInstanceOf(PermitsExceedCapacityException.class);
+        assertThat(cluster.held(name)).isEqualTo(1 + INNOCENT + 1);
+    }
+
+    @Test
+    void takesABatchApartThatADuplicateIdOfAnotherNodeMakesFail() throws Exception {
+        String name = cluster.semaphore(100);
+        String elsewhere = cluster.semaphore(1);
+        String id = cluster.externalId();
+        Gathered gathered = new Gathered(name);
+        List<FutureTask<PermitGrant>> innocent = gathered.acquire(INNOCENT, AcquireRequest.of(name));
+        FutureTask<PermitGrant> culprit =
+                gathered.acquire(AcquireRequest.of(name).withExternalId(id));
+        Pause beforeInsert = gate.pauseBefore("insert into permit_request");
+        gathered.go();
+        beforeInsert.awaitReached(SOON);
+        cluster.node(1).semaphores().acquire(AcquireRequest.of(elsewhere).withExternalId(id));
+
+        beforeInsert.open();
+
+        for (FutureTask<PermitGrant> each : innocent) {
+            assertThat(Cluster.get(each).isHeld())
+                    .as("%s is held", Cluster.get(each))
+                    .isEqualTo(true);
+        }
+        assertThatThrownBy(causeOf(culprit))
+                .isInstanceOf(RequestConflictException.class)
+                .hasMessageContaining(id);
+        assertThat(cluster.held(name)).isEqualTo(1 + INNOCENT);
+    }
+
+    @Test
+    void doesNotStallOtherNamesForRowsThatAnotherNodeHolds() throws Exception {
+        List<String> locked = cluster.semaphores(4, 10);
+        String free = cluster.semaphore(10);
+        List<Cluster.RowLock> locks = new ArrayList<>();
+        List<FutureTask<PermitGrant>> stalled = new ArrayList<>();
+        try {
+            for (String name : locked) {
+                locks.add(cluster.lock(name));
+            }
+            for (String name : locked) {
+                stalled.add(start(AcquireRequest.of(name)));
+                stalled.add(start(AcquireRequest.of(name, free)));
+            }
+            Cluster.assertWaits(stalled.get(0));
+
+            for (int i = 0; i < 10; i++) {
+                long begun = System.nanoTime();
+                node.semaphores().acquire(AcquireRequest.of(free)).release();
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(1));
+            }
+            assertThat(stalled).allMatch(each -> !each.isDone());
+        } finally {
+            for (Cluster.RowLock lock : locks) {
+                lock.close();
+            }
+        }
+        for (FutureTask<PermitGrant> each : stalled) {
+            Cluster.get(each).release();
+        }
+    }
+
+    @Test
+    void waitsForOneRowWithoutKeepingTheOthersFromAnybody() throws Exception {
+        String free =
+                cluster.semaphore(10); // the lower id: who locked in the order of ids would hold it while he waits
+        String locked = cluster.semaphore(10);
+        FutureTask<PermitGrant> stalled;
+        try (Cluster.RowLock lock = cluster.lock(locked)) {
+            stalled = start(AcquireRequest.of(locked, free));
+            Cluster.assertWaits(stalled);
+
+            for (int i = 0; i < 5; i++) {
+                long begun = System.nanoTime();
+                node.semaphores().acquire(AcquireRequest.of(free)).release();
+                cluster.node(1).semaphores().acquire(AcquireRequest.of(free)).release();
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(2));
+            }
+            assertThat(stalled).isNotDone();
+        }
+        Cluster.get(stalled).release();
+    }
+
+    @Test
+    void servesWhoCameFirst() throws Exception {
+        String name = cluster.semaphore(1);
+        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
+        List<String> command = Collections.synchronizedList(new ArrayList<>());
+        List<String> expected = new ArrayList<>();
+        List<FutureTask<PermitGrant>> waiting = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            String id = cluster.externalId();
+            expected.add(id);
+            FutureTask<PermitGrant> acquire = new FutureTask<>(() -> {
+                PermitGrant grant = node.semaphores()
+                        .acquire(AcquireRequest.of(name).withExternalId(id).withWaitTime(SOON));
+                command.add(id);
+                grant.release();
+                return grant;
+            });
+            gate.clear();
+            run(acquire);
+            Awaitility.await().atMost(SOON).until(() -> gate.statements().contains("commit"));
+            waiting.add(acquire);
+        }
+
+        held.release();
+
+        for (FutureTask<PermitGrant> each : waiting) {
+            Cluster.get(each);
+        }
+        assertThat(command).isEqualTo(expected);
+    }
+
+    @Test
+    void doesNotStarveARequestForManyPermits() throws Exception {
+        int capacity = 4;
+        String name = cluster.semaphore(capacity);
+        FutureTask<PermitGrant> large = new FutureTask<>(() -> node.semaphores()
+                .acquire(AcquireRequest.of(name).withPermits(name, capacity).withWaitTime(SOON)));
+        List<FutureTask<PermitGrant>> small = IntStream.range(0, 2 * capacity)
+                .mapToObj(i -> new FutureTask<PermitGrant>(() -> {
+                    PermitGrant last;
+                    do {
+                        last = node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON.multipliedBy(2)));
+                        last.release();
+                    } while (!large.isDone());
+                    return last;
+                }))
+                .toList();
+        small.forEach(this::run);
+        Awaitility.await().atMost(SOON).until(() -> gate.count("insert into permit(") > 20);
+
+        run(large);
+
+        assertThat(Cluster.get(large).permits()).containsEntry(name, capacity);
+        Cluster.get(large).release();
+        for (FutureTask<PermitGrant> each : small) {
+            Cluster.get(each);
+        }
+    }
+
+    @Test
+    void doesNotLetWhoDoesNotWaitOvertakeWhoDoes() throws Exception {
+        String name = cluster.semaphore(4);
+        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name).withPermits(name, 2));
+        FutureTask<PermitGrant> large =
+                start(AcquireRequest.of(name).withPermits(name, 3).withWaitTime(SOON));
+        Cluster.assertWaits(large);
+
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
+        held.release();
+
+        assertThat(Cluster.get(large).permits()).containsEntry(name, 3);
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+    }
+
+    @Test
+    void tellsTheCallerWhereHeStands() {
+        String name = cluster.semaphore(1);
+        node.semaphores().acquire(AcquireRequest.of(name));
+
+        assertThatThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .isInstanceOf(PermitsUnavailableException.class)
+                .satisfies(thrown -> assertThat(thrown.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().equals(BatchingIntegrationTests.class.getName())));
+        assertThatThrownBy(() -> node.semaphores().acquire(AcquireRequest.of("no-such-semaphore")))
+                .isInstanceOf(SemaphoreNotFoundException.class)
+                .satisfies(thrown -> assertThat(thrown.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().equals(BatchingIntegrationTests.class.getName())));
+        gate.failBefore("sum(", new SQLException("out of order", "HY000"));
+        assertThatThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .hasRootCauseMessage("out of order")
+                .satisfies(thrown -> assertThat(thrown.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().equals(BatchingIntegrationTests.class.getName())));
+    }
+
+    /** Stops a first acquire before its commit, so that others of the same name can only gather. */
+    private final class Gathered {
+
+        private final Pause pause = gate.pauseBefore("commit");
+        private final FutureTask<PermitGrant> first;
+
+        Gathered(String name) {
+            first = start(AcquireRequest.of(name));
+            pause.awaitReached(SOON);
+        }
+
+        FutureTask<PermitGrant> acquire(AcquireRequest request) {
+            FutureTask<PermitGrant> acquire = start(request);
+            awaitHandedIn(threads.get(threads.size() - 1));
+            return acquire;
+        }
+
+        List<FutureTask<PermitGrant>> acquire(int count, AcquireRequest request) {
+            return IntStream.range(0, count).mapToObj(i -> acquire(request)).toList();
+        }
+
+        void go() throws Exception {
+            pause.open();
+            Cluster.get(first);
+        }
+    }
+
+    private static void awaitHandedIn(Thread thread) {
+        Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(5)).until(() -> {
+            StackTraceElement[] stack = thread.getStackTrace();
+            return IntStream.range(0, stack.length)
+                    .anyMatch(i -> stack[i].getClassName().equals(BatchingGranter.class.getName())
+                            && stack[i].getMethodName().equals("isAnswered"));
+        });
+    }
+
+    private FutureTask<PermitGrant> start(AcquireRequest request) {
+        FutureTask<PermitGrant> acquire =
+                new FutureTask<>(() -> node.semaphores().acquire(request));
+        run(acquire);
+        return acquire;
+    }
+
+    private void run(FutureTask<PermitGrant> task) {
+        Thread thread = new Thread(task, "caller");
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    private static ThrowingCallable causeOf(FutureTask<PermitGrant> failed) {
+        return () -> {
+            try {
+                failed.get(SOON.toSeconds(), TimeUnit.SECONDS);
+            } catch (ExecutionException failure) {
+                throw failure.getCause();
+            }
+        };
+    }
+}

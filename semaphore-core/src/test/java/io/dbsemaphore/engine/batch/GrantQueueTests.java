@@ -1,0 +1,208 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.engine.batch.GrantQueue.Batch;
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+class GrantQueueTests {
+
+    private static final PermitShortage FULL = new PermitShortage("backup", 1, 1, 1, Optional.empty());
+
+    private final GrantQueue queue = new GrantQueue(1, 500);
+
+    @Test
+    void fewAreNoCompany() {
+        add(3);
+        Batch batch = queue.take(true, true, false);
+
+        assertThat(batch.members()).hasSize(3);
+        assertThat(queue.isContended()).isEqualTo(false);
+        assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(false);
+    }
+
+    @Test
+    void manyAreCompanyWhileTheyAreServedAndNotForLongAfterwards() {
+        add(4);
+        Batch batch = queue.take(true, false, false);
+
+        assertThat(queue.isContended()).isEqualTo(true);
+        assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(true);
+
+        queue.finish(batch, Map.of(), () -> {});
+
+        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !queue.isContended());
+        assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(false);
+    }
+
+    @Test
+    void takesNoReleasesWhereAnotherNodeIsAtTheRows() {
+        add(4);
+        Batch first = queue.take(true, false, false);
+        queue.finish(first, Map.of(), () -> {
+            queue.contested();
+            first.members().forEach(queue::again);
+        });
+        Batch second = queue.take(true, false, false);
+
+        assertThat(second.members()).hasSize(4);
+        assertThat(queue.isContended()).isEqualTo(true);
+        assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(false);
+    }
+
+    @Test
+    void decidesNoMoreAtOnceThanTheMaximum() {
+        GrantQueue small = new GrantQueue(1, 5);
+        waiters(12).forEach(small::add);
+
+        Batch first = small.take(true, true, false);
+        small.finish(first, Map.of(), () -> {});
+        Batch second = small.take(true, true, false);
+
+        assertThat(first.members()).hasSize(5);
+        assertThat(second.members()).hasSize(5).doesNotContainAnyElementsOf(first.members());
+    }
+
+    /** What a call costs is not to depend on how many wait: with a look at each of them these take minutes. */
+    @Test
+    void isQuickAlsoBesideAHundredThousandWaiters() {
+        List<QueuedAcquire> waiters = waiters(100_000);
+        waiters.forEach(queue::add);
+        Batch inFlight = queue.take(true, true, false);
+
+        assertThat(timeOf(2_000, i -> {
+                    assertThat(queue.nanosToWork()).isEqualTo(Long.MAX_VALUE);
+                    assertThat(queue.hasKeptAlive()).isEqualTo(false);
+                    assertThat(poll(0)).isEqualTo(false);
+                }))
+                .as("while a batch is in flight")
+                .isLessThan(Duration.ofSeconds(3));
+
+        refuse(inFlight);
+        refuseAll();
+        assertThat(timeOf(2_000, i -> {
+                    assertThat(queue.tryLast(waiters.get(waiters.size() - 1 - i)))
+                            .isEqualTo(true);
+                    assertThat(queue.nanosToWork()).isZero();
+                    refuse(queue.take(true, true, false));
+                }))
+                .as("last attempts of those that came last")
+                .isLessThan(Duration.ofSeconds(3));
+        assertThat(timeOf(
+                        90_000,
+                        i -> assertThat(queue.giveUp(waiters.get(i), () -> {})).isEqualTo(true)))
+                .as("giving up")
+                .isLessThan(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void decidesNoLastAttemptsThatWouldHaveToWaitForABatchAfterTheNext() {
+        List<QueuedAcquire> waiters = waiters(GrantQueue.MAX_LAST_ATTEMPTS + 1);
+        waiters.forEach(queue::add);
+        refuseAll();
+
+        List<QueuedAcquire> decided = waiters.stream().filter(queue::tryLast).toList();
+
+        assertThat(decided).isEqualTo(waiters.subList(0, GrantQueue.MAX_LAST_ATTEMPTS));
+        assertThat(waiters.get(GrantQueue.MAX_LAST_ATTEMPTS)).satisfies(last -> {
+            assertThat(last.isGivenUp()).isEqualTo(true);
+            assertThat(last.lastShortages()).containsExactly(FULL);
+        });
+    }
+
+    @Test
+    void wakesAWaiterWhereABatchOfOthersHasSeenWhatIsFree() {
+        QueuedAcquire waiter = waiters(1).get(0);
+        queue.add(waiter);
+        refuseAll();
+        QueuedAcquire impatient = new QueuedAcquire(command(), Deadline.in(Duration.ZERO));
+        queue.add(impatient);
+        Batch refused = queue.take(true, true, false);
+
+        assertThat(poll(1)).as("while a batch is in flight").isEqualTo(false);
+        queue.finish(refused, Map.of("backup", new RemainingAvailability(1, 7, 7)), impatient::giveUp);
+
+        assertThat(refused.members()).containsExactly(impatient);
+        assertThat(queue.take(true, true, false).members()).containsExactly(waiter);
+    }
+
+    @Test
+    void wakesOneForWhatIsReleasedOnce() {
+        List<QueuedAcquire> waiters = waiters(3);
+        waiters.forEach(queue::add);
+        refuseAll();
+        queue.released(Map.of("backup", 1));
+        Batch first = queue.take(true, true, false);
+        queue.released(Map.of("backup", 1)); // the second is woken for this one
+        first.members().forEach(QueuedAcquire::giveUp);
+        queue.finish(first, Map.of("backup", new RemainingAvailability(0, 7, 8)), () -> {});
+
+        assertThat(first.members()).containsExactly(waiters.get(0));
+        assertThat(queue.take(true, true, false).members()).containsExactly(waiters.get(1));
+    }
+
+    private boolean poll(long free) {
+        return queue.waiters().free(Map.of("backup", new PolledAvailability(free, 0)), System.nanoTime());
+    }
+
+    private static List<QueuedAcquire> waiters(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> {
+                    QueuedAcquire pending = new QueuedAcquire(command(), Deadline.in(Duration.ofMinutes(1)));
+                    pending.command().setWillingToWait(true);
+                    return pending;
+                })
+                .toList();
+    }
+
+    private static Duration timeOf(int times, IntConsumer task) {
+        long begun = System.nanoTime();
+        IntStream.range(0, times).forEach(task);
+        return Duration.ofNanos(System.nanoTime() - begun);
+    }
+
+    private void refuseAll() {
+        for (Batch batch = queue.take(true, true, false);
+                !batch.members().isEmpty();
+                batch = queue.take(true, true, false)) {
+            refuse(batch);
+        }
+    }
+
+    private void refuse(Batch batch) {
+        queue.finish(
+                batch,
+                Map.of("backup", new RemainingAvailability(0, 7, 7)),
+                () -> batch.members().forEach(pending -> {
+                    pending.refused(List.of(FULL));
+                    if (pending.command().isWillingToWait()) {
+                        queue.park(pending);
+                    } else {
+                        pending.giveUp();
+                    }
+                }));
+    }
+
+    private void add(int commands) {
+        IntStream.range(0, commands).forEach(i -> queue.add(new QueuedAcquire(command(), Deadline.in(Duration.ZERO))));
+    }
+
+    private static AcquireCommand command() {
+        return new AcquireCommand(
+                UUID.randomUUID().toString(), false, true, Map.of("backup", 1), false, null, "test", null);
+    }
+}

@@ -1,0 +1,55 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+class WaitQueueTests {
+
+    private final WaitQueue queue = new WaitQueue();
+
+    /** The same as a sorted map, whose sums are taken one by one. */
+    @Test
+    void knowsWhoIsFirstAndWhatIsAskedForBefore() {
+        Random random = new Random(7);
+        TreeMap<Long, QueuedAcquire> expected = new TreeMap<>();
+        for (int step = 0; step < 5_000; step++) {
+            long ticket = 1 + random.nextInt(400);
+            QueuedAcquire known = expected.remove(ticket);
+            if (known == null) {
+                QueuedAcquire added = pending(ticket);
+                expected.put(ticket, added);
+                queue.add(added, ticket);
+            } else {
+                assertThat(queue.remove(known)).isEqualTo(true);
+                assertThat(queue.remove(known)).isEqualTo(false);
+            }
+            long asked = 1 + random.nextInt(402);
+            assertThat(queue.demandAhead(asked))
+                    .isEqualTo(expected.headMap(asked).keySet().stream()
+                            .mapToLong(each -> each)
+                            .sum());
+            assertThat(queue.first())
+                    .isEqualTo(expected.isEmpty() ? null : expected.firstEntry().getValue());
+            assertThat(queue.isEmpty()).isEqualTo(expected.isEmpty());
+        }
+        List<QueuedAcquire> all = new ArrayList<>();
+        queue.forEach(all::add);
+        assertThat(all).containsExactlyElementsOf(expected.values());
+    }
+
+    private static QueuedAcquire pending(long ticket) {
+        AcquireCommand command = new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null);
+        QueuedAcquire pending = new QueuedAcquire(command, Deadline.in(Duration.ZERO));
+        pending.setTicket(ticket);
+        return pending;
+    }
+}

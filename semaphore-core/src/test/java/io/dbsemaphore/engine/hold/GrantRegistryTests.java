@@ -1,0 +1,85 @@
+package io.dbsemaphore.engine.hold;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class GrantRegistryTests {
+
+    private final GrantRegistry held = new GrantRegistry();
+
+    @Test
+    void forgetGrantsWithoutATimeToLiveOfWhichNobodyHasAHandle() {
+        HeldGrant kept = held.register(grant(0, null), System.nanoTime());
+        for (int id = 1; id <= 20_000; id++) {
+            held.register(grant(id, null), System.nanoTime());
+        }
+
+        Awaitility.await("what was dropped to be forgotten")
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> {
+                    System.gc();
+                    held.register(grant(20_001, null), System.nanoTime());
+                    assertThat(held.all()).hasSizeLessThan(100);
+                });
+
+        assertThat(held.find("request-0")).containsSame(kept);
+        assertThat(held.holds(kept)).isTrue();
+        Reference.reachabilityFence(kept);
+    }
+
+    @Test
+    void rememberGrantsWithATimeToLiveUntilItHasPassed() {
+        long now = System.nanoTime();
+        for (int id = 1; id <= 100; id++) {
+            held.register(grant(id, Duration.ofHours(1)), now);
+        }
+        for (int id = 101; id <= 1100; id++) {
+            held.register(
+                    grant(id, Duration.ofSeconds(1)),
+                    now - Duration.ofSeconds(2).toNanos());
+        }
+        System.gc();
+
+        for (int id = 1101; id <= 2200; id++) { // every so often it looks through all
+            held.end(held.register(grant(id, null), now).grant().requestId());
+        }
+
+        assertThat(held.all()).hasSize(100);
+        assertThat(held.find("request-1")).isPresent();
+        assertThat(held.find("request-101")).isEmpty();
+    }
+
+    @Test
+    void shareTheStateAmongRepetitions() {
+        HeldGrant first = held.register(grant(1, null), System.nanoTime());
+        HeldGrant second = held.register(grant(1, Duration.ofHours(1)), System.nanoTime());
+
+        assertThat(second).isSameAs(first);
+        assertThat(held.find("request-1")).containsSame(first);
+        held.end(1);
+        assertThat(first.isHeld()).isEqualTo(false);
+        assertThat(held.find("request-1")).isEmpty();
+    }
+
+    private static StoredGrant grant(long id, @Nullable Duration ttl) {
+        Instant now = Instant.parse("2026-01-01T00:00:00Z");
+        return new StoredGrant(
+                id,
+                "request-" + id,
+                "owner",
+                List.of(new StoredPermit(id, "semaphore", 1, id)),
+                ttl,
+                now,
+                ttl == null ? null : now.plus(ttl),
+                now);
+    }
+}
