@@ -13,7 +13,6 @@ import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -68,15 +67,15 @@ class FrozenHolderIntegrationTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"insert into permit_request, 1, REFUSED", "commit, 2, GRANTED"})
-    void delaysOthersBySeconds(String where, int capacity, String afterwards) {
+    @CsvSource({"insert into permit_request, 1", "commit, 2"})
+    void delaysOthersBySeconds(String where, int capacity) {
         String name = SemaphoreRows.name("frozen");
         String unconcerned = SemaphoreRows.name("unconcerned");
         node.admin().create(name, capacity);
         node.admin().create(unconcerned, 1000);
         String id = "of-the-frozen-" + name;
         process.send("stop-before " + where);
-        process.send("acquire " + id + " 300 " + name);
+        process.send("acquire " + id + " 300 60 " + name);
         process.awaitLine("STOPPED", START);
 
         process.stop();
@@ -100,10 +99,13 @@ class FrozenHolderIntegrationTests {
         process.cont();
         process.send("go-on");
 
-        process.awaitLine(afterwards + " " + id, START);
-        boolean granted = afterwards.equals("GRANTED");
-        assertThat(rows.held(name)).isEqualTo(granted ? 2 : 1).isLessThanOrEqualTo(capacity);
-        assertThat(rows.states(id)).isEqualTo(granted ? List.of("ACQUIRED") : List.of());
+        if (capacity == 1) { // it has to wait for the one that was faster
+            assertThat(rows.states(id)).isEmpty();
+            grant.release();
+        }
+        process.awaitLine("GRANTED " + id, START);
+        assertThat(rows.held(name)).isEqualTo(capacity);
+        assertThat(rows.states(id)).containsExactly("ACQUIRED");
     }
 
     private static void assertNobodyElseIsDelayed(String unconcerned) {

@@ -33,7 +33,7 @@ class KilledHolderIntegrationTests {
             node.admin().create(one, 1);
             node.admin().create(two, 1);
             process.awaitLine("READY", START);
-            process.send("acquire of-the-dead 3 " + one + " " + two);
+            process.send("acquire of-the-dead 3 0 " + one + " " + two);
             process.awaitLine("GRANTED of-the-dead", START);
             process.kill9();
             Instant expiry = node.semaphores()

@@ -19,7 +19,7 @@ import java.util.Queue;
  * The main class of the processes that these tests freeze, kill and run side by side. It does what it reads:
  *
  * <ul>
- *   <li>{@code acquire ID TTL_SECONDS NAME…} says {@code GRANTED ID}, {@code REFUSED ID} or {@code FAILED ID why}
+ *   <li>{@code acquire ID TTL_SECONDS WAIT_SECONDS NAME…} says {@code GRANTED ID}, {@code REFUSED ID} or {@code FAILED ID why}
  *   <li>{@code stop-before COMMIT_OR_SQL} stops before the next such statement and says {@code STOPPED}
  *   <li>{@code go-on} ends that
  *   <li>{@code hammer NAME THREADS SECONDS} says {@code HAMMERED grants peak}, see {@link Witness}
@@ -56,8 +56,11 @@ final class SemaphoreProcess {
     private void obey(Queue<String> words) {
         switch (words.remove()) {
             case "acquire" ->
-                inBackground(
-                        () -> acquire(words.remove(), Long.parseLong(words.remove()), words.toArray(String[]::new)));
+                inBackground(() -> acquire(
+                        words.remove(),
+                        seconds(words.remove()),
+                        seconds(words.remove()),
+                        words.toArray(String[]::new)));
             case "stop-before" -> stopBefore(String.join(" ", words));
             case "go-on" -> node.gate().open();
             case "hammer" ->
@@ -72,8 +75,13 @@ final class SemaphoreProcess {
         }
     }
 
-    private void acquire(String id, long ttlSeconds, String... names) {
-        AcquireRequest request = AcquireRequest.of(names).withExternalId(id).withTtl(Duration.ofSeconds(ttlSeconds));
+    private static Duration seconds(String word) {
+        return Duration.ofSeconds(Long.parseLong(word));
+    }
+
+    private void acquire(String id, Duration ttl, Duration waitTime, String... names) {
+        AcquireRequest request =
+                AcquireRequest.of(names).withExternalId(id).withTtl(ttl).withWaitTime(waitTime);
         try {
             say(node.semaphores()
                     .tryAcquire(request)
