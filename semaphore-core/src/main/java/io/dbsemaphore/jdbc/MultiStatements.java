@@ -11,33 +11,33 @@ import java.sql.SQLTransactionRollbackException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * MySQL Connector/J: several statements and the commit as one text, which the server executes up to the first that fails.
- * Its driver allows that for as long as the library has the session, whatever the host's URL says. Not to be loaded where
- * the driver is not there.
+ * MySQL Connector/J: sends several statements, and the commit, as one text, which the server executes up to the first that
+ * fails. The driver allows that while the library has the session, whatever the host's URL says. Must not be loaded where
+ * the driver is missing.
  */
-final class MultiStatements implements Pipeline {
+final class MultiStatements extends QueuedStatements {
 
     private static final Logger log = LoggerFactory.getLogger(MultiStatements.class);
-
-    private static final String COMMIT = "commit";
+    private static final String COMMIT = "; commit";
 
     private final Pipelining pipelining;
     private final NativeSession session;
     private final boolean allowedBefore;
 
-    private MultiStatements(Pipelining pipelining, NativeSession session, boolean allowedBefore) {
+    private MultiStatements(
+            Connection connection, Pipelining pipelining, NativeSession session, boolean allowedBefore) {
+        super(connection);
         this.pipelining = pipelining;
         this.session = session;
         this.allowedBefore = allowedBefore;
     }
 
     /** Empty where the connection is another driver's, or has statements prepared by the server, one at a time. */
-    static Optional<Pipeline> open(Connection connection, Pipelining pipelining) {
+    static Optional<QueuedStatements> open(Connection connection, Pipelining pipelining) {
         try {
             if (!connection.isWrapperFor(JdbcConnection.class)) {
                 return Optional.empty();
@@ -52,7 +52,7 @@ final class MultiStatements implements Pipeline {
             if (!allowed) {
                 session.enableMultiQueries();
             }
-            return Optional.of(new MultiStatements(pipelining, session, allowed));
+            return Optional.of(new MultiStatements(connection, pipelining, session, allowed));
         } catch (SQLException | RuntimeException | LinkageError unable) {
             log.debug("Statements are sent one by one", unable);
             return Optional.empty();
@@ -64,15 +64,19 @@ final class MultiStatements implements Pipeline {
     }
 
     @Override
-    public void execute(Connection connection, List<QueuedStatement<?>> statements) throws SQLException {
-        if (statements.size() == 1 || !pipelining.isOn()) {
-            ONE_BY_ONE.execute(connection, statements);
-        } else {
-            boolean sent =
-                    executeTogether(connection, statements, statements.stream().map(QueuedStatement::sql));
-            if (!sent) {
-                ONE_BY_ONE.execute(connection, statements);
-            }
+    public void flush() throws SQLException {
+        List<QueuedStatement<?>> statements = take();
+        if (statements.size() < 2 || !isOneRoundTrip() || !send(statements, "")) {
+            executeOneByOne(statements);
+        }
+    }
+
+    @Override
+    void commit() throws SQLException {
+        List<QueuedStatement<?>> statements = take();
+        if (statements.isEmpty() || !isOneRoundTrip() || !send(statements, COMMIT)) {
+            executeOneByOne(statements);
+            connection().commit();
         }
     }
 
@@ -81,36 +85,34 @@ final class MultiStatements implements Pipeline {
         return pipelining.isOn();
     }
 
-    @Override
-    public void commit(Connection connection, List<QueuedStatement<?>> statements) throws SQLException {
-        boolean sent = !statements.isEmpty()
-                && pipelining.isOn()
-                && executeTogether(
-                        connection,
-                        statements,
-                        Stream.concat(statements.stream().map(QueuedStatement::sql), Stream.of(COMMIT)));
-        if (!sent) {
-            ONE_BY_ONE.commit(connection, statements);
-        }
-    }
-
     /** Executes them, or returns false where they are refused before the server has seen them. */
-    private boolean executeTogether(Connection connection, List<QueuedStatement<?>> statements, Stream<String> texts)
-            throws SQLException {
+    private boolean send(List<QueuedStatement<?>> statements, String suffix) throws SQLException {
+        String text = statements.stream().map(QueuedStatement::sql).collect(Collectors.joining("; ", "", suffix));
         PreparedStatement prepared;
         try {
-            prepared = connection.prepareStatement(texts.collect(Collectors.joining("; ")));
-        } catch (
-                SQLException
-                        refusal) { // the driver sends nothing to prepare a statement: a filter of the pool has said no
+            prepared = connection().prepareStatement(text);
+        } catch (SQLException refusal) {
             if (SqlErrors.isConnectionLost(refusal)) {
                 throw refusal;
             }
+            // the driver sends nothing to prepare a statement: a filter of the pool has refused the text
             pipelining.switchOff(refusal);
             return false;
         }
-        try {
-            executeTogether(prepared, statements);
+        try (prepared) {
+            int index = 1;
+            for (QueuedStatement<?> statement : statements) {
+                index = statement.bind(prepared, index);
+            }
+            if (statements.get(0).isUpdate()) {
+                prepared.executeUpdate(); // the driver's execute() would first ask the server whether it is read-only
+            } else {
+                prepared.execute();
+            }
+            for (QueuedStatement<?> statement : statements) {
+                statement.takeResult(prepared);
+                prepared.getMoreResults();
+            }
             return true;
         } catch (SQLException failure) {
             if (!Pipelining.isRefusedByServer(failure)) {
@@ -124,27 +126,8 @@ final class MultiStatements implements Pipeline {
         }
     }
 
-    private static void executeTogether(PreparedStatement prepared, List<QueuedStatement<?>> statements)
-            throws SQLException {
-        try (PreparedStatement together = prepared) {
-            int index = 1;
-            for (QueuedStatement<?> statement : statements) {
-                index = statement.bind(together, index);
-            }
-            if (statements.get(0).isUpdate()) {
-                together.executeUpdate(); // the driver's execute() would first ask the server whether it is read-only
-            } else {
-                together.execute();
-            }
-            for (QueuedStatement<?> statement : statements) {
-                statement.takeResult(together);
-                together.getMoreResults();
-            }
-        }
-    }
-
     @Override
-    public void restore() {
+    void restore() {
         if (!allowedBefore) {
             session.disableMultiQueries();
         }

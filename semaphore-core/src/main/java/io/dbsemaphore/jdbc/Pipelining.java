@@ -1,6 +1,5 @@
 package io.dbsemaphore.jdbc;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,11 +28,9 @@ final class Pipelining {
         this.on = new AtomicBoolean(on);
     }
 
-    /** The best that the driver of this connection can do, until it is {@linkplain Pipeline#restore restored}. */
-    Pipeline of(Connection connection) {
-        return on.get() && MYSQL_DRIVER
-                ? MultiStatements.open(connection, this).orElse(Pipeline.ONE_BY_ONE)
-                : Pipeline.ONE_BY_ONE;
+    /** Whether a session may be opened for it. */
+    boolean isPossible() {
+        return MYSQL_DRIVER && on.get();
     }
 
     boolean isOn() {

@@ -5,9 +5,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * its waits. It remembers what it was before, and is given back as that; where that fails, the pool is made to drop it.
  * Used by one thread at a time.
  */
-final class PreparedSession implements StatementQueue {
+final class PreparedSession {
 
     private static final Logger log = LoggerFactory.getLogger(PreparedSession.class);
 
@@ -26,8 +24,7 @@ final class PreparedSession implements StatementQueue {
     private final int networkTimeoutBefore;
     private final SessionLimits limits;
     private final SessionLimits.Restoration limitsBefore;
-    private final Pipeline pipeline;
-    private final List<QueuedStatement<?>> queued = new ArrayList<>();
+    private final QueuedStatements statements;
     private final long openedAt = System.nanoTime();
     private boolean transactionOpen;
     private boolean failed;
@@ -40,14 +37,14 @@ final class PreparedSession implements StatementQueue {
             int networkTimeoutBefore,
             SessionLimits limits,
             SessionLimits.Restoration limitsBefore,
-            Pipeline pipeline) {
+            QueuedStatements statements) {
         this.target = target;
         this.autoCommitBefore = autoCommitBefore;
         this.isolationBefore = isolationBefore;
         this.networkTimeoutBefore = networkTimeoutBefore;
         this.limits = limits;
         this.limitsBefore = limitsBefore;
-        this.pipeline = pipeline;
+        this.statements = statements;
     }
 
     /** Prepares the connection; makes the pool drop it when that fails. */
@@ -72,11 +69,17 @@ final class PreparedSession implements StatementQueue {
                     networkTimeout,
                     limits,
                     limits.applyToSession(target),
-                    pipelining.of(target));
+                    statementsOf(target, pipelining));
         } catch (SQLException | RuntimeException | Error failure) {
             evict(target);
             throw failure;
         }
+    }
+
+    private static QueuedStatements statementsOf(Connection target, Pipelining pipelining) {
+        Optional<QueuedStatements> pipelined =
+                pipelining.isPossible() ? MultiStatements.open(target, pipelining) : Optional.empty();
+        return pipelined.orElseGet(() -> new QueuedStatements(target));
     }
 
     Connection target() {
@@ -89,25 +92,9 @@ final class PreparedSession implements StatementQueue {
         limits.applyToTransaction(target);
     }
 
-    @Override
-    public <T> Result<T> query(String sql, Collection<?> values, Reader<T> reader) {
-        QueuedStatement<T> query = QueuedStatement.query(sql, values, reader);
-        queued.add(query);
-        return query;
-    }
-
-    @Override
-    public Result<Integer> update(String sql, Collection<?> values) {
-        QueuedStatement<Integer> update = QueuedStatement.update(sql, values);
-        queued.add(update);
-        return update;
-    }
-
-    @Override
-    public void flush() throws SQLException {
-        if (!queued.isEmpty()) {
-            pipeline.execute(target, takeQueued());
-        }
+    /** The statements that wait for the next round trip of its transaction. */
+    QueuedStatements statements() {
+        return statements;
     }
 
     /** Whether its server refuses writes, by what the server says. */
@@ -129,21 +116,10 @@ final class PreparedSession implements StatementQueue {
         return readOnly;
     }
 
-    @Override
-    public boolean isOneRoundTrip() {
-        return pipeline.isOneRoundTrip();
-    }
-
-    private List<QueuedStatement<?>> takeQueued() {
-        List<QueuedStatement<?>> taken = List.copyOf(queued);
-        queued.clear();
-        return taken;
-    }
-
     void commit() throws SQLException {
         failed = true;
         try {
-            pipeline.commit(target, takeQueued());
+            statements.commit();
         } catch (SQLException failure) {
             failed(failure);
             throw failure;
@@ -155,7 +131,7 @@ final class PreparedSession implements StatementQueue {
     /** One that fails must not hide why it was wanted; what it left open is ended together with the connection. */
     void rollback() {
         failed = true; // whatever went wrong: the next transaction had better begin on another connection
-        queued.clear();
+        statements.discard();
         try {
             target.rollback();
             transactionOpen = false;
@@ -184,7 +160,7 @@ final class PreparedSession implements StatementQueue {
                 target.rollback();
             }
             limitsBefore.restore(target);
-            pipeline.restore();
+            statements.restore();
             if (autoCommitBefore) {
                 target.setAutoCommit(true);
             }

@@ -91,9 +91,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         if (SqlErrors.isReadOnly(failure)
                 && TransactionSynchronizationManager.getResource(this) instanceof ConnectionHolder bound) {
             try {
-                if (bound.getConnection().unwrap(StatementQueue.class) instanceof PreparedSession session) {
-                    session.failed(failure);
-                }
+                bound.getConnection().unwrap(PreparedSession.class).failed(failure);
             } catch (SQLException unusable) {
                 log.debug("The connection of a transaction that failed cannot be asked for", unusable);
             }

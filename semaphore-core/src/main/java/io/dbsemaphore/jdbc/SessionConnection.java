@@ -80,13 +80,14 @@ final class SessionConnection implements InvocationHandler {
                 return null;
             }
             case "unwrap" -> {
-                return isStatementQueue(args) ? session : invokeTarget(method, args);
+                Object own = own(args);
+                return own != null ? own : invokeTarget(method, args);
             }
             case "isWrapperFor" -> {
-                return isStatementQueue(args) ? Boolean.TRUE : invokeTarget(method, args);
+                return own(args) != null ? Boolean.TRUE : invokeTarget(method, args);
             }
             case "createStatement", "prepareStatement", "prepareCall" -> {
-                session.flush(); // what is queued comes before what comes after it
+                session.statements().flush(); // what is queued comes before what comes after it
                 return invokeTarget(method, args);
             }
             default -> {
@@ -95,8 +96,13 @@ final class SessionConnection implements InvocationHandler {
         }
     }
 
-    private static boolean isStatementQueue(@Nullable Object @Nullable [] args) {
-        return args != null && args[0] == StatementQueue.class;
+    /** What the library asks its own connections for; null for what is the driver's. */
+    private @Nullable Object own(@Nullable Object @Nullable [] args) {
+        Object type = args == null ? null : args[0];
+        if (type == StatementQueue.class) {
+            return session.statements();
+        }
+        return type == PreparedSession.class ? session : null;
     }
 
     private @Nullable Object invokeTarget(Method method, @Nullable Object @Nullable [] args) throws Throwable {
