@@ -1,73 +1,60 @@
 package io.dbsemaphore.config;
 
+import static io.dbsemaphore.config.Setting.atLeast;
+import static io.dbsemaphore.config.Setting.atMost;
+
 import java.time.Duration;
 
-/**
- * How the maintenance works.
- *
- * @param enabled whether this instance runs it by schedule; an operator may call it all the same
- * @param orphanReleaseInterval from one release of orphans to the next
- * @param staleAfter after how long a request without a time to live counts as orphaned; zero is never
- * @param ownerGrace how long an owner must be found dead before its permits are released
- * @param requestCleanupInterval from one clean-up of released requests to the next
- * @param requestRetention how long a released request, and with it its external id, is remembered
- * @param historyCleanupInterval from one clean-up of the audit to the next
- * @param historyRetention how long the audit is kept
- * @param patternIdleAfter after how long a semaphore that a pattern made, and that nobody acquires, is removed
- * @param batchSize how many rows one transaction touches at most
- */
-public record MaintenanceSettings(
-        boolean enabled,
-        Duration orphanReleaseInterval,
-        Duration staleAfter,
-        Duration ownerGrace,
-        Duration requestCleanupInterval,
-        Duration requestRetention,
-        Duration historyCleanupInterval,
-        Duration historyRetention,
-        Duration patternIdleAfter,
-        int batchSize) {
+/** The settings of the maintenance, among the {@link SemaphoreSettings} of an engine. */
+public final class MaintenanceSettings {
 
-    /** Checks the values. */
-    public MaintenanceSettings {
-        positive("orphan-release-interval", orphanReleaseInterval);
-        require(!staleAfter.isNegative(), "stale-after", staleAfter, "zero (never) or positive");
-        require(!ownerGrace.isNegative(), "owner-grace", ownerGrace, "zero or positive");
-        positive("request-cleanup-interval", requestCleanupInterval);
-        atLeastAnHour("request-retention", requestRetention);
-        positive("history-cleanup-interval", historyCleanupInterval);
-        atLeastAnHour("history-retention", historyRetention);
-        atLeastAnHour("pattern-idle-after", patternIdleAfter);
-        require(batchSize >= 1 && batchSize <= 10_000, "batch-size", batchSize, "between 1 and 10000");
-    }
+    private static final String PREFIX = "semaphore.maintenance.";
+    private static final Setting.Check<Duration> INTERVAL =
+            atLeast(Duration.ofMillis(1), "the task would run without a pause");
+    private static final Setting.Check<Duration> RETENTION =
+            atLeast(Duration.ofHours(1), "what is still needed would be deleted");
 
-    /** The defaults. */
-    public static MaintenanceSettings defaults() {
-        return new MaintenanceSettings(
-                true,
-                Duration.ofMinutes(5),
-                Duration.ofHours(24),
-                Duration.ofSeconds(30),
-                Duration.ofHours(4),
-                Duration.ofDays(7),
-                Duration.ofHours(24),
-                Duration.ofDays(30),
-                Duration.ofDays(7),
-                800);
-    }
+    /** Whether this instance runs the maintenance by schedule, by default true; an operator may call it all the same. */
+    public static final Setting<Boolean> ENABLED = new Setting<>(PREFIX + "enabled", true);
 
-    private static void positive(String property, Duration value) {
-        require(value.compareTo(Duration.ofMillis(1)) >= 0, property, value, "positive, at least 1ms");
-    }
+    /** The pause between two releases of orphaned permits; by default 5 minutes. */
+    public static final Setting<Duration> ORPHAN_RELEASE_INTERVAL =
+            new Setting<>(PREFIX + "orphan-release-interval", Duration.ofMinutes(5), INTERVAL);
 
-    private static void atLeastAnHour(String property, Duration value) {
-        require(value.compareTo(Duration.ofHours(1)) >= 0, property, value, "at least an hour");
-    }
+    /** After how long a request without a TTL counts as orphaned; by default 24 hours, zero is never. */
+    public static final Setting<Duration> STALE_AFTER =
+            new Setting<>(PREFIX + "stale-after", Duration.ofHours(24), atLeast(Duration.ZERO, "for never use zero"));
 
-    private static void require(boolean valid, String property, Object value, String bound) {
-        if (!valid) {
-            throw new IllegalArgumentException(
-                    "semaphore.maintenance.%s must be %s: %s".formatted(property, bound, value));
-        }
-    }
+    /** How long an owner must be found dead until its permits are released; by default 30s. */
+    public static final Setting<Duration> OWNER_GRACE =
+            new Setting<>(PREFIX + "owner-grace", Duration.ofSeconds(30), atLeast(Duration.ZERO, "for none use zero"));
+
+    /** The pause between two clean-ups of released requests; by default 4 hours. */
+    public static final Setting<Duration> REQUEST_CLEANUP_INTERVAL =
+            new Setting<>(PREFIX + "request-cleanup-interval", Duration.ofHours(4), INTERVAL);
+
+    /** How long a released request, and with it its external id, is remembered; by default 7 days, at least 1h. */
+    public static final Setting<Duration> REQUEST_RETENTION =
+            new Setting<>(PREFIX + "request-retention", Duration.ofDays(7), RETENTION);
+
+    /** The pause between two clean-ups of the capacity history; by default 24 hours. */
+    public static final Setting<Duration> HISTORY_CLEANUP_INTERVAL =
+            new Setting<>(PREFIX + "history-cleanup-interval", Duration.ofHours(24), INTERVAL);
+
+    /** How long the capacity history is kept; by default 30 days, at least 1h. */
+    public static final Setting<Duration> HISTORY_RETENTION =
+            new Setting<>(PREFIX + "history-retention", Duration.ofDays(30), RETENTION);
+
+    /** When a semaphore that a pattern made and nobody acquires is removed; by default after 7 days, at least 1h. */
+    public static final Setting<Duration> PATTERN_IDLE_AFTER =
+            new Setting<>(PREFIX + "pattern-idle-after", Duration.ofDays(7), RETENTION);
+
+    /** How many rows one transaction of the maintenance touches at most; by default 800, between 1 and 10000. */
+    public static final Setting<Integer> BATCH_SIZE = new Setting<>(
+            PREFIX + "batch-size",
+            800,
+            atLeast(1, "nothing would be maintained"),
+            atMost(10_000, "callers would wait for the locks of the maintenance"));
+
+    private MaintenanceSettings() {}
 }

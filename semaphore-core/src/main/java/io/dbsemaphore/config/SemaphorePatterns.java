@@ -2,58 +2,60 @@ package io.dbsemaphore.config;
 
 import io.dbsemaphore.SemaphoreName;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import org.springframework.util.PatternMatchUtils;
 
 /**
  * Which semaphores may be made on first use: globs such as {@code tenant:*}, each with the capacity of what it makes. Of
- * several that match, the longest counts.
+ * several that match, the longest counts. Immutable; a glob or number that cannot work is refused with an
+ * {@link IllegalArgumentException} that names its property.
+ *
+ * @param capacities the capacity for each glob
+ * @param maxSemaphores how many semaphores they may make in all, by default 1000
  */
-public final class SemaphorePatterns {
+public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphores) {
 
     /** No pattern: an unknown name is an error. */
-    public static final SemaphorePatterns NONE = new SemaphorePatterns(Map.of(), 0);
+    public static final SemaphorePatterns NONE = new SemaphorePatterns(Map.of(), 1000);
 
-    private final SortedMap<String, Integer> capacities =
-            new TreeMap<>(Comparator.comparing(String::length).reversed().thenComparing(Comparator.naturalOrder()));
-    private final long maxSemaphores;
-
-    /** A pattern that matches a name. */
-    public record Match(String pattern, int capacity) {}
+    private static final Comparator<Match> LONGEST_FIRST =
+            Comparator.<Match>comparingInt(match -> -match.pattern().length()).thenComparing(Match::pattern);
 
     /**
-     * Creates the patterns.
+     * A pattern that matches a name.
      *
-     * @param capacities the capacity for each glob
-     * @param maxSemaphores how many semaphores they may make in all
-     * @throws IllegalArgumentException when one is malformed, naming its property
+     * @param pattern the glob
+     * @param capacity the capacity of what it makes
      */
-    public SemaphorePatterns(Map<String, Integer> capacities, long maxSemaphores) {
+    public record Match(String pattern, int capacity) {}
+
+    /** Checks the globs and numbers. */
+    public SemaphorePatterns {
+        capacities = Map.copyOf(capacities);
         capacities.forEach(SemaphorePatterns::check);
-        this.capacities.putAll(capacities);
-        this.maxSemaphores = maxSemaphores;
-        if (maxSemaphores < (capacities.isEmpty() ? 0 : 1)) {
-            throw new IllegalArgumentException("semaphore.max-pattern-semaphores must be positive: " + maxSemaphores);
-        }
+        Setting.atLeast(1, "the patterns could not make any").check("semaphore.max-pattern-semaphores", maxSemaphores);
     }
 
-    public long maxSemaphores() {
-        return maxSemaphores;
+    /** The same with one more pattern. */
+    public SemaphorePatterns withPattern(String pattern, int capacity) {
+        Map<String, Integer> more = new HashMap<>(capacities);
+        more.put(pattern, capacity);
+        return new SemaphorePatterns(more, maxSemaphores);
     }
 
-    /** The glob by which a semaphore of this name would be made. */
-    public Optional<String> patternOf(String name) {
-        return match(name).map(Match::pattern);
+    /** The same with another {@link #maxSemaphores}. */
+    public SemaphorePatterns withMaxSemaphores(int value) {
+        return new SemaphorePatterns(capacities, value);
     }
 
+    /** The pattern by which a semaphore of this name would be made. */
     public Optional<Match> match(String name) {
         return capacities.entrySet().stream()
                 .filter(pattern -> PatternMatchUtils.simpleMatch(pattern.getKey(), name))
-                .findFirst()
-                .map(pattern -> new Match(pattern.getKey(), pattern.getValue()));
+                .map(pattern -> new Match(pattern.getKey(), pattern.getValue()))
+                .min(LONGEST_FIRST);
     }
 
     private static void check(String pattern, int capacity) {

@@ -1,273 +1,190 @@
 package io.dbsemaphore.config;
 
+import static io.dbsemaphore.config.Setting.atLeast;
+import static io.dbsemaphore.config.Setting.atMost;
+import static io.dbsemaphore.config.Setting.must;
+
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreName;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.regex.Pattern;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 /**
- * How the engine works. Immutable.
+ * The settings of an engine. Immutable: take the {@linkplain #defaults() defaults} and change what differs.
  *
- * @param owner who holds what is acquired without an owner: this application instance
- * @param tablePrefix what the names of the tables begin with; empty by default
- * @param defaultTtl the time to live of a request that names none
- * @param maxTtl the longest time to live that may be asked for
- * @param maxHold where the keep-alive of a request ends that says nothing else
- * @param keepAliveInterval the longest time between two renewals of a grant that is kept alive; a third of its TTL where
- *     that is sooner
- * @param instanceTimeout after how long without a heartbeat the permits that a JVM kept alive are taken back; at least
- *     three seconds. A third of it is the grace in which a live JVM must send its next heartbeat after an outage of the
- *     database, and so must be longer than the pool pauses between two tries to connect: HikariCP up to five seconds,
- *     so that below 18 seconds an outage may cost live JVMs what they hold
- * @param shutdownTimeout how long a shutdown waits for work under permits to end
- * @param lockWaitTimeout how long one statement waits for a row that another transaction has locked
- * @param decisionTimeout how long a decision of the database is awaited when the wait time of its caller is over; for a
- *     caller without a wait time, from when it came
- * @param sessionIdleLimit after how long without a statement the server ends the session of an open transaction of
- *     ours, and with it the locks of a JVM that froze
- * @param maxAttempts how often a transaction is tried that lost against another one
- * @param maxNamesPerRequest how many semaphores one request may name
- * @param maxBatchSize how many acquires one transaction decides at most; the same bound holds for releases and for
- *     renewals. 1 means one caller per transaction, which is slower and promises the same
- * @param maxConnections how many connections of the pool are used at once, whatever the number of threads
- * @param pipelining whether several statements are sent to the database at once where its driver can; without it each is a
- *     round trip, as some filters, proxies and firewalls demand
- * @param hostTransaction what becomes of an acquire within an open transaction of the application
+ * <pre>{@code
+ * SemaphoreSettings.defaults().with(MAX_TTL, Duration.ofHours(1)).with(MaintenanceSettings.ENABLED, false)
+ * }</pre>
+ *
+ * <p>Values that contradict each other are refused when an engine is made, so that they can be set in any order.
  */
-public record SemaphoreSettings(
-        String owner,
-        String tablePrefix,
-        Duration defaultTtl,
-        Duration maxTtl,
-        Duration maxHold,
-        Duration keepAliveInterval,
-        Duration instanceTimeout,
-        Duration shutdownTimeout,
-        Duration lockWaitTimeout,
-        Duration decisionTimeout,
-        Duration sessionIdleLimit,
-        int maxAttempts,
-        int maxNamesPerRequest,
-        int maxBatchSize,
-        int maxConnections,
-        boolean pipelining,
-        HostTransaction hostTransaction) {
+public final class SemaphoreSettings {
 
-    private static final Pattern TABLE_PREFIX = Pattern.compile("[A-Za-z0-9_]{0,30}");
+    private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** Checks the values against each other. */
-    public SemaphoreSettings {
-        SemaphoreName.requireValidKey("semaphore.owner", owner);
-        require(
-                TABLE_PREFIX.matcher(tablePrefix).matches(),
-                "table-prefix",
-                tablePrefix,
-                "up to 30 letters, digits, _");
-        require(maxTtl.compareTo(AcquireRequest.MIN_TTL) >= 0, "max-ttl", maxTtl, "at least " + AcquireRequest.MIN_TTL);
-        require(maxTtl.compareTo(Duration.ofDays(3650)) <= 0, "max-ttl", maxTtl, "at most ten years");
-        require(
-                defaultTtl.compareTo(AcquireRequest.MIN_TTL) >= 0 && defaultTtl.compareTo(maxTtl) <= 0,
-                "default-ttl",
-                defaultTtl,
-                "between " + AcquireRequest.MIN_TTL + " and max-ttl");
-        require(!maxHold.isNegative() && !maxHold.isZero(), "max-hold", maxHold, "positive");
-        require(
-                keepAliveInterval.compareTo(Duration.ofMillis(100)) >= 0,
-                "keep-alive-interval",
-                keepAliveInterval,
-                "at least 100ms");
-        require(
-                instanceTimeout.compareTo(Duration.ofSeconds(3)) >= 0,
-                "instance-timeout",
-                instanceTimeout,
-                "at least three seconds");
-        require(!shutdownTimeout.isNegative(), "shutdown-timeout", shutdownTimeout, "zero or positive");
-        require(atLeastOneSecond(lockWaitTimeout), "lock-wait-timeout", lockWaitTimeout, "at least a second");
-        require(atLeastOneSecond(decisionTimeout), "decision-timeout", decisionTimeout, "at least a second");
-        require(
-                sessionIdleLimit.compareTo(lockWaitTimeout) >= 0,
-                "session-idle-limit",
-                sessionIdleLimit,
-                "not below lock-wait-timeout");
-        require(maxAttempts >= 1, "max-attempts", maxAttempts, "at least 1");
-        require(maxNamesPerRequest >= 1, "max-names-per-request", maxNamesPerRequest, "at least 1");
-        require(maxBatchSize >= 1, "max-batch-size", maxBatchSize, "at least 1");
-        require(maxConnections >= 1, "max-connections", maxConnections, "at least 1");
-    }
+    /** Who holds what is acquired without an owner; by default the name of the JVM. */
+    public static final Setting<String> OWNER =
+            new Setting<>("semaphore.owner", others -> nameOfJvm(), List.of(SemaphoreName::requireValidKey));
+
+    /** What the names of the tables begin with: up to 30 letters, digits and underscores; by default nothing. */
+    public static final Setting<String> TABLE_PREFIX = new Setting<>(
+            "semaphore.table-prefix",
+            "",
+            must(
+                    "up to 30 letters, digits, _",
+                    prefix -> prefix.matches("[A-Za-z0-9_]{0,30}"),
+                    "no table can be named so"));
+
+    /** The TTL of a request that names none; by default 5 minutes, at least 1s, at most {@link #MAX_TTL}. */
+    public static final Setting<Duration> DEFAULT_TTL = new Setting<>(
+            "semaphore.default-ttl",
+            Duration.ofMinutes(5),
+            atLeast(AcquireRequest.MIN_TTL, "a grant would expire before its caller can use it"));
+
+    /** The longest TTL that a request may ask for; by default 30 days, at most ten years. */
+    public static final Setting<Duration> MAX_TTL = new Setting<>(
+            "semaphore.max-ttl",
+            Duration.ofDays(30),
+            atLeast(AcquireRequest.MIN_TTL, "every TTL would be refused"),
+            atMost(Duration.ofDays(3650), "for grants that last until released use requests without a TTL"));
+
+    /** How long a grant is kept alive at most, unless its request says otherwise; by default 24 hours. */
+    public static final Setting<Duration> MAX_HOLD = new Setting<>(
+            "semaphore.max-hold",
+            Duration.ofHours(24),
+            must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive"));
 
     /**
-     * The same with several statements sent at once where the driver can, a warning of acquires within transactions, and the
-     * lock wait timeout as that for decisions.
+     * The longest time between two renewals of a grant that is kept alive, by default an hour, at least 100ms; a third of
+     * its TTL where that is shorter.
      */
-    public SemaphoreSettings(
-            String owner,
-            String tablePrefix,
-            Duration defaultTtl,
-            Duration maxTtl,
-            Duration maxHold,
-            Duration keepAliveInterval,
-            Duration instanceTimeout,
-            Duration shutdownTimeout,
-            Duration lockWaitTimeout,
-            Duration sessionIdleLimit,
-            int maxAttempts,
-            int maxNamesPerRequest,
-            int maxBatchSize,
-            int maxConnections) {
-        this(
-                owner,
-                tablePrefix,
-                defaultTtl,
-                maxTtl,
-                maxHold,
-                keepAliveInterval,
-                instanceTimeout,
-                shutdownTimeout,
-                lockWaitTimeout,
-                lockWaitTimeout,
-                sessionIdleLimit,
-                maxAttempts,
-                maxNamesPerRequest,
-                maxBatchSize,
-                maxConnections,
-                true,
-                HostTransaction.WARN);
+    public static final Setting<Duration> KEEP_ALIVE_INTERVAL = new Setting<>(
+            "semaphore.keep-alive-interval",
+            Duration.ofHours(1),
+            atLeast(Duration.ofMillis(100), "renewals would keep the database busy"));
+
+    /**
+     * How long an instance may be without a heartbeat until the permits that it kept alive are reclaimed; by default 20s, at
+     * least 3s. A third of it remains to a live instance for its next heartbeat after an outage of the database. That must be
+     * longer than the pool pauses between two attempts to connect, with HikariCP up to 5s: below 18s an outage may cost live
+     * instances what they hold.
+     */
+    public static final Setting<Duration> INSTANCE_TIMEOUT = new Setting<>(
+            "semaphore.instance-timeout",
+            Duration.ofSeconds(20),
+            atLeast(Duration.ofSeconds(3), "a short pause would cost a live instance its permits"));
+
+    /** How long a shutdown waits for work under permits to end; by default 20s. */
+    public static final Setting<Duration> SHUTDOWN_TIMEOUT = new Setting<>(
+            "semaphore.shutdown-timeout",
+            Duration.ofSeconds(20),
+            atLeast(Duration.ZERO, "to release what is held without waiting use zero"));
+
+    /** How long one statement waits for a row that another transaction has locked; by default 5s, at least 1s. */
+    public static final Setting<Duration> LOCK_WAIT_TIMEOUT = new Setting<>(
+            "semaphore.lock-wait-timeout",
+            Duration.ofSeconds(5),
+            atLeast(SECOND, "databases that count whole seconds cannot keep it"));
+
+    /**
+     * How long the database's decision is awaited once the wait time of a caller is over, or from its call where it does not
+     * wait; by default {@link #LOCK_WAIT_TIMEOUT}, at least 1s.
+     */
+    public static final Setting<Duration> DECISION_TIMEOUT = new Setting<>(
+            "semaphore.decision-timeout",
+            others -> others.get(LOCK_WAIT_TIMEOUT),
+            List.of(atLeast(SECOND, "callers would give up while a decision is under way")));
+
+    /**
+     * How long an open transaction of the library may be without a statement until the server ends its session, and with it
+     * the locks of a JVM that froze; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
+     */
+    public static final Setting<Duration> SESSION_IDLE_LIMIT =
+            new Setting<>("semaphore.session-idle-limit", Duration.ofSeconds(10));
+
+    /** How often a transaction is tried that lost against another one; by default 3 times. */
+    public static final Setting<Integer> MAX_ATTEMPTS =
+            new Setting<>("semaphore.max-attempts", 3, atLeast(1, "no transaction would run"));
+
+    /** How many semaphores one request may name; by default 100. */
+    public static final Setting<Integer> MAX_NAMES_PER_REQUEST =
+            new Setting<>("semaphore.max-names-per-request", 100, atLeast(1, "every request would be refused"));
+
+    /**
+     * How many acquires one transaction decides at most, by default 500; the same bound holds for releases and for renewals.
+     * 1 means one caller per transaction, which is slower and promises the same.
+     */
+    public static final Setting<Integer> MAX_BATCH_SIZE =
+            new Setting<>("semaphore.max-batch-size", 500, atLeast(1, "no transaction could decide anything"));
+
+    /** How many connections of the pool are used at once, whatever the number of threads; by default 4. */
+    public static final Setting<Integer> MAX_CONNECTIONS =
+            new Setting<>("semaphore.max-connections", 4, atLeast(1, "the database could not be reached"));
+
+    /**
+     * Whether several statements are sent to the database at once where its driver can, by default true. Without it each
+     * costs a round trip, as some filters, proxies and firewalls demand.
+     */
+    public static final Setting<Boolean> PIPELINING = new Setting<>("semaphore.pipelining", true);
+
+    /** What becomes of an acquire within an open transaction of the application; by default a warning. */
+    public static final Setting<HostTransaction> HOST_TRANSACTION =
+            new Setting<>("semaphore.host-transaction", HostTransaction.WARN);
+
+    private static final SemaphoreSettings DEFAULTS = new SemaphoreSettings(Map.of());
+
+    private final Map<Setting<?>, Object> values;
+
+    private SemaphoreSettings(Map<Setting<?>, Object> values) {
+        this.values = values;
     }
 
     /** The defaults. */
     public static SemaphoreSettings defaults() {
-        return new SemaphoreSettings(
-                "jvm-" + ManagementFactory.getRuntimeMXBean().getName(),
-                "",
-                Duration.ofMinutes(5),
-                Duration.ofDays(30),
-                Duration.ofHours(24),
-                Duration.ofHours(1),
-                Duration.ofSeconds(20),
-                Duration.ofSeconds(20),
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(10),
-                3,
-                100,
-                500,
-                4);
+        return DEFAULTS;
     }
 
-    /** The same with another prefix of the tables' names. */
-    public SemaphoreSettings withTablePrefix(String prefix) {
-        return new SemaphoreSettings(
-                owner,
-                prefix,
-                defaultTtl,
-                maxTtl,
-                maxHold,
-                keepAliveInterval,
-                instanceTimeout,
-                shutdownTimeout,
-                lockWaitTimeout,
-                sessionIdleLimit,
-                maxAttempts,
-                maxNamesPerRequest,
-                maxBatchSize,
-                maxConnections);
+    /** The value of a setting: what was set, or else its default. */
+    @SuppressWarnings("unchecked") // with() lets in only values of the setting's own type
+    public <T> T get(Setting<T> setting) {
+        Object value = values.get(setting);
+        return value == null ? setting.defaultAmong(this) : (T) value;
     }
 
-    /** The same with another maximum of acquires that one transaction decides. */
-    public SemaphoreSettings withMaxBatchSize(int size) {
-        return new SemaphoreSettings(
-                owner,
-                tablePrefix,
-                defaultTtl,
-                maxTtl,
-                maxHold,
-                keepAliveInterval,
-                instanceTimeout,
-                shutdownTimeout,
-                lockWaitTimeout,
-                decisionTimeout,
-                sessionIdleLimit,
-                maxAttempts,
-                maxNamesPerRequest,
-                size,
-                maxConnections,
-                pipelining,
-                hostTransaction);
+    /**
+     * The same settings but for one.
+     *
+     * @throws IllegalArgumentException when the value cannot work
+     */
+    public <T> SemaphoreSettings with(Setting<T> setting, T value) {
+        setting.check(value);
+        Map<Setting<?>, Object> changed = new HashMap<>(values);
+        changed.put(setting, value);
+        return new SemaphoreSettings(Map.copyOf(changed));
     }
 
-    /** The same with several statements sent at once, or not. */
-    public SemaphoreSettings withPipelining(boolean several) {
-        return new SemaphoreSettings(
-                owner,
-                tablePrefix,
-                defaultTtl,
-                maxTtl,
-                maxHold,
-                keepAliveInterval,
-                instanceTimeout,
-                shutdownTimeout,
-                lockWaitTimeout,
-                decisionTimeout,
-                sessionIdleLimit,
-                maxAttempts,
-                maxNamesPerRequest,
-                maxBatchSize,
-                maxConnections,
-                several,
-                hostTransaction);
+    /**
+     * Returns these settings, whose values fit each other.
+     *
+     * @throws IllegalArgumentException when they do not
+     */
+    public SemaphoreSettings requireConsistent() {
+        atMost(get(MAX_TTL), "requests without a TTL would be refused by semaphore.max-ttl")
+                .check(DEFAULT_TTL.property(), get(DEFAULT_TTL));
+        atLeast(get(LOCK_WAIT_TIMEOUT), "the server would end transactions within semaphore.lock-wait-timeout")
+                .check(SESSION_IDLE_LIMIT.property(), get(SESSION_IDLE_LIMIT));
+        return this;
     }
 
-    /** The same with another choice for acquires within an open transaction of the application. */
-    public SemaphoreSettings withHostTransaction(HostTransaction choice) {
-        return new SemaphoreSettings(
-                owner,
-                tablePrefix,
-                defaultTtl,
-                maxTtl,
-                maxHold,
-                keepAliveInterval,
-                instanceTimeout,
-                shutdownTimeout,
-                lockWaitTimeout,
-                decisionTimeout,
-                sessionIdleLimit,
-                maxAttempts,
-                maxNamesPerRequest,
-                maxBatchSize,
-                maxConnections,
-                pipelining,
-                choice);
+    @Override
+    public String toString() {
+        return "SemaphoreSettings" + values;
     }
 
-    /** The same with another time for decisions. */
-    public SemaphoreSettings withDecisionTimeout(Duration timeout) {
-        return new SemaphoreSettings(
-                owner,
-                tablePrefix,
-                defaultTtl,
-                maxTtl,
-                maxHold,
-                keepAliveInterval,
-                instanceTimeout,
-                shutdownTimeout,
-                lockWaitTimeout,
-                timeout,
-                sessionIdleLimit,
-                maxAttempts,
-                maxNamesPerRequest,
-                maxBatchSize,
-                maxConnections,
-                pipelining,
-                hostTransaction);
-    }
-
-    private static boolean atLeastOneSecond(Duration duration) {
-        return duration.compareTo(Duration.ofSeconds(1)) >= 0;
-    }
-
-    private static void require(boolean valid, String property, Object value, String bound) {
-        if (!valid) {
-            throw new IllegalArgumentException("semaphore.%s must be %s: %s".formatted(property, bound, value));
-        }
+    private static String nameOfJvm() {
+        return "jvm-" + ManagementFactory.getRuntimeMXBean().getName();
     }
 }

@@ -1,5 +1,6 @@
 /**
- * The settings of an engine: immutable, with a default for everything, changed by {@code with} methods.
+ * The settings of an engine: immutable, each with its default and its bounds in one place. A value that cannot work is
+ * refused with the name of its property, the bound, and what would happen otherwise.
  *
  * <p>Public API. Depends on the contract.
  */

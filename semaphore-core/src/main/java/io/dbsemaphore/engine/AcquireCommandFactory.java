@@ -18,7 +18,7 @@ final class AcquireCommandFactory {
     AcquireCommandFactory(SemaphoreSettings settings, InstanceLease lease) {
         this.settings = settings;
         this.lease = lease;
-        this.hostTransaction = new HostTransactionCheck(settings.hostTransaction());
+        this.hostTransaction = new HostTransactionCheck(settings.get(SemaphoreSettings.HOST_TRANSACTION));
     }
 
     /**
@@ -31,9 +31,9 @@ final class AcquireCommandFactory {
      *     and that is refused
      */
     AcquireCommand command(AcquireRequest request, boolean replayable, boolean keptAlive) {
-        if (request.permits().size() > settings.maxNamesPerRequest()) {
+        if (request.permits().size() > settings.get(SemaphoreSettings.MAX_NAMES_PER_REQUEST)) {
             throw new IllegalArgumentException("The request names %d semaphores, at most %d are allowed"
-                            .formatted(request.permits().size(), settings.maxNamesPerRequest())
+                            .formatted(request.permits().size(), settings.get(SemaphoreSettings.MAX_NAMES_PER_REQUEST))
                     + " (semaphore.max-names-per-request)");
         }
         hostTransaction.check(request.permits().keySet());
@@ -44,25 +44,27 @@ final class AcquireCommandFactory {
                 request.permits(),
                 request.isExclusive(),
                 ttl(request),
-                request.owner().orElse(settings.owner()),
+                request.owner().orElse(settings.get(SemaphoreSettings.OWNER)),
                 keptAlive ? lease.id() : null);
     }
 
     /** Where the keep-alive of this request ends. */
     Duration maxHold(AcquireRequest request) {
-        return request.maxHold().orElse(settings.maxHold());
+        return request.maxHold().orElse(settings.get(SemaphoreSettings.MAX_HOLD));
     }
 
     /** Checks a time to live against the bounds. */
     Duration checkTtl(Duration ttl) {
-        if (ttl.compareTo(AcquireRequest.MIN_TTL) < 0 || ttl.compareTo(settings.maxTtl()) > 0) {
+        if (ttl.compareTo(AcquireRequest.MIN_TTL) < 0 || ttl.compareTo(settings.get(SemaphoreSettings.MAX_TTL)) > 0) {
             throw new IllegalArgumentException("The TTL must be between %s and %s (semaphore.max-ttl): %s"
-                    .formatted(AcquireRequest.MIN_TTL, settings.maxTtl(), ttl));
+                    .formatted(AcquireRequest.MIN_TTL, settings.get(SemaphoreSettings.MAX_TTL), ttl));
         }
         return ttl;
     }
 
     private @Nullable Duration ttl(AcquireRequest request) {
-        return request.isWithoutTtl() ? null : checkTtl(request.ttl().orElse(settings.defaultTtl()));
+        return request.isWithoutTtl()
+                ? null
+                : checkTtl(request.ttl().orElse(settings.get(SemaphoreSettings.DEFAULT_TTL)));
     }
 }

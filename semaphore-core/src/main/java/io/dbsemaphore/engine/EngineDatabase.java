@@ -47,7 +47,7 @@ final class EngineDatabase implements AutoCloseable {
 
     /** The same, where the tables may take so long to come. */
     static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings, Duration schemaWait) {
-        DatabaseThreads threads = new DatabaseThreads(dataSource, settings.maxConnections());
+        DatabaseThreads threads = new DatabaseThreads(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS));
         return threads.call(() -> open(dataSource, settings, schemaWait, threads));
     }
 
@@ -59,18 +59,21 @@ final class EngineDatabase implements AutoCloseable {
         SemaphoreDataSource sessions = new SemaphoreDataSource(
                 dataSource,
                 database,
-                settings.lockWaitTimeout(),
-                settings.sessionIdleLimit(),
-                settings.maxConnections(),
-                settings.pipelining(),
+                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
+                settings.get(SemaphoreSettings.SESSION_IDLE_LIMIT),
+                settings.get(SemaphoreSettings.MAX_CONNECTIONS),
+                settings.get(SemaphoreSettings.PIPELINING),
                 threads);
         SemaphorePersistence persistence = new SemaphorePersistence(
-                sessions, database, settings.tablePrefix(), InstanceLease.grace(settings.instanceTimeout()));
+                sessions,
+                database,
+                settings.get(SemaphoreSettings.TABLE_PREFIX),
+                InstanceLease.grace(settings.get(SemaphoreSettings.INSTANCE_TIMEOUT)));
         EngineDatabase opened = new EngineDatabase(
-                settings.tablePrefix(),
+                settings.get(SemaphoreSettings.TABLE_PREFIX),
                 sessions,
                 persistence,
-                new HeldCheck(dataSource, database, settings.tablePrefix(), certifiesWrites));
+                new HeldCheck(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX), certifiesWrites));
         try {
             opened.awaitTables(Deadline.in(schemaWait));
         } catch (RuntimeException failure) {

@@ -38,7 +38,6 @@ final class EngineRun {
 
     private final DaemonThreads threads;
     private final SemaphoreSettings settings;
-    private final MaintenanceSettings maintenanceSettings;
     private final Granter grants;
     private final Releases releases;
     private final Renewals renewals;
@@ -53,11 +52,15 @@ final class EngineRun {
     /** What an engine is configured with. */
     record Configuration(
             SemaphoreSettings settings,
-            MaintenanceSettings maintenanceSettings,
             SemaphorePatterns patterns,
             ListenerNotifier listeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
-            DaemonThreads threads) {}
+            DaemonThreads threads) {
+
+        Configuration {
+            settings = settings.requireConsistent();
+        }
+    }
 
     /**
      * Makes a run.
@@ -73,14 +76,16 @@ final class EngineRun {
             Supplier<DatabasePermitManager> current) {
         threads = configuration.threads();
         settings = configuration.settings();
-        maintenanceSettings = configuration.maintenanceSettings();
         SemaphorePersistence persistence = database.persistence();
         ListenerNotifier listeners = configuration.listeners();
         background = new BackgroundReleaser(persistence.undoing(), threads);
         completions = new CompletionExecutor(threads);
-        Retries retry = new Retries(settings.maxAttempts(), listeners);
+        Retries retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), listeners);
         AdmissionGate intake = new AdmissionGate();
-        InstanceLease lease = new InstanceLease(persistence.instances(), settings.owner(), settings.instanceTimeout());
+        InstanceLease lease = new InstanceLease(
+                persistence.instances(),
+                settings.get(SemaphoreSettings.OWNER),
+                settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
         KeepAlive keepAlive = new KeepAlive(
                 database.sessions(),
                 persistence.keepAlive(),
@@ -88,16 +93,17 @@ final class EngineRun {
                 held,
                 listeners,
                 threads,
-                settings.keepAliveInterval());
+                settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL));
         BatchTransaction attempt = new BatchTransaction(persistence.grants(), keepAlive::prepare, listeners);
-        ReleasesByExternalId unbatched = new ReleasesByExternalId(retry, settings.lockWaitTimeout());
+        ReleasesByExternalId unbatched =
+                new ReleasesByExternalId(retry, settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT));
         ReleaseBatcher releaseBatcher = new ReleaseBatcher(
                 persistence.releases(),
                 threads,
                 transactionsAtOnce(),
-                settings.maxBatchSize(),
-                settings.maxAttempts(),
-                settings.lockWaitTimeout(),
+                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
+                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
+                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
                 listeners);
         releases = releaseBatcher;
         grants = new BatchingGranter(
@@ -107,17 +113,17 @@ final class EngineRun {
                 background,
                 threads,
                 transactionsAtOnce(),
-                settings.maxBatchSize(),
-                settings.maxAttempts(),
-                settings.lockWaitTimeout(),
-                settings.decisionTimeout());
+                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
+                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
+                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         renewals = new RenewalBatcher(
                 persistence.renewals(),
                 threads,
                 transactionsAtOnce(),
-                settings.maxBatchSize(),
-                settings.maxAttempts(),
-                settings.lockWaitTimeout(),
+                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
+                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
+                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
                 listeners);
         ReleaseService releaser = new ReleaseService(
                 releases, persistence.releases(), unbatched, held, checked, background, grants, keepAlive, listeners);
@@ -143,11 +149,11 @@ final class EngineRun {
                 current);
         admin = new DatabaseSemaphoreAdmin(persistence.admin(), releaser, permitManager, retry, grants, listeners);
         maintenance = new DatabaseSemaphoreMaintenance(
-                maintenanceSettings,
+                settings,
                 persistence.maintenance(),
                 permitManager,
                 admin,
-                new DeadOwners(configuration.ownerLiveness(), maintenanceSettings.ownerGrace()),
+                new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
                 retry,
                 listeners,
                 grants::lookAgain);
@@ -157,13 +163,13 @@ final class EngineRun {
 
     /** How many transactions of one kind may be under way: the others are left connections, too. */
     private int transactionsAtOnce() {
-        return Math.max(1, settings.maxConnections() / 2);
+        return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
     }
 
     /** Begins the maintenance by schedule. */
     void startMaintenance() {
         if (schedule == null) {
-            schedule = new MaintenanceSchedule(maintenance, maintenanceSettings);
+            schedule = new MaintenanceSchedule(maintenance, settings);
         }
     }
 
@@ -184,7 +190,7 @@ final class EngineRun {
         if (schedule != null) {
             schedule.close();
         }
-        shutdown.run(settings.shutdownTimeout());
+        shutdown.run(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT));
         grants.close();
         background.close();
         releases.close();

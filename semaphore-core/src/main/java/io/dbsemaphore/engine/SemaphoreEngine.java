@@ -6,7 +6,6 @@ import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -37,9 +36,9 @@ public final class SemaphoreEngine implements AutoCloseable {
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance;
 
-    /** Makes an engine with the defaults beside these settings. */
+    /** Makes an engine without patterns and listeners. */
     public SemaphoreEngine(DataSource dataSource, SemaphoreSettings settings) {
-        this(dataSource, settings, MaintenanceSettings.defaults(), SemaphorePatterns.NONE, List::of, List::of);
+        this(dataSource, settings, SemaphorePatterns.NONE, List::of, List::of);
     }
 
     /**
@@ -56,36 +55,22 @@ public final class SemaphoreEngine implements AutoCloseable {
     public SemaphoreEngine(
             DataSource dataSource,
             SemaphoreSettings settings,
-            MaintenanceSettings maintenanceSettings,
             SemaphorePatterns patterns,
             Supplier<List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness) {
-        this(
-                dataSource,
-                settings,
-                maintenanceSettings,
-                patterns,
-                semaphoreListeners,
-                ownerLiveness,
-                new DaemonThreads());
+        this(dataSource, settings, patterns, semaphoreListeners, ownerLiveness, new DaemonThreads());
     }
 
     SemaphoreEngine(
             DataSource dataSource,
             SemaphoreSettings settings,
-            MaintenanceSettings maintenanceSettings,
             SemaphorePatterns patterns,
             Supplier<List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             DaemonThreads threads) {
         this(new EngineRuns(
                 new EngineRun.Configuration(
-                        settings,
-                        maintenanceSettings,
-                        patterns,
-                        new ListenerNotifier(semaphoreListeners),
-                        ownerLiveness,
-                        threads),
+                        settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads),
                 () -> EngineDatabase.open(dataSource, settings),
                 admin -> {}));
         runs.open();
@@ -109,7 +94,6 @@ public final class SemaphoreEngine implements AutoCloseable {
     public static SemaphoreEngine inBackground(
             DataSource dataSource,
             SemaphoreSettings settings,
-            MaintenanceSettings maintenanceSettings,
             SemaphorePatterns patterns,
             Supplier<List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
@@ -118,7 +102,6 @@ public final class SemaphoreEngine implements AutoCloseable {
         EngineRuns runs = new EngineRuns(
                 new EngineRun.Configuration(
                         settings,
-                        maintenanceSettings,
                         patterns,
                         new ListenerNotifier(semaphoreListeners),
                         ownerLiveness,

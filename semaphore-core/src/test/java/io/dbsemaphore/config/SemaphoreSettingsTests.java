@@ -1,34 +1,73 @@
 package io.dbsemaphore.config;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SemaphoreSettingsTests {
 
+    private final SemaphoreSettings defaults = SemaphoreSettings.defaults();
+
+    @Test
+    void changeOneSettingOnly() {
+        SemaphoreSettings changed = defaults.with(SemaphoreSettings.PIPELINING, false)
+                .with(SemaphoreSettings.TABLE_PREFIX, "app_")
+                .with(SemaphoreSettings.MAX_ATTEMPTS, 7);
+
+        assertThat(changed.get(SemaphoreSettings.PIPELINING)).isEqualTo(false);
+        assertThat(changed.get(SemaphoreSettings.TABLE_PREFIX)).isEqualTo("app_");
+        assertThat(changed.get(SemaphoreSettings.MAX_ATTEMPTS)).isEqualTo(7);
+        assertThat(changed.get(SemaphoreSettings.MAX_BATCH_SIZE)).isEqualTo(500);
+        assertThat(defaults.get(SemaphoreSettings.PIPELINING)).isEqualTo(true);
+    }
+
+    @Test
+    void awaitADecisionAsLongAsALock() {
+        SemaphoreSettings shortWait = defaults.with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, Duration.ofSeconds(2));
+
+        assertThat(shortWait.get(SemaphoreSettings.DECISION_TIMEOUT)).isEqualTo(Duration.ofSeconds(2));
+        assertThat(shortWait
+                        .with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(9))
+                        .get(SemaphoreSettings.DECISION_TIMEOUT))
+                .isEqualTo(Duration.ofSeconds(9));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", " a", "a\u0001b"})
     void nameTheOwnerThatIsNotValid(String owner) {
-        SemaphoreSettings defaults = SemaphoreSettings.defaults();
-
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new SemaphoreSettings(
-                        owner,
-                        defaults.tablePrefix(),
-                        defaults.defaultTtl(),
-                        defaults.maxTtl(),
-                        defaults.maxHold(),
-                        defaults.keepAliveInterval(),
-                        defaults.instanceTimeout(),
-                        defaults.shutdownTimeout(),
-                        defaults.lockWaitTimeout(),
-                        defaults.sessionIdleLimit(),
-                        defaults.maxAttempts(),
-                        defaults.maxNamesPerRequest(),
-                        defaults.maxBatchSize(),
-                        defaults.maxConnections()))
+                .isThrownBy(() -> defaults.with(SemaphoreSettings.OWNER, owner))
                 .withMessageContaining("semaphore.owner")
                 .withMessageNotContaining("semaphore name");
+    }
+
+    @Test
+    void sayNameBoundValueAndConsequence() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> defaults.with(MaintenanceSettings.BATCH_SIZE, 10_001))
+                .withMessage("semaphore.maintenance.batch-size must be at most 10000, but is 10001: callers would wait"
+                        + " for the locks of the maintenance");
+    }
+
+    @Test
+    void canBeSetInAnyOrderButMustFitEachOther() {
+        SemaphoreSettings shortTtl = defaults.with(SemaphoreSettings.MAX_TTL, Duration.ofMinutes(1));
+        SemaphoreSettings longWait = defaults.with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, Duration.ofSeconds(30));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(shortTtl::requireConsistent)
+                .withMessage("semaphore.default-ttl must be at most PT1M, but is PT5M: requests without a TTL would be"
+                        + " refused by semaphore.max-ttl");
+        assertThatIllegalArgumentException()
+                .isThrownBy(longWait::requireConsistent)
+                .withMessage("semaphore.session-idle-limit must be at least PT30S, but is PT10S: the server would end"
+                        + " transactions within semaphore.lock-wait-timeout");
+        assertThatCode(shortTtl.with(SemaphoreSettings.DEFAULT_TTL, Duration.ofSeconds(30))::requireConsistent)
+                .doesNotThrowAnyException();
     }
 }

@@ -9,6 +9,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
@@ -111,7 +112,7 @@ class CrowdIntegrationTests {
                 }
             });
             assertThat(node.gate().connections().peak())
-                    .isLessThanOrEqualTo(TestSettings.defaults().maxConnections());
+                    .isLessThanOrEqualTo(TestSettings.defaults().get(SemaphoreSettings.MAX_CONNECTIONS));
         }
         assertThat(cluster.held(name)).isZero();
     }

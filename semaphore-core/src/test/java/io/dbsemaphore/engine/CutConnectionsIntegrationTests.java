@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TcpProxy;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CutConnectionsIntegrationTests {
 
-    private static final int MORE_THAN_ATTEMPTS = 3 * TestSettings.defaults().maxAttempts();
+    private static final int MORE_THAN_ATTEMPTS = 3 * TestSettings.defaults().get(SemaphoreSettings.MAX_ATTEMPTS);
 
     private Schema schema;
     private SemaphoreRows rows;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
@@ -48,7 +47,6 @@ class ErrorsIntegrationTests {
                 SemaphoreEngine engine = new SemaphoreEngine(
                         errors.around(pool),
                         TestSettings.defaults(),
-                        MaintenanceSettings.defaults(),
                         SemaphorePatterns.NONE,
                         () -> List.of(errors.listener()),
                         List::of,

@@ -82,22 +82,10 @@ final class FaultyNode implements AutoCloseable {
     /** The defaults, but for these. */
     static SemaphoreSettings settings(int lockWaitSeconds, int idleLimitSeconds, int maxAttempts) {
         SemaphoreSettings defaults = TestSettings.defaults();
-        SemaphoreSettings settings = new SemaphoreSettings(
-                defaults.owner(),
-                defaults.tablePrefix(),
-                defaults.defaultTtl(),
-                defaults.maxTtl(),
-                defaults.maxHold(),
-                defaults.keepAliveInterval(),
-                defaults.instanceTimeout(),
-                defaults.shutdownTimeout(),
-                Duration.ofSeconds(lockWaitSeconds),
-                Duration.ofSeconds(idleLimitSeconds),
-                maxAttempts,
-                defaults.maxNamesPerRequest(),
-                defaults.maxBatchSize(),
-                defaults.maxConnections());
-        return settings.withDecisionTimeout(defaults.decisionTimeout());
+        return defaults.with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, Duration.ofSeconds(lockWaitSeconds))
+                .with(SemaphoreSettings.SESSION_IDLE_LIMIT, Duration.ofSeconds(idleLimitSeconds))
+                .with(SemaphoreSettings.MAX_ATTEMPTS, maxAttempts)
+                .with(SemaphoreSettings.DECISION_TIMEOUT, defaults.get(SemaphoreSettings.DECISION_TIMEOUT));
     }
 
     SemaphoreTemplate semaphores() {

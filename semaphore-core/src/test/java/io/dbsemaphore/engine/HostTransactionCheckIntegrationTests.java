@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.HostTransaction;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestSettings;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -73,7 +74,7 @@ class HostTransactionCheckIntegrationTests {
 
     private Node node(HostTransaction choice) {
         return cluster.start(
-                cluster.schema().newPool(5), TestSettings.defaults().withHostTransaction(choice));
+                cluster.schema().newPool(5), TestSettings.defaults().with(SemaphoreSettings.HOST_TRANSACTION, choice));
     }
 
     private void acquireWithinTransaction(Node node) {

@@ -189,22 +189,9 @@ class HostTransactionIntegrationTests {
     }
 
     private static SemaphoreSettings settings(Duration lockWaitTimeout, int maxAttempts) {
-        SemaphoreSettings defaults = TestSettings.defaults();
-        return new SemaphoreSettings(
-                defaults.owner(),
-                defaults.tablePrefix(),
-                defaults.defaultTtl(),
-                defaults.maxTtl(),
-                defaults.maxHold(),
-                defaults.keepAliveInterval(),
-                defaults.instanceTimeout(),
-                defaults.shutdownTimeout(),
-                lockWaitTimeout,
-                defaults.sessionIdleLimit(),
-                maxAttempts,
-                defaults.maxNamesPerRequest(),
-                defaults.maxBatchSize(),
-                defaults.maxConnections());
+        return TestSettings.defaults()
+                .with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, lockWaitTimeout)
+                .with(SemaphoreSettings.MAX_ATTEMPTS, maxAttempts);
     }
 
     private void doBusiness() {

@@ -7,6 +7,7 @@ import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 class InterruptedConnectionIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(10);
-    private static final int POOL_SIZE = TestSettings.defaults().maxConnections();
+    private static final int POOL_SIZE = TestSettings.defaults().get(SemaphoreSettings.MAX_CONNECTIONS);
 
     private Schema schema;
     private SemaphoreRows rows;

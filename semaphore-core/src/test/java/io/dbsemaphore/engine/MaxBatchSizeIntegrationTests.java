@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ class MaxBatchSizeIntegrationTests {
     @BeforeEach
     void start() {
         pool = cluster.schema().newPool(4);
-        node = new Node(pool, TestSettings.defaults().withMaxBatchSize(1));
+        node = new Node(pool, TestSettings.defaults().with(SemaphoreSettings.MAX_BATCH_SIZE, 1));
     }
 
     @AfterEach

@@ -9,6 +9,7 @@ import com.alibaba.druid.pool.DruidDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -106,7 +107,7 @@ class SqlFirewallIntegrationTests {
 
     @Test
     void isNeverAskedForSeveralWherePipeliningIsOff() {
-        try (Node oneByOne = new Node(pool, TestSettings.defaults().withPipelining(false))) {
+        try (Node oneByOne = new Node(pool, TestSettings.defaults().with(SemaphoreSettings.PIPELINING, false))) {
             oneByOne.admin().create("guarded", 1);
 
             oneByOne.semaphores().acquire(AcquireRequest.of("guarded")).close();

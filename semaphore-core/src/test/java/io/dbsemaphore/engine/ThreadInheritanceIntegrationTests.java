@@ -7,6 +7,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
@@ -67,21 +68,10 @@ class ThreadInheritanceIntegrationTests {
 
     /** Has each thread of the engine started while this thread, or one that inherits from it, needs it. */
     private static void useEverything(Watched dataSource) throws Exception {
-        MaintenanceSettings defaults = MaintenanceSettings.defaults();
-        MaintenanceSettings often = new MaintenanceSettings(
-                true,
-                Duration.ofMillis(100),
-                defaults.staleAfter(),
-                defaults.ownerGrace(),
-                defaults.requestCleanupInterval(),
-                defaults.requestRetention(),
-                defaults.historyCleanupInterval(),
-                defaults.historyRetention(),
-                defaults.patternIdleAfter(),
-                defaults.batchSize());
+        SemaphoreSettings often =
+                TestSettings.defaults().with(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL, Duration.ofMillis(100));
         StatementGate gate = new StatementGate(dataSource);
-        try (SemaphoreEngine engine =
-                new SemaphoreEngine(gate, TestSettings.defaults(), often, SemaphorePatterns.NONE, List::of, List::of)) {
+        try (SemaphoreEngine engine = new SemaphoreEngine(gate, often, SemaphorePatterns.NONE, List::of, List::of)) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             engine.admin().create("s", 3);
             engine.start();

@@ -6,6 +6,7 @@ import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestSettings;
@@ -29,31 +30,23 @@ final class Instance implements AutoCloseable {
     private final SemaphoreEngine engine;
     private final SemaphoreTemplate semaphores;
 
-    Instance(DataSource dataSource, MaintenanceSettings maintenance, SemaphorePatterns patterns) {
+    Instance(DataSource dataSource, SemaphoreSettings settings, SemaphorePatterns patterns) {
         gate = new StatementGate(dataSource);
-        engine = new SemaphoreEngine(
-                gate, TestSettings.defaults(), maintenance, patterns, () -> List.of(events), () -> judges);
+        engine = new SemaphoreEngine(gate, settings, patterns, () -> List.of(events), () -> judges);
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
 
-    /** The default maintenance but for the size of its batches. */
-    static MaintenanceSettings inBatchesOf(int batchSize) {
-        return maintenance(batchSize, Duration.ofHours(24), Duration.ofSeconds(30));
+    /** The default settings but for the size of the maintenance's batches, and without a schedule. */
+    static SemaphoreSettings inBatchesOf(int batchSize) {
+        return TestSettings.defaults()
+                .with(MaintenanceSettings.ENABLED, false)
+                .with(MaintenanceSettings.BATCH_SIZE, batchSize);
     }
 
-    static MaintenanceSettings maintenance(int batchSize, Duration staleAfter, Duration ownerGrace) {
-        MaintenanceSettings defaults = MaintenanceSettings.defaults();
-        return new MaintenanceSettings(
-                false,
-                defaults.orphanReleaseInterval(),
-                staleAfter,
-                ownerGrace,
-                defaults.requestCleanupInterval(),
-                defaults.requestRetention(),
-                defaults.historyCleanupInterval(),
-                defaults.historyRetention(),
-                defaults.patternIdleAfter(),
-                batchSize);
+    static SemaphoreSettings maintenance(int batchSize, Duration staleAfter, Duration ownerGrace) {
+        return inBatchesOf(batchSize)
+                .with(MaintenanceSettings.STALE_AFTER, staleAfter)
+                .with(MaintenanceSettings.OWNER_GRACE, ownerGrace);
     }
 
     SemaphoreTemplate semaphores() {

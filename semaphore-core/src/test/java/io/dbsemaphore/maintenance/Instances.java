@@ -2,8 +2,8 @@ package io.dbsemaphore.maintenance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.time.Duration;
@@ -37,16 +37,16 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
 
     private static final AtomicInteger NAMED = new AtomicInteger();
 
-    private final MaintenanceSettings maintenance;
+    private final SemaphoreSettings maintenance;
     private final SemaphorePatterns patterns;
     private final List<Instance> started = new ArrayList<>();
     private @Nullable Schema schema;
 
-    Instances(MaintenanceSettings maintenance) {
+    Instances(SemaphoreSettings maintenance) {
         this(maintenance, SemaphorePatterns.NONE);
     }
 
-    Instances(MaintenanceSettings maintenance, SemaphorePatterns patterns) {
+    Instances(SemaphoreSettings maintenance, SemaphorePatterns patterns) {
         this.maintenance = maintenance;
         this.patterns = patterns;
     }
@@ -98,7 +98,7 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
     }
 
     /** One more; it is closed with the others. */
-    Instance start(MaintenanceSettings settings, SemaphorePatterns semaphorePatterns) {
+    Instance start(SemaphoreSettings settings, SemaphorePatterns semaphorePatterns) {
         Instance instance = new Instance(schema().newPool(12), settings, semaphorePatterns);
         started.add(instance);
         return instance;

@@ -10,7 +10,6 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.DatabaseKind;
@@ -194,12 +193,7 @@ class LeastPrivilegeIntegrationTests {
 
     private SemaphoreEngine engine() {
         return new SemaphoreEngine(
-                pool,
-                TestSettings.defaults(),
-                MaintenanceSettings.defaults(),
-                new SemaphorePatterns(Map.of("made:*", 3), 10),
-                List::of,
-                List::of);
+                pool, TestSettings.defaults(), new SemaphorePatterns(Map.of("made:*", 3), 10), List::of, List::of);
     }
 
     /** The SQL below this heading, as it stands in the documentation but for the names of database and user. */

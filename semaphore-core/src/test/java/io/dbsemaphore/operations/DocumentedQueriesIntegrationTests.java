@@ -3,6 +3,7 @@ package io.dbsemaphore.operations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -42,7 +43,7 @@ class DocumentedQueriesIntegrationTests {
     static void holdSomething() {
         schema = TestDatabase.create().migrate();
         node = OperationsNode.on(
-                schema, OperationsNode.settings(TestSettings.defaults().instanceTimeout()));
+                schema, OperationsNode.settings(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
         node.admin().create("backup", 3);
         node.admin().setCapacity("backup", 4, "ada", "noon");
         node.semaphores()

@@ -271,22 +271,10 @@ class ListenerDetailIntegrationTests {
     }
 
     private static SemaphoreSettings shortLockWait() {
-        SemaphoreSettings defaults = TestSettings.defaults();
-        return new SemaphoreSettings(
-                defaults.owner(),
-                defaults.tablePrefix(),
-                defaults.defaultTtl(),
-                defaults.maxTtl(),
-                defaults.maxHold(),
-                defaults.keepAliveInterval(),
-                defaults.instanceTimeout(),
-                Duration.ofSeconds(1),
-                Duration.ofSeconds(1),
-                defaults.sessionIdleLimit(),
-                20,
-                defaults.maxNamesPerRequest(),
-                defaults.maxBatchSize(),
-                defaults.maxConnections());
+        return TestSettings.defaults()
+                .with(SemaphoreSettings.SHUTDOWN_TIMEOUT, Duration.ofSeconds(1))
+                .with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, Duration.ofSeconds(1))
+                .with(SemaphoreSettings.MAX_ATTEMPTS, 20);
     }
 
     /** Remembers the details. */

@@ -7,6 +7,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.operations.RecordingListener.Event;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
@@ -50,9 +51,9 @@ class ListenerIntegrationTests {
     @BeforeEach
     void start() {
         node = OperationsNode.on(
-                schema, OperationsNode.settings(TestSettings.defaults().instanceTimeout()));
+                schema, OperationsNode.settings(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
         other = OperationsNode.on(
-                schema, OperationsNode.settings(TestSettings.defaults().instanceTimeout()));
+                schema, OperationsNode.settings(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
     }
 
     @AfterEach
@@ -151,7 +152,9 @@ class ListenerIntegrationTests {
     @ValueSource(booleans = {false, true})
     void isNotDisturbedByOneThatThrows(boolean error) {
         try (OperationsNode disturbed = OperationsNode.on(
-                schema, OperationsNode.settings(TestSettings.defaults().instanceTimeout()), new Throwing(error))) {
+                schema,
+                OperationsNode.settings(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)),
+                new Throwing(error))) {
             String name = disturbed.semaphore(1);
             String kept = disturbed.semaphore(2);
             other.semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));

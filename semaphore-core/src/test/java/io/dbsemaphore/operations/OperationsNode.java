@@ -4,7 +4,6 @@ import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
@@ -44,8 +43,7 @@ final class OperationsNode implements AutoCloseable {
         gate = new StatementGate(dataSource);
         List<SemaphoreListener> listeners = new ArrayList<>(others);
         listeners.add(events);
-        engine = new SemaphoreEngine(
-                gate, settings, MaintenanceSettings.defaults(), SemaphorePatterns.NONE, () -> listeners, List::of);
+        engine = new SemaphoreEngine(gate, settings, SemaphorePatterns.NONE, () -> listeners, List::of);
         semaphores = new SemaphoreTemplate(engine.permitManager());
         transaction = new TransactionTemplate(new DataSourceTransactionManager(gate));
     }
@@ -74,22 +72,9 @@ final class OperationsNode implements AutoCloseable {
     }
 
     static SemaphoreSettings settings(Duration instanceTimeout, Duration shutdownTimeout) {
-        SemaphoreSettings defaults = TestSettings.defaults();
-        return new SemaphoreSettings(
-                defaults.owner(),
-                defaults.tablePrefix(),
-                defaults.defaultTtl(),
-                defaults.maxTtl(),
-                defaults.maxHold(),
-                defaults.keepAliveInterval(),
-                instanceTimeout,
-                shutdownTimeout,
-                defaults.lockWaitTimeout(),
-                defaults.sessionIdleLimit(),
-                defaults.maxAttempts(),
-                defaults.maxNamesPerRequest(),
-                defaults.maxBatchSize(),
-                defaults.maxConnections());
+        return TestSettings.defaults()
+                .with(SemaphoreSettings.INSTANCE_TIMEOUT, instanceTimeout)
+                .with(SemaphoreSettings.SHUTDOWN_TIMEOUT, shutdownTimeout);
     }
 
     SemaphoreTemplate semaphores() {

@@ -104,7 +104,7 @@ class TablePrefixIntegrationTests {
     }
 
     private static SemaphoreSettings withPrefix(String prefix) {
-        return TestSettings.defaults().withTablePrefix(prefix);
+        return TestSettings.defaults().with(SemaphoreSettings.TABLE_PREFIX, prefix);
     }
 
     private static List<String> documentedRenaming() throws IOException {

@@ -15,11 +15,11 @@ public final class TestSettings {
 
     /** How many acquires one transaction of an engine under test decides at most. */
     public static int maxBatchSize() {
-        return Integer.getInteger(MAX_BATCH_SIZE, SemaphoreSettings.defaults().maxBatchSize());
+        return Integer.getInteger(MAX_BATCH_SIZE, SemaphoreSettings.defaults().get(SemaphoreSettings.MAX_BATCH_SIZE));
     }
 
     /** The defaults. */
     public static SemaphoreSettings defaults() {
-        return SemaphoreSettings.defaults().withMaxBatchSize(maxBatchSize());
+        return SemaphoreSettings.defaults().with(SemaphoreSettings.MAX_BATCH_SIZE, maxBatchSize());
     }
 }

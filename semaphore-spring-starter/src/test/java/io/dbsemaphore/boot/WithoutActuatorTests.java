@@ -6,7 +6,6 @@ import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.boot.autoconfigure.PermitManagerDecorator;
 import java.io.File;
 import java.net.MalformedURLException;
 import java.net.URL;
@@ -14,6 +13,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,7 +34,7 @@ class WithoutActuatorTests {
             String answer = (String)
                     without.loadClass(Host.class.getName()).getMethod("acquire").invoke(null);
 
-            assertThat(answer).startsWith("held by ").doesNotContain("MetricsDecorator");
+            assertThat(answer).startsWith("held by ").doesNotContain("semaphoreAcquireMeters");
         }
     }
 
@@ -44,7 +44,7 @@ class WithoutActuatorTests {
         try (URLClassLoader all = classPathWithout("no-such-jar")) {
             assertThat(all.loadClass(Host.class.getName()).getMethod("acquire").invoke(null))
                     .asString()
-                    .contains("semaphoreMetricsDecorator", "semaphoreObservationDecorator");
+                    .contains("semaphoreAcquireMeters", "semaphoreAcquireObservations");
         }
     }
 
@@ -87,8 +87,10 @@ class WithoutActuatorTests {
                     .run()) {
                 try (PermitGrant grant =
                         context.getBean(SemaphoreTemplate.class).acquire(AcquireRequest.of("orders"))) {
-                    return "held by " + grant.owner() + ", decorated by "
-                            + String.join(", ", context.getBeanNamesForType(PermitManagerDecorator.class));
+                    return "held by " + grant.owner() + ", instrumented by "
+                            + Stream.of(context.getBeanDefinitionNames())
+                                    .filter(bean -> bean.startsWith("semaphoreAcquire"))
+                                    .toList();
                 }
             } finally {
                 Thread.currentThread().setContextClassLoader(before);

@@ -8,6 +8,7 @@ import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
@@ -36,7 +37,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
 
     private static final Duration FORGET_INSTANCES_AFTER = Duration.ofDays(1);
 
-    private final MaintenanceSettings settings;
+    private final SemaphoreSettings settings;
     private final MaintenanceTransactions transactions;
     private final PermitManager permits;
     private final SemaphoreAdmin admin;
@@ -46,7 +47,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     private final Runnable permitsFreed;
 
     public DatabaseSemaphoreMaintenance(
-            MaintenanceSettings settings,
+            SemaphoreSettings settings,
             MaintenanceTransactions transactions,
             PermitManager permits,
             SemaphoreAdmin admin,
@@ -67,14 +68,15 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     @Override
     public int releaseOrphans() {
         return isolated(MaintenanceTask.ORPHAN_RELEASE, () -> {
-            int batch = settings.batchSize();
+            int batch = settings.get(MaintenanceSettings.BATCH_SIZE);
             int released = releaseAll(after -> transactions.findExpired(after, batch), new ReclaimReason.Expired());
             released += releaseAll(
                     after -> transactions.findOfDeadInstances(after, batch), new ReclaimReason.InstanceGone());
-            if (!settings.staleAfter().isZero()) {
+            if (!settings.get(MaintenanceSettings.STALE_AFTER).isZero()) {
                 released += releaseAll(
-                        after -> transactions.findStale(settings.staleAfter(), after, batch),
-                        new ReclaimReason.Stale(settings.staleAfter().toMillis()));
+                        after -> transactions.findStale(settings.get(MaintenanceSettings.STALE_AFTER), after, batch),
+                        new ReclaimReason.Stale(
+                                settings.get(MaintenanceSettings.STALE_AFTER).toMillis()));
             }
             if (deadOwners.canTell()) {
                 for (ReclaimReason.OwnerDead dead : deadOwners.among(retry.call(transactions::findOwners))) {
@@ -91,8 +93,9 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
         return isolated(MaintenanceTask.REQUEST_CLEANUP, () -> {
             AtomicInteger repaired = new AtomicInteger();
             int deleted = all(() -> {
-                MaintenanceTransactions.CleanUp batch =
-                        transactions.deleteReleased(settings.requestRetention(), settings.batchSize());
+                MaintenanceTransactions.CleanUp batch = transactions.deleteReleased(
+                        settings.get(MaintenanceSettings.REQUEST_RETENTION),
+                        settings.get(MaintenanceSettings.BATCH_SIZE));
                 repaired.addAndGet(batch.repairedPermits());
                 return batch.requests();
             });
@@ -107,7 +110,9 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     public int deleteCapacityHistory() {
         return isolated(
                 MaintenanceTask.HISTORY_CLEANUP,
-                () -> all(() -> transactions.deleteHistory(settings.historyRetention(), settings.batchSize())));
+                () -> all(() -> transactions.deleteHistory(
+                        settings.get(MaintenanceSettings.HISTORY_RETENTION),
+                        settings.get(MaintenanceSettings.BATCH_SIZE))));
     }
 
     private void repair() {
@@ -115,7 +120,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
         List<Long> semaphores = retry.call(() -> transactions.findSemaphores(0));
         while (!semaphores.isEmpty()) {
             List<Long> some = semaphores;
-            repaired += all(() -> transactions.repairHalfReleased(some, settings.batchSize()));
+            repaired += all(() -> transactions.repairHalfReleased(some, settings.get(MaintenanceSettings.BATCH_SIZE)));
             semaphores = isStopped() ? List.of() : retry.call(() -> transactions.findSemaphores(last(some)));
         }
         warnOfRepairs(repaired);
@@ -132,7 +137,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     }
 
     private void deleteIdleOfPatterns() {
-        Duration idleFor = settings.patternIdleAfter();
+        Duration idleFor = settings.get(MaintenanceSettings.PATTERN_IDLE_AFTER);
         int deleted = 0;
         List<Long> candidates = retry.call(() -> transactions.findIdleOfPatterns(idleFor, 0));
         while (!candidates.isEmpty()) {
@@ -176,7 +181,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
             taken.forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
             released.addAll(taken);
             passedOver += batch.size() - taken.size();
-            candidates = batch.size() < settings.batchSize() || isStopped()
+            candidates = batch.size() < settings.get(MaintenanceSettings.BATCH_SIZE) || isStopped()
                     ? List.of()
                     : retry.call(() -> candidatesAfter.apply(last(batch)));
         }
@@ -195,7 +200,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
         do {
             last = retry.call(batch::getAsInt);
             deleted += last;
-        } while (last >= settings.batchSize() && !isStopped());
+        } while (last >= settings.get(MaintenanceSettings.BATCH_SIZE) && !isStopped());
         return deleted;
     }
 

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.maintenance;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.time.Duration;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -22,11 +23,20 @@ public final class MaintenanceSchedule implements AutoCloseable {
     private final ScheduledThreadPoolExecutor thread =
             new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-maintenance"));
 
-    public MaintenanceSchedule(SemaphoreMaintenance maintenance, MaintenanceSettings settings) {
-        if (settings.enabled()) {
-            every(settings.orphanReleaseInterval(), "release of orphans", maintenance::releaseOrphans);
-            every(settings.requestCleanupInterval(), "clean-up of requests", maintenance::deleteReleasedRequests);
-            every(settings.historyCleanupInterval(), "clean-up of the audit", maintenance::deleteCapacityHistory);
+    public MaintenanceSchedule(SemaphoreMaintenance maintenance, SemaphoreSettings settings) {
+        if (settings.get(MaintenanceSettings.ENABLED)) {
+            every(
+                    settings.get(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL),
+                    "release of orphans",
+                    maintenance::releaseOrphans);
+            every(
+                    settings.get(MaintenanceSettings.REQUEST_CLEANUP_INTERVAL),
+                    "clean-up of requests",
+                    maintenance::deleteReleasedRequests);
+            every(
+                    settings.get(MaintenanceSettings.HISTORY_CLEANUP_INTERVAL),
+                    "clean-up of the audit",
+                    maintenance::deleteCapacityHistory);
         }
     }
 

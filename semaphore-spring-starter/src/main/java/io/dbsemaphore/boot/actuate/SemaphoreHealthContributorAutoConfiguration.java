@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -21,8 +21,8 @@ public final class SemaphoreHealthContributorAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = {"semaphoreHealthIndicator", "semaphoreHealthContributor"})
     HealthContributor semaphoreHealthContributor(
-            SemaphoreEngine engine, MaintenanceLog log, SemaphoreProperties properties) {
-        return new SemaphoreHealthIndicator(engine, log, properties.maintenance());
+            SemaphoreEngine engine, MaintenanceLog log, SemaphoreSettings settings) {
+        return new SemaphoreHealthIndicator(engine, log, settings);
     }
 
     @Bean

@@ -1,7 +1,9 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.MaintenanceTask;
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.config.Setting;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import java.time.Duration;
@@ -33,22 +35,31 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
         }
     }
 
-    SemaphoreHealthIndicator(SemaphoreEngine engine, MaintenanceLog log, SemaphoreProperties.Maintenance maintenance) {
+    SemaphoreHealthIndicator(SemaphoreEngine engine, MaintenanceLog log, SemaphoreSettings settings) {
         super("The semaphores are not healthy");
         this.engine = engine;
         this.log = log;
-        if (maintenance.enabled()) {
-            tasks.put(
+        if (settings.get(MaintenanceSettings.ENABLED)) {
+            put(
+                    settings,
                     MaintenanceTask.ORPHAN_RELEASE,
-                    new Task(maintenance.orphanReleaseInterval(), "release of orphans", "orphan-release-interval"));
-            tasks.put(
+                    "release of orphans",
+                    MaintenanceSettings.ORPHAN_RELEASE_INTERVAL);
+            put(
+                    settings,
                     MaintenanceTask.REQUEST_CLEANUP,
-                    new Task(maintenance.requestCleanupInterval(), "clean-up of requests", "request-cleanup-interval"));
-            tasks.put(
+                    "clean-up of requests",
+                    MaintenanceSettings.REQUEST_CLEANUP_INTERVAL);
+            put(
+                    settings,
                     MaintenanceTask.HISTORY_CLEANUP,
-                    new Task(
-                            maintenance.historyCleanupInterval(), "clean-up of the audit", "history-cleanup-interval"));
+                    "clean-up of the audit",
+                    MaintenanceSettings.HISTORY_CLEANUP_INTERVAL);
         }
+    }
+
+    private void put(SemaphoreSettings settings, MaintenanceTask task, String what, Setting<Duration> interval) {
+        tasks.put(task, new Task(settings.get(interval), what, interval.property()));
     }
 
     @Override
@@ -85,7 +96,7 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
                         log.since(task.getKey()).compareTo(task.getValue().mayTake()) > 0)
                 .findFirst()
                 .map(task -> ("The %s has not come to its end on this instance for %s, although"
-                                + " semaphore.maintenance.%s is %s. Look for the warning 'The %s failed' in the log, and"
+                                + " %s is %s. Look for the warning 'The %s failed' in the log, and"
                                 + " for what keeps the thread semaphore-maintenance busy")
                         .formatted(
                                 task.getValue().what(),

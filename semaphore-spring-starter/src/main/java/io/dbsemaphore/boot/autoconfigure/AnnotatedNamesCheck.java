@@ -17,12 +17,17 @@ final class AnnotatedNamesCheck implements SmartInitializingSingleton {
 
     private final SemaphoreAdmin admin;
     private final SemaphoreProperties properties;
+    private final SemaphorePatterns patterns;
     private final ObjectProvider<WithPermitsAdvisor> advisors;
 
     AnnotatedNamesCheck(
-            SemaphoreAdmin admin, SemaphoreProperties properties, ObjectProvider<WithPermitsAdvisor> advisors) {
+            SemaphoreAdmin admin,
+            SemaphoreProperties properties,
+            SemaphorePatterns patterns,
+            ObjectProvider<WithPermitsAdvisor> advisors) {
         this.admin = admin;
         this.properties = properties;
+        this.patterns = patterns;
         this.advisors = advisors;
     }
 
@@ -38,10 +43,9 @@ final class AnnotatedNamesCheck implements SmartInitializingSingleton {
         }
         SortedMap<String, String> methodsByName = new TreeMap<>();
         advisors.stream().forEach(advisor -> methodsByName.putAll(advisor.literalNames()));
-        SemaphorePatterns patterns = properties.toPatterns();
         methodsByName.entrySet().stream()
                 .filter(named -> !properties.semaphores().containsKey(named.getKey()))
-                .filter(named -> patterns.patternOf(named.getKey()).isEmpty())
+                .filter(named -> patterns.match(named.getKey()).isEmpty())
                 .filter(named -> admin.find(named.getKey()).isEmpty())
                 .findFirst()
                 .ifPresent(this::refuse);

@@ -8,6 +8,8 @@ import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
@@ -51,6 +53,8 @@ public final class SemaphoreAutoConfiguration {
     @ConditionalOnMissingBean
     SemaphoreEngine semaphoreEngine(
             SemaphoreProperties properties,
+            SemaphoreSettings settings,
+            SemaphorePatterns patterns,
             DeclaredSemaphores declaredSemaphores,
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<DataSource> dataSources,
@@ -61,15 +65,15 @@ public final class SemaphoreAutoConfiguration {
             ResourceLoader resourceLoader) {
         UnboundSemaphores.refuse(environment, properties);
         DataSource dataSource = new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
-        boolean roomBesideTheApplication = PoolSize.check(dataSource, properties.maxConnections(), pools.stream());
+        boolean roomBesideTheApplication =
+                PoolSize.check(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
         if (properties.liquibase().enabled()) {
-            OwnChangelog.run(dataSource, properties.tablePrefix(), resourceLoader);
+            OwnChangelog.run(dataSource, settings.get(SemaphoreSettings.TABLE_PREFIX), resourceLoader);
         }
         SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
-                properties.toSettings(InstanceOwner.of(environment)),
-                properties.maintenance().toSettings(),
-                properties.toPatterns(),
+                settings,
+                patterns,
                 SingletonSupplier.of(() -> listeners.orderedStream().toList()),
                 SingletonSupplier.of(() -> ownerLiveness.orderedStream().toList()),
                 BackgroundChangelog.timeToWait(properties.schemaWait(), beanFactory),
@@ -81,9 +85,20 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    DeclaredSemaphores declaredSemaphores(SemaphoreProperties properties, Environment environment) {
-        return new DeclaredSemaphores(
-                properties, properties.owner() == null ? InstanceOwner.of(environment) : properties.owner());
+    @ConditionalOnMissingBean
+    SemaphoreSettings semaphoreSettings(SemaphoreProperties properties, Environment environment) {
+        return SemaphoreConfigurationException.explaining(() -> properties.toSettings(InstanceOwner.of(environment)));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    SemaphorePatterns semaphorePatterns(SemaphoreProperties properties) {
+        return SemaphoreConfigurationException.explaining(properties::toPatterns);
+    }
+
+    @Bean
+    DeclaredSemaphores declaredSemaphores(SemaphoreProperties properties, SemaphoreSettings settings) {
+        return new DeclaredSemaphores(properties, settings.get(SemaphoreSettings.OWNER));
     }
 
     @Bean
@@ -95,8 +110,11 @@ public final class SemaphoreAutoConfiguration {
     @Bean
     @Lazy(false)
     AnnotatedNamesCheck annotatedNamesCheck(
-            SemaphoreEngine engine, SemaphoreProperties properties, ObjectProvider<WithPermitsAdvisor> advisors) {
-        return new AnnotatedNamesCheck(engine.admin(), properties, advisors);
+            SemaphoreEngine engine,
+            SemaphoreProperties properties,
+            SemaphorePatterns patterns,
+            ObjectProvider<WithPermitsAdvisor> advisors) {
+        return new AnnotatedNamesCheck(engine.admin(), properties, patterns, advisors);
     }
 
     @Bean

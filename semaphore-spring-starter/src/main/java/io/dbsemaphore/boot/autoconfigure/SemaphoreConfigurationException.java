@@ -1,5 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import java.util.function.Supplier;
+
 /** The configuration of the application does not say how its semaphores are to work. */
 final class SemaphoreConfigurationException extends IllegalStateException {
 
@@ -18,6 +20,16 @@ final class SemaphoreConfigurationException extends IllegalStateException {
         super(problem + " " + action);
         this.problem = problem;
         this.action = action;
+    }
+
+    /** Returns what is configured, or explains why it cannot work. */
+    static <T> T explaining(Supplier<T> configured) {
+        try {
+            return configured.get();
+        } catch (IllegalArgumentException invalid) {
+            throw new SemaphoreConfigurationException(
+                    invalid.getMessage() + ".", "Correct the property, or remove it so that its default applies.");
+        }
     }
 
     String problem() {

@@ -5,18 +5,22 @@ import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.config.Setting;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.StringUtils;
 
 /**
- * What an application can configure. Immutable, and valid: what does not fit is refused with the name of the property.
+ * What an application can configure. Immutable. What is not configured is null where the engine has a default for it, see
+ * {@link SemaphoreSettings}; the configuration metadata shows these defaults.
  *
  * @param enabled Whether semaphores are configured at all. When false there is neither a SemaphoreTemplate nor anything
  *     that guards @WithPermits methods, so that these run without permits.
@@ -66,27 +70,27 @@ import org.springframework.util.StringUtils;
 public record SemaphoreProperties(
         @DefaultValue("true") boolean enabled,
         @Nullable String datasource,
-        @DefaultValue("") String tablePrefix,
+        @Nullable String tablePrefix,
         @DefaultValue Map<String, Declared> semaphores,
         @DefaultValue("keep") CapacityAtStart capacityAtStart,
         @DefaultValue Map<String, Declared> patterns,
-        @DefaultValue("1000") int maxPatternSemaphores,
-        @DefaultValue("5m") Duration defaultTtl,
-        @DefaultValue("30d") Duration maxTtl,
-        @DefaultValue("24h") Duration maxHold,
-        @DefaultValue("1h") Duration keepAliveInterval,
-        @DefaultValue("20s") Duration instanceTimeout,
-        @DefaultValue("20s") Duration shutdownTimeout,
+        @Nullable Integer maxPatternSemaphores,
+        @Nullable Duration defaultTtl,
+        @Nullable Duration maxTtl,
+        @Nullable Duration maxHold,
+        @Nullable Duration keepAliveInterval,
+        @Nullable Duration instanceTimeout,
+        @Nullable Duration shutdownTimeout,
         @Nullable String owner,
-        @DefaultValue("5s") Duration lockWaitTimeout,
+        @Nullable Duration lockWaitTimeout,
         @Nullable Duration decisionTimeout,
-        @DefaultValue("10s") Duration sessionIdleLimit,
-        @DefaultValue("3") int maxAttempts,
-        @DefaultValue("100") int maxNamesPerRequest,
-        @DefaultValue("500") int maxBatchSize,
-        @DefaultValue("4") int maxConnections,
-        @DefaultValue("true") boolean pipelining,
-        @DefaultValue("warn") HostTransaction hostTransaction,
+        @Nullable Duration sessionIdleLimit,
+        @Nullable Integer maxAttempts,
+        @Nullable Integer maxNamesPerRequest,
+        @Nullable Integer maxBatchSize,
+        @Nullable Integer maxConnections,
+        @Nullable Boolean pipelining,
+        @Nullable HostTransaction hostTransaction,
         @Nullable Duration schemaWait,
         @DefaultValue Aop aop,
         @DefaultValue Maintenance maintenance,
@@ -101,64 +105,54 @@ public record SemaphoreProperties(
      */
     public SemaphoreProperties {
         datasource = StringUtils.hasText(datasource) ? datasource : null;
-        owner = StringUtils.hasText(owner) ? owner : null;
-        if (owner != null) {
-            requireValidKey("semaphore.owner", owner);
-        }
         semaphores = Collections.unmodifiableMap(new LinkedHashMap<>(semaphores));
         semaphores.forEach(SemaphoreProperties::requireValid);
         patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
-        toPatterns(patterns, maxPatternSemaphores);
-        // The settings check themselves and each other, in the words of these properties
-        SemaphoreSettings unused = new SemaphoreSettings(
-                        owner == null ? "default" : owner,
-                        tablePrefix,
-                        defaultTtl,
-                        maxTtl,
-                        maxHold,
-                        keepAliveInterval,
-                        instanceTimeout,
-                        shutdownTimeout,
-                        lockWaitTimeout,
-                        sessionIdleLimit,
-                        maxAttempts,
-                        maxNamesPerRequest,
-                        maxBatchSize,
-                        maxConnections)
-                .withDecisionTimeout(decisionTimeout == null ? lockWaitTimeout : decisionTimeout);
     }
 
-    /** Which semaphores may be made on first use. */
+    /**
+     * Which semaphores may be made on first use.
+     *
+     * @throws IllegalArgumentException when a pattern cannot work
+     */
     SemaphorePatterns toPatterns() {
-        return toPatterns(patterns, maxPatternSemaphores);
+        SemaphorePatterns all = SemaphorePatterns.NONE;
+        for (Map.Entry<String, Declared> pattern : patterns.entrySet()) {
+            all = all.withPattern(pattern.getKey(), pattern.getValue().capacity());
+        }
+        return PropertyMapper.get().from(maxPatternSemaphores).to(all, SemaphorePatterns::withMaxSemaphores);
     }
 
-    private static SemaphorePatterns toPatterns(Map<String, Declared> patterns, int maxPatternSemaphores) {
-        Map<String, Integer> capacities = new LinkedHashMap<>();
-        patterns.forEach((pattern, declared) -> capacities.put(pattern, declared.capacity()));
-        return new SemaphorePatterns(capacities, maxPatternSemaphores);
-    }
-
-    /** What the engine is made with. */
+    /**
+     * The settings of the engine: its defaults, but for what is configured.
+     *
+     * @throws IllegalArgumentException when a value cannot work
+     */
     SemaphoreSettings toSettings(String defaultOwner) {
-        return new SemaphoreSettings(
-                owner == null ? defaultOwner : owner,
-                tablePrefix,
-                defaultTtl,
-                maxTtl,
-                maxHold,
-                keepAliveInterval,
-                instanceTimeout,
-                shutdownTimeout,
-                lockWaitTimeout,
-                decisionTimeout == null ? lockWaitTimeout : decisionTimeout,
-                sessionIdleLimit,
-                maxAttempts,
-                maxNamesPerRequest,
-                maxBatchSize,
-                maxConnections,
-                pipelining,
-                hostTransaction);
+        PropertyMapper map = PropertyMapper.get();
+        SemaphoreSettings settings = SemaphoreSettings.defaults().with(SemaphoreSettings.OWNER, defaultOwner);
+        settings = map.from(owner).whenHasText().to(settings, to(SemaphoreSettings.OWNER));
+        settings = map.from(tablePrefix).to(settings, to(SemaphoreSettings.TABLE_PREFIX));
+        settings = map.from(defaultTtl).to(settings, to(SemaphoreSettings.DEFAULT_TTL));
+        settings = map.from(maxTtl).to(settings, to(SemaphoreSettings.MAX_TTL));
+        settings = map.from(maxHold).to(settings, to(SemaphoreSettings.MAX_HOLD));
+        settings = map.from(keepAliveInterval).to(settings, to(SemaphoreSettings.KEEP_ALIVE_INTERVAL));
+        settings = map.from(instanceTimeout).to(settings, to(SemaphoreSettings.INSTANCE_TIMEOUT));
+        settings = map.from(shutdownTimeout).to(settings, to(SemaphoreSettings.SHUTDOWN_TIMEOUT));
+        settings = map.from(lockWaitTimeout).to(settings, to(SemaphoreSettings.LOCK_WAIT_TIMEOUT));
+        settings = map.from(decisionTimeout).to(settings, to(SemaphoreSettings.DECISION_TIMEOUT));
+        settings = map.from(sessionIdleLimit).to(settings, to(SemaphoreSettings.SESSION_IDLE_LIMIT));
+        settings = map.from(maxAttempts).to(settings, to(SemaphoreSettings.MAX_ATTEMPTS));
+        settings = map.from(maxNamesPerRequest).to(settings, to(SemaphoreSettings.MAX_NAMES_PER_REQUEST));
+        settings = map.from(maxBatchSize).to(settings, to(SemaphoreSettings.MAX_BATCH_SIZE));
+        settings = map.from(maxConnections).to(settings, to(SemaphoreSettings.MAX_CONNECTIONS));
+        settings = map.from(pipelining).to(settings, to(SemaphoreSettings.PIPELINING));
+        settings = map.from(hostTransaction).to(settings, to(SemaphoreSettings.HOST_TRANSACTION));
+        return maintenance.addTo(settings).requireConsistent();
+    }
+
+    private static <T> BiFunction<SemaphoreSettings, T, SemaphoreSettings> to(Setting<T> setting) {
+        return (settings, value) -> settings.with(setting, value);
     }
 
     /** What the capacity of a semaphore is configured below. */
@@ -231,44 +225,31 @@ public record SemaphoreProperties(
      * @param batchSize How many rows one transaction of the maintenance touches at most.
      */
     public record Maintenance(
-            @DefaultValue("true") boolean enabled,
-            @DefaultValue("5m") Duration orphanReleaseInterval,
-            @DefaultValue("24h") Duration staleAfter,
-            @DefaultValue("30s") Duration ownerGrace,
-            @DefaultValue("4h") Duration requestCleanupInterval,
-            @DefaultValue("7d") Duration requestRetention,
-            @DefaultValue("24h") Duration historyCleanupInterval,
-            @DefaultValue("30d") Duration historyRetention,
-            @DefaultValue("7d") Duration patternIdleAfter,
-            @DefaultValue("800") int batchSize) {
+            @Nullable Boolean enabled,
+            @Nullable Duration orphanReleaseInterval,
+            @Nullable Duration staleAfter,
+            @Nullable Duration ownerGrace,
+            @Nullable Duration requestCleanupInterval,
+            @Nullable Duration requestRetention,
+            @Nullable Duration historyCleanupInterval,
+            @Nullable Duration historyRetention,
+            @Nullable Duration patternIdleAfter,
+            @Nullable Integer batchSize) {
 
-        /** Checks the values. */
-        public Maintenance {
-            new MaintenanceSettings(
-                    enabled,
-                    orphanReleaseInterval,
-                    staleAfter,
-                    ownerGrace,
-                    requestCleanupInterval,
-                    requestRetention,
-                    historyCleanupInterval,
-                    historyRetention,
-                    patternIdleAfter,
-                    batchSize);
-        }
-
-        MaintenanceSettings toSettings() {
-            return new MaintenanceSettings(
-                    enabled,
-                    orphanReleaseInterval,
-                    staleAfter,
-                    ownerGrace,
-                    requestCleanupInterval,
-                    requestRetention,
-                    historyCleanupInterval,
-                    historyRetention,
-                    patternIdleAfter,
-                    batchSize);
+        private SemaphoreSettings addTo(SemaphoreSettings others) {
+            PropertyMapper map = PropertyMapper.get();
+            SemaphoreSettings settings = others;
+            settings = map.from(enabled).to(settings, to(MaintenanceSettings.ENABLED));
+            settings = map.from(orphanReleaseInterval).to(settings, to(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL));
+            settings = map.from(staleAfter).to(settings, to(MaintenanceSettings.STALE_AFTER));
+            settings = map.from(ownerGrace).to(settings, to(MaintenanceSettings.OWNER_GRACE));
+            settings = map.from(requestCleanupInterval).to(settings, to(MaintenanceSettings.REQUEST_CLEANUP_INTERVAL));
+            settings = map.from(requestRetention).to(settings, to(MaintenanceSettings.REQUEST_RETENTION));
+            settings = map.from(historyCleanupInterval).to(settings, to(MaintenanceSettings.HISTORY_CLEANUP_INTERVAL));
+            settings = map.from(historyRetention).to(settings, to(MaintenanceSettings.HISTORY_RETENTION));
+            settings = map.from(patternIdleAfter).to(settings, to(MaintenanceSettings.PATTERN_IDLE_AFTER));
+            settings = map.from(batchSize).to(settings, to(MaintenanceSettings.BATCH_SIZE));
+            return settings;
         }
     }
 }

@@ -1,27 +1,24 @@
 package io.dbsemaphore.boot.metrics;
 
+import io.dbsemaphore.AcquireRequest;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import java.util.Collection;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
-/** How long acquires take, and how many callers of this JVM are at one now. */
-final class AcquireMeters {
+/** Measures how long acquires take, and how many callers of this JVM are at one now. */
+final class AcquireMeters implements AcquireInstrument {
 
-    private static final Logger log = LoggerFactory.getLogger(AcquireMeters.class);
-
-    static final String FAILED = "failed";
-
-    private static final List<String> OUTCOMES = List.of(SemaphoreMetrics.GRANTED, SemaphoreMetrics.REFUSED, FAILED);
+    private static final List<String> OUTCOMES =
+            List.of(SemaphoreMetrics.GRANTED, SemaphoreMetrics.REFUSED, SemaphoreMetrics.FAILED);
 
     private final MeterRegistry registry;
     private final ConfiguredNames names;
@@ -37,34 +34,18 @@ final class AcquireMeters {
         names.allAndOther().forEach(this::startAtZero);
     }
 
+    @Override
+    public Watch watch(AcquireRequest request) {
+        return new Measured(names.of(request.permits().keySet()));
+    }
+
     private void startAtZero(String name) {
         waiting(name);
-        OUTCOMES.forEach(
-                outcome -> acquires.withTags(SemaphoreMetrics.SEMAPHORE, name, SemaphoreMetrics.OUTCOME, outcome));
+        OUTCOMES.forEach(outcome -> timer(name, outcome));
     }
 
-    /** An acquire begins. */
-    Running begin(Collection<String> semaphores) {
-        Set<String> configured = names.of(semaphores);
-        configured.forEach(name -> safely(() -> waiting(name).incrementAndGet()));
-        return new Running(configured, System.nanoTime());
-    }
-
-    /** A meter that throws must not change an acquire, whose permits would be left behind. */
-    private static void safely(Runnable measurement) {
-        try {
-            measurement.run();
-        } catch (Throwable failure) {
-            warn(failure);
-        }
-    }
-
-    private static void warn(Throwable failure) {
-        try {
-            log.warn("An acquire could not be measured; that does not change it", failure);
-        } catch (Throwable notEvenThat) {
-            // short of memory or of stack, as the meter was
-        }
+    private Timer timer(String name, String outcome) {
+        return acquires.withTags(SemaphoreMetrics.SEMAPHORE, name, SemaphoreMetrics.OUTCOME, outcome);
     }
 
     private AtomicInteger waiting(String name) {
@@ -78,24 +59,31 @@ final class AcquireMeters {
         });
     }
 
-    /** An acquire that has begun. */
-    final class Running {
+    private final class Measured implements Watch {
 
         private final Set<String> configured;
-        private final long begin;
+        private final List<AtomicInteger> counted = new ArrayList<>();
+        private final long begin = System.nanoTime();
 
-        private Running(Set<String> configured, long begin) {
+        private Measured(Set<String> configured) {
             this.configured = configured;
-            this.begin = begin;
         }
 
-        void end(String outcome) {
+        @Override
+        public void start() {
+            for (String name : configured) {
+                AtomicInteger callers = waiting(name);
+                callers.incrementAndGet();
+                counted.add(callers);
+            }
+        }
+
+        /** First what cannot throw: a caller that is still counted would be counted for ever. */
+        @Override
+        public void stop(String outcome, @Nullable Throwable failure) {
             long nanos = System.nanoTime() - begin;
-            configured.forEach(name -> {
-                safely(() -> waiting(name).decrementAndGet());
-                safely(() -> acquires.withTags(SemaphoreMetrics.SEMAPHORE, name, SemaphoreMetrics.OUTCOME, outcome)
-                        .record(nanos, TimeUnit.NANOSECONDS));
-            });
+            counted.forEach(AtomicInteger::decrementAndGet);
+            configured.forEach(name -> timer(name, outcome).record(nanos, TimeUnit.NANOSECONDS));
         }
     }
 }

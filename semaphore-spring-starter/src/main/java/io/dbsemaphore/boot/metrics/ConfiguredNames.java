@@ -3,9 +3,7 @@ package io.dbsemaphore.boot.metrics;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -25,13 +23,11 @@ final class ConfiguredNames {
     private final Set<String> all;
     private final SemaphorePatterns patterns;
 
-    ConfiguredNames(SemaphoreProperties properties) {
+    ConfiguredNames(SemaphoreProperties properties, SemaphorePatterns patterns) {
         declared = Set.copyOf(properties.semaphores().keySet());
         all = new LinkedHashSet<>(properties.semaphores().keySet());
         all.addAll(properties.patterns().keySet());
-        Map<String, Integer> capacities = new LinkedHashMap<>();
-        properties.patterns().forEach((pattern, semaphore) -> capacities.put(pattern, semaphore.capacity()));
-        patterns = new SemaphorePatterns(capacities, properties.maxPatternSemaphores());
+        this.patterns = patterns;
     }
 
     /** All that can be known beforehand. */
@@ -47,7 +43,9 @@ final class ConfiguredNames {
     }
 
     String of(String name) {
-        return declared.contains(name) ? name : patterns.patternOf(name).orElse(OTHER);
+        return declared.contains(name)
+                ? name
+                : patterns.match(name).map(SemaphorePatterns.Match::pattern).orElse(OTHER);
     }
 
     /** What these are called, each once; nothing for what the library itself acquires. */

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +34,7 @@ final class PermitSnapshots implements AutoCloseable {
     private final ConfiguredNames names;
     private final long intervalNanos;
     private final ScheduledThreadPoolExecutor thread;
-    private volatile @Nullable ScheduledFuture<?> schedule;
+    private final AtomicBoolean reading = new AtomicBoolean();
     private volatile long askedAt;
     private volatile @Nullable Snapshot last;
 
@@ -44,6 +45,8 @@ final class PermitSnapshots implements AutoCloseable {
         this.names = names;
         this.intervalNanos = interval.toNanos();
         this.thread = new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-metrics"));
+        thread.setKeepAliveTime(1, TimeUnit.SECONDS);
+        thread.allowCoreThreadTimeOut(true);
     }
 
     /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
@@ -59,27 +62,32 @@ final class PermitSnapshots implements AutoCloseable {
 
     private void ask() {
         askedAt = System.nanoTime();
-        if (schedule == null) {
-            begin();
+        if (reading.compareAndSet(false, true)) {
+            readIn(0);
         }
     }
 
-    private synchronized void begin() {
-        if (schedule == null && !thread.isShutdown()) {
-            schedule = thread.scheduleWithFixedDelay(this::readIfAsked, 0, intervalNanos, TimeUnit.NANOSECONDS);
+    private void readIn(long nanos) {
+        try {
+            ScheduledFuture<?> unused = thread.schedule(this::read, nanos, TimeUnit.NANOSECONDS);
+        } catch (RuntimeException | Error failure) { // closed, or no thread to be had: the next who asks tries again
+            reading.set(false);
+            log.debug("What the semaphores are at is not read now", failure);
         }
     }
 
-    private void readIfAsked() {
-        if (System.nanoTime() - askedAt > IDLE_AFTER.toNanos()) {
-            return;
-        }
+    private void read() {
         try {
             long readAt = System.nanoTime();
             last = new Snapshot(
                     admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))), readAt);
-        } catch (RuntimeException | Error failure) { // what is thrown here would end the schedule
+        } catch (RuntimeException | Error failure) {
             log.debug("What the semaphores are at could not be read", failure);
+        }
+        if (System.nanoTime() - askedAt < IDLE_AFTER.toNanos()) {
+            readIn(intervalNanos);
+        } else {
+            reading.set(false);
         }
     }
 

@@ -22,6 +22,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
     static final String OUTCOME = "outcome";
     static final String GRANTED = "granted";
     static final String REFUSED = "refused";
+    static final String FAILED = "failed";
 
     private static final String EXCEPTION = "exception";
 

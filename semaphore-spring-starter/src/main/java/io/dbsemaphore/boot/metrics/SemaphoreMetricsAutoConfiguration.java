@@ -1,9 +1,7 @@
 package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.boot.autoconfigure.PermitManagerDecorator;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -12,6 +10,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.annotation.Order;
 
 /** Auto-configuration for the metrics of semaphores, where the application has a {@link MeterRegistry}. */
 @AutoConfiguration(
@@ -25,27 +25,29 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean({SemaphoreEngine.class, MeterRegistry.class})
 @ConditionalOnBooleanProperty(name = "semaphore.metrics.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(SemaphoreMetricsProperties.class)
+@Import(InstrumentationConfiguration.class)
 public final class SemaphoreMetricsAutoConfiguration {
 
     @Bean
-    SemaphoreMetrics semaphoreMetrics(MeterRegistry registry, SemaphoreProperties properties) {
-        return new SemaphoreMetrics(registry, new ConfiguredNames(properties));
+    SemaphoreMetrics semaphoreMetrics(MeterRegistry registry, ConfiguredNames names) {
+        return new SemaphoreMetrics(registry, names);
     }
 
+    /** Stops first, so that it is recorded within the observation: registries take exemplars from there. */
     @Bean
-    PermitManagerDecorator semaphoreMetricsDecorator(MeterRegistry registry, SemaphoreProperties properties) {
-        AcquireMeters meters = new AcquireMeters(registry, new ConfiguredNames(properties));
-        return manager -> new MeteredPermitManager(manager, meters);
+    @Order(0)
+    AcquireMeters semaphoreAcquireMeters(MeterRegistry registry, ConfiguredNames names) {
+        return new AcquireMeters(registry, names);
     }
 
     @Bean
     PermitSnapshots semaphorePermitSnapshots(
-            SemaphoreAdmin admin, SemaphoreProperties properties, SemaphoreMetricsProperties metrics) {
-        return new PermitSnapshots(admin, new ConfiguredNames(properties), metrics.refreshInterval());
+            SemaphoreAdmin admin, ConfiguredNames names, SemaphoreMetricsProperties metrics) {
+        return new PermitSnapshots(admin, names, metrics.refreshInterval());
     }
 
     @Bean
-    PermitGauges semaphorePermitGauges(PermitSnapshots snapshots, SemaphoreProperties properties) {
-        return new PermitGauges(snapshots, new ConfiguredNames(properties));
+    PermitGauges semaphorePermitGauges(PermitSnapshots snapshots, ConfiguredNames names) {
+        return new PermitGauges(snapshots, names);
     }
 }

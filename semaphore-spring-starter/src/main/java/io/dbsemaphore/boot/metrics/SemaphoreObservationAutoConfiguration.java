@@ -1,14 +1,14 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.boot.autoconfigure.PermitManagerDecorator;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.annotation.Order;
 
 /** Auto-configuration for the observation of acquires, where the application has an {@link ObservationRegistry}. */
 @AutoConfiguration(
@@ -16,11 +16,12 @@ import org.springframework.context.annotation.Bean;
         afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean({SemaphoreEngine.class, ObservationRegistry.class})
+@Import(InstrumentationConfiguration.class)
 public final class SemaphoreObservationAutoConfiguration {
 
     @Bean
-    PermitManagerDecorator semaphoreObservationDecorator(ObservationRegistry registry, SemaphoreProperties properties) {
-        ConfiguredNames names = new ConfiguredNames(properties);
-        return manager -> new ObservedPermitManager(manager, registry, names);
+    @Order(1)
+    AcquireObservations semaphoreAcquireObservations(ObservationRegistry registry, ConfiguredNames names) {
+        return new AcquireObservations(registry, names);
     }
 }

@@ -5,14 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
 import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.config.Setting;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,8 +27,10 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.UrlResource;
+import org.springframework.util.ReflectionUtils;
 
 class SemaphorePropertiesTests {
 
@@ -33,61 +38,72 @@ class SemaphorePropertiesTests {
             new ApplicationContextRunner().withUserConfiguration(PropertiesConfiguration.class);
 
     @Test
-    void haveTheDefaultsOfTheEngine() {
+    void leaveTheDefaultsToTheEngine() {
         runner.run(context -> {
             SemaphoreProperties properties = context.getBean(SemaphoreProperties.class);
-            SemaphoreSettings defaults = SemaphoreSettings.defaults();
 
-            assertThat(properties.toSettings(defaults.owner())).isEqualTo(defaults);
+            assertThat(context.getBean(SemaphoreSettings.class))
+                    .satisfies(settings ->
+                            assertThat(settings).hasToString(onlyOwner().toString()));
+            assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
             assertThat(properties.enabled()).isTrue();
             assertThat(properties.datasource()).isNull();
             assertThat(properties.semaphores()).isEmpty();
-            assertThat(properties.maintenance().toSettings()).isEqualTo(MaintenanceSettings.defaults());
             assertThat(properties.aop().order()).isEqualTo(1000);
             assertThat(properties.liquibase().enabled()).isFalse();
         });
     }
 
     @Test
+    void describeTheDefaultsOfTheEngineForEditors() throws IOException {
+        Map<String, Object> described = described("defaultValue");
+
+        assertThat(settings().map(Setting::property)).isSubsetOf(described.keySet());
+        runner.withPropertyValues(described.entrySet().stream()
+                        .filter(property -> property.getValue() != null)
+                        .map(property -> property.getKey() + "=" + property.getValue())
+                        .toArray(String[]::new))
+                .run(context -> {
+                    SemaphoreSettings documented = context.getBean(SemaphoreSettings.class);
+                    assertThat(settings())
+                            .allSatisfy(setting -> assertThat(documented.get(setting))
+                                    .as(setting.property())
+                                    .isEqualTo(onlyOwner().get(setting)));
+                    assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
+                });
+        assertThat(settings().map(Setting::property).filter(property -> described.get(property) == null))
+                .containsExactlyInAnyOrder("semaphore.owner", "semaphore.decision-timeout");
+    }
+
+    @Test
     void reachTheSettingsOfTheEngine() {
-        runner.withPropertyValues(
-                        "semaphore.owner=billing",
-                        "semaphore.table-prefix=app_",
-                        "semaphore.default-ttl=1m",
-                        "semaphore.max-ttl=1h",
-                        "semaphore.max-hold=2h",
-                        "semaphore.keep-alive-interval=10s",
-                        "semaphore.instance-timeout=30s",
-                        "semaphore.shutdown-timeout=5s",
-                        "semaphore.lock-wait-timeout=2s",
-                        "semaphore.decision-timeout=3s",
-                        "semaphore.session-idle-limit=4s",
-                        "semaphore.max-attempts=7",
-                        "semaphore.max-names-per-request=9",
-                        "semaphore.max-batch-size=11",
-                        "semaphore.max-connections=2",
-                        "semaphore.pipelining=false",
-                        "semaphore.host-transaction=refuse")
-                .run(context -> assertThat(
-                                context.getBean(SemaphoreProperties.class).toSettings("not asked for"))
-                        .isEqualTo(new SemaphoreSettings(
-                                "billing",
-                                "app_",
-                                Duration.ofMinutes(1),
-                                Duration.ofHours(1),
-                                Duration.ofHours(2),
-                                Duration.ofSeconds(10),
-                                Duration.ofSeconds(30),
-                                Duration.ofSeconds(5),
-                                Duration.ofSeconds(2),
-                                Duration.ofSeconds(3),
-                                Duration.ofSeconds(4),
-                                7,
-                                9,
-                                11,
-                                2,
-                                false,
-                                HostTransaction.REFUSE)));
+        Map<String, Object> values = Map.ofEntries(
+                Map.entry("semaphore.owner", "billing"),
+                Map.entry("semaphore.table-prefix", "app_"),
+                Map.entry("semaphore.max-attempts", 7),
+                Map.entry("semaphore.max-names-per-request", 9),
+                Map.entry("semaphore.max-batch-size", 11),
+                Map.entry("semaphore.max-connections", 2),
+                Map.entry("semaphore.pipelining", false),
+                Map.entry("semaphore.host-transaction", HostTransaction.REFUSE),
+                Map.entry("semaphore.maintenance.enabled", false),
+                Map.entry("semaphore.maintenance.batch-size", 12));
+        Map<String, Object> all = new TreeMap<>(values);
+        // the others are durations; each is another one, in an order that fits
+        long[] seconds = {3600};
+        settings()
+                .map(Setting::property)
+                .sorted()
+                .forEach(property -> all.computeIfAbsent(property, added -> Duration.ofSeconds(++seconds[0])));
+
+        runner.withPropertyValues(all.entrySet().stream()
+                        .map(property -> property.getKey() + "=" + property.getValue())
+                        .toArray(String[]::new))
+                .run(context -> assertThat(settings())
+                        .allSatisfy(setting -> assertThat(
+                                        context.getBean(SemaphoreSettings.class).get(setting))
+                                .as(setting.property())
+                                .isEqualTo(all.get(setting.property()))));
     }
 
     @Test
@@ -133,19 +149,22 @@ class SemaphorePropertiesTests {
                 "semaphore.semaphores.backup.capacity=-1 | semaphore.semaphores.backup.capacity must be at least 0: -1",
                 "semaphore.semaphores.[tenant:a].capacity=-2 | semaphore.semaphores.[tenant:a].capacity must be at least 0: -2",
                 "semaphore.semaphores.[ a].capacity=1 | semaphore.semaphores.[ a] is not valid. The semaphore name must not begin or end with a space",
-                "semaphore.owner=a\u0001b | semaphore.owner is not valid",
-                "semaphore.table-prefix=a-b | semaphore.table-prefix must be up to 30 letters, digits, _: a-b",
-                "semaphore.default-ttl=10 | semaphore.default-ttl must be between PT1S and max-ttl: PT0.01S",
-                "semaphore.default-ttl=31d | semaphore.default-ttl must be between PT1S and max-ttl",
-                "semaphore.max-ttl=4000d | semaphore.max-ttl must be at most ten years",
-                "semaphore.max-hold=0s | semaphore.max-hold must be positive",
-                "semaphore.lock-wait-timeout=100ms | semaphore.lock-wait-timeout must be at least a second",
-                "semaphore.decision-timeout=0s | semaphore.decision-timeout must be at least a second: PT0S",
-                "semaphore.session-idle-limit=4s | semaphore.session-idle-limit must be not below lock-wait-timeout",
-                "semaphore.max-attempts=0 | semaphore.max-attempts must be at least 1: 0",
-                "semaphore.max-names-per-request=0 | semaphore.max-names-per-request must be at least 1: 0",
-                "semaphore.max-batch-size=0 | semaphore.max-batch-size must be at least 1: 0",
-                "semaphore.max-connections=0 | semaphore.max-connections must be at least 1: 0"
+                "semaphore.owner=a\u0001b | The semaphore.owner must not contain control characters",
+                "semaphore.table-prefix=a-b | semaphore.table-prefix must be up to 30 letters, digits, _, but is a-b: no table can be named so",
+                "semaphore.default-ttl=10 | semaphore.default-ttl must be at least PT1S, but is PT0.01S: a grant would expire",
+                "semaphore.default-ttl=31d | semaphore.default-ttl must be at most PT720H, but is PT744H: requests without a TTL would be refused",
+                "semaphore.max-ttl=4000d | semaphore.max-ttl must be at most PT87600H, but is PT96000H: for grants that last until released",
+                "semaphore.max-hold=0s | semaphore.max-hold must be positive, but is PT0S: nothing would be kept alive",
+                "semaphore.lock-wait-timeout=100ms | semaphore.lock-wait-timeout must be at least PT1S, but is PT0.1S: databases that count whole seconds",
+                "semaphore.decision-timeout=0s | semaphore.decision-timeout must be at least PT1S, but is PT0S: callers would give up",
+                "semaphore.session-idle-limit=4s | semaphore.session-idle-limit must be at least PT5S, but is PT4S: the server would end transactions",
+                "semaphore.max-attempts=0 | semaphore.max-attempts must be at least 1, but is 0: ",
+                "semaphore.max-names-per-request=0 | semaphore.max-names-per-request must be at least 1, but is 0: ",
+                "semaphore.max-batch-size=0 | semaphore.max-batch-size must be at least 1, but is 0: ",
+                "semaphore.max-connections=0 | semaphore.max-connections must be at least 1, but is 0: the database",
+                "semaphore.max-pattern-semaphores=0 | semaphore.max-pattern-semaphores must be at least 1, but is 0: the patterns",
+                "semaphore.patterns.[*].capacity=1 | semaphore.patterns[*] would match every name",
+                "semaphore.maintenance.batch-size=0 | semaphore.maintenance.batch-size must be at least 1, but is 0: nothing"
             })
     void refuseWhatCannotWork(String property, String message) {
         String[] keyAndValue = property.split("=");
@@ -153,7 +172,7 @@ class SemaphorePropertiesTests {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .isInstanceOf(IllegalArgumentException.class)
+                        .isInstanceOfAny(IllegalArgumentException.class, SemaphoreConfigurationException.class)
                         .hasMessageContaining(message));
     }
 
@@ -168,7 +187,7 @@ class SemaphorePropertiesTests {
 
     @Test
     void areAllDescribedForEditors() throws IOException {
-        assertThat(describedProperties())
+        assertThat(described("description"))
                 .containsOnlyKeys(
                         "management.endpoint.semaphores.access",
                         "management.endpoint.semaphores.cache.time-to-live",
@@ -213,7 +232,8 @@ class SemaphorePropertiesTests {
                         "semaphore.semaphores",
                         "semaphore.session-idle-limit",
                         "semaphore.table-prefix")
-                .allSatisfy((name, description) -> assertThat(description).isNotBlank());
+                .allSatisfy(
+                        (name, description) -> assertThat((String) description).isNotBlank());
     }
 
     /** As they are; {@code withPropertyValues} takes a colon for the end of the key. */
@@ -222,8 +242,9 @@ class SemaphorePropertiesTests {
         return context -> TestPropertyValues.of(properties).applyTo(context);
     }
 
+    /** What the metadata say of each property of the library under this key, null where nothing. */
     @SuppressWarnings("unchecked")
-    private static Map<String, String> describedProperties() throws IOException {
+    private static Map<String, Object> described(String key) throws IOException {
         URL classes =
                 SemaphoreProperties.class.getProtectionDomain().getCodeSource().getLocation();
         String metadata = new UrlResource(classes)
@@ -231,12 +252,36 @@ class SemaphorePropertiesTests {
                 .getContentAsString(StandardCharsets.UTF_8);
         List<Object> properties = (List<Object>)
                 JsonParserFactory.getJsonParser().parseMap(metadata).get("properties");
-        return properties.stream()
+        Map<String, Object> described = new TreeMap<>();
+        properties.stream()
                 .map(property -> (Map<String, Object>) property)
-                .collect(Collectors.toMap(property -> (String) property.get("name"), property ->
-                        (String) property.getOrDefault("description", "")));
+                .forEach(property -> described.put((String) property.get("name"), property.get(key)));
+        return described;
+    }
+
+    /** All settings that there are. */
+    private static Stream<Setting<?>> settings() {
+        return Stream.of(SemaphoreSettings.class, MaintenanceSettings.class)
+                .flatMap(holder -> Stream.of(holder.getFields()))
+                .filter(field -> field.getType() == Setting.class)
+                .map(field -> (Setting<?>) ReflectionUtils.getField(field, null));
+    }
+
+    private static SemaphoreSettings onlyOwner() {
+        return SemaphoreSettings.defaults().with(SemaphoreSettings.OWNER, "this instance");
     }
 
     @EnableConfigurationProperties(SemaphoreProperties.class)
-    static class PropertiesConfiguration {}
+    static class PropertiesConfiguration {
+
+        @Bean
+        SemaphoreSettings settings(SemaphoreProperties properties) {
+            return SemaphoreConfigurationException.explaining(() -> properties.toSettings("this instance"));
+        }
+
+        @Bean
+        SemaphorePatterns patterns(SemaphoreProperties properties) {
+            return SemaphoreConfigurationException.explaining(properties::toPatterns);
+        }
+    }
 }

@@ -8,6 +8,7 @@ import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
@@ -34,7 +35,8 @@ class ThrowingInstrumentationTests {
     private final ConfiguredNames names = new ConfiguredNames(
             new Binder(new MapConfigurationPropertySource(Map.of("semaphore.semaphores.orders.capacity", "3")))
                     .bind("semaphore", SemaphoreProperties.class)
-                    .get());
+                    .get(),
+            SemaphorePatterns.NONE);
 
     private enum Moment {
         START,
@@ -117,13 +119,13 @@ class ThrowingInstrumentationTests {
                 throw new NoClassDefFoundError("a filter that does not link");
             }
         });
-        PermitManager metered = new MeteredPermitManager(answering(refusal), meters);
+        PermitManager metered = new InstrumentedPermitManager(answering(refusal), List.of(meters));
 
         assertThat(metered.acquire(REQUEST)).isSameAs(refusal);
     }
 
-    private ObservedPermitManager observed(ObservationRegistry registry, PermitManager delegate) {
-        return new ObservedPermitManager(delegate, registry, names);
+    private PermitManager observed(ObservationRegistry registry, PermitManager delegate) {
+        return new InstrumentedPermitManager(delegate, List.of(new AcquireObservations(registry, names)));
     }
 
     private static ObservationRegistry throwingAt(Moment moment) {

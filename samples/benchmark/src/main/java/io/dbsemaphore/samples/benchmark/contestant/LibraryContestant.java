@@ -24,7 +24,8 @@ public final class LibraryContestant implements Contestant {
      */
     public LibraryContestant(Target target, String tablePrefix, int connections) {
         pool = target.pool("library", Math.max(connections, 4), config -> config.setMinimumIdle(2));
-        engine = new SemaphoreEngine(pool, settings(tablePrefix));
+        engine = new SemaphoreEngine(
+                pool, SemaphoreSettings.defaults().with(SemaphoreSettings.TABLE_PREFIX, tablePrefix));
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
 
@@ -68,24 +69,5 @@ public final class LibraryContestant implements Contestant {
 
     private static String name(long semaphore) {
         return "bench-" + semaphore;
-    }
-
-    private static SemaphoreSettings settings(String tablePrefix) {
-        SemaphoreSettings defaults = SemaphoreSettings.defaults();
-        return new SemaphoreSettings(
-                defaults.owner(),
-                tablePrefix,
-                defaults.defaultTtl(),
-                defaults.maxTtl(),
-                defaults.maxHold(),
-                defaults.keepAliveInterval(),
-                defaults.instanceTimeout(),
-                defaults.shutdownTimeout(),
-                defaults.lockWaitTimeout(),
-                defaults.sessionIdleLimit(),
-                defaults.maxAttempts(),
-                defaults.maxNamesPerRequest(),
-                defaults.maxBatchSize(),
-                defaults.maxConnections());
     }
 }

@@ -1,0 +1,73 @@
+package io.dbsemaphore.config;
+
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * One setting: its property, its default and its bounds. The settings are the constants of {@link SemaphoreSettings} and
+ * {@link MaintenanceSettings}, as socket options are those of {@link java.net.StandardSocketOptions}.
+ *
+ * @param <T> the type of its value
+ */
+public final class Setting<T> {
+
+    private final String property;
+    private final Function<SemaphoreSettings, T> byDefault;
+    private final List<Check<T>> checks;
+
+    /** What a value must satisfy. */
+    @FunctionalInterface
+    interface Check<T> {
+
+        void check(String property, T value);
+    }
+
+    @SafeVarargs
+    Setting(String property, T byDefault, Check<T>... checks) {
+        this(property, others -> byDefault, List.of(checks));
+    }
+
+    /** A setting whose default depends on other settings, or is expensive. */
+    Setting(String property, Function<SemaphoreSettings, T> byDefault, List<Check<T>> checks) {
+        this.property = property;
+        this.byDefault = byDefault;
+        this.checks = checks;
+    }
+
+    /** The name of the property by which an application with the starter sets it. */
+    public String property() {
+        return property;
+    }
+
+    @Override
+    public String toString() {
+        return property;
+    }
+
+    T defaultAmong(SemaphoreSettings others) {
+        return byDefault.apply(others);
+    }
+
+    void check(T value) {
+        checks.forEach(check -> check.check(property, value));
+    }
+
+    /** A check that says the bound, and what would happen with another value. */
+    static <T> Check<T> must(String bound, Predicate<T> holds, String otherwise) {
+        return (property, value) -> {
+            if (!holds.test(value)) {
+                throw new IllegalArgumentException(
+                        "%s must be %s, but is %s: %s".formatted(property, bound, value, otherwise));
+            }
+        };
+    }
+
+    static <T extends Comparable<T>> Check<T> atLeast(T bound, String otherwise) {
+        return must("at least " + bound, value -> value.compareTo(bound) >= 0, otherwise);
+    }
+
+    static <T extends Comparable<T>> Check<T> atMost(T bound, String otherwise) {
+        return must("at most " + bound, value -> value.compareTo(bound) <= 0, otherwise);
+    }
+}

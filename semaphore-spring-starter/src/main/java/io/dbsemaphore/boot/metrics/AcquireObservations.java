@@ -1,0 +1,91 @@
+package io.dbsemaphore.boot.metrics;
+
+import io.dbsemaphore.AcquireRequest;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Makes an observation of each acquire, so that a trace shows how long a caller waited for the semaphore. */
+final class AcquireObservations implements AcquireInstrument {
+
+    private static final AcquireObservationConvention CONVENTION = new AcquireObservationConvention();
+    private static final String SEVERAL = "several";
+
+    private final ObservationRegistry registry;
+    private final ConfiguredNames names;
+
+    AcquireObservations(ObservationRegistry registry, ConfiguredNames names) {
+        this.registry = registry;
+        this.names = names;
+    }
+
+    @Override
+    public Watch watch(AcquireRequest request) {
+        AcquireContext context = new AcquireContext(request, semaphore(request));
+        context.setOutcome(SemaphoreMetrics.FAILED);
+        return new Observed(context, Observation.createNotStarted(null, CONVENTION, () -> context, registry));
+    }
+
+    /** Few values, however many names are combined. */
+    private String semaphore(AcquireRequest request) {
+        Set<String> configured = names.of(request.permits().keySet());
+        return configured.size() == 1 ? configured.iterator().next() : SEVERAL;
+    }
+
+    private final class Observed implements Watch {
+
+        private final AcquireContext context;
+        private final Observation observation;
+        private Observation.@Nullable Scope scope;
+
+        private Observed(AcquireContext context, Observation observation) {
+            this.context = context;
+            this.observation = observation;
+        }
+
+        @Override
+        public void start() {
+            observation.start();
+        }
+
+        @Override
+        public void openScope() {
+            Observation.Scope outer = registry.getCurrentObservationScope();
+            orRestore(outer, () -> scope = observation.openScope());
+        }
+
+        @Override
+        public void stop(String outcome, @Nullable Throwable failure) {
+            context.setOutcome(outcome);
+            try {
+                if (failure != null) {
+                    observation.error(failure);
+                }
+            } finally {
+                closeScopeAndStop();
+            }
+        }
+
+        private void closeScopeAndStop() {
+            Observation.Scope opened = scope;
+            try {
+                if (opened != null) {
+                    orRestore(opened.getPreviousObservationScope(), opened::close);
+                }
+            } finally {
+                observation.stop();
+            }
+        }
+
+        /** What a handler that throws has left behind would be the parent of whatever this thread does next. */
+        private void orRestore(Observation.@Nullable Scope outer, Runnable change) {
+            try {
+                change.run();
+            } catch (Throwable failure) {
+                registry.setCurrentObservationScope(outer);
+                throw failure;
+            }
+        }
+    }
+}

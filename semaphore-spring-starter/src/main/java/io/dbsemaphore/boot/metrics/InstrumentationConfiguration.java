@@ -1,0 +1,24 @@
+package io.dbsemaphore.boot.metrics;
+
+import io.dbsemaphore.boot.autoconfigure.PermitManagerDecorator;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.config.SemaphorePatterns;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What metrics and observations share: the decorator, and what semaphores are called. */
+@Configuration(proxyBeanMethods = false)
+final class InstrumentationConfiguration {
+
+    @Bean
+    ConfiguredNames semaphoreConfiguredNames(SemaphoreProperties properties, SemaphorePatterns patterns) {
+        return new ConfiguredNames(properties, patterns);
+    }
+
+    @Bean
+    PermitManagerDecorator semaphoreInstrumentation(ObjectProvider<AcquireInstrument> instruments) {
+        return manager -> new InstrumentedPermitManager(
+                manager, instruments.orderedStream().toList());
+    }
+}

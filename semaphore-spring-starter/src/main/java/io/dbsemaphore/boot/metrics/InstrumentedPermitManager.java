@@ -1,0 +1,127 @@
+package io.dbsemaphore.boot.metrics;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.boot.metrics.AcquireInstrument.Watch;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has each acquire watched by the instruments. What they throw is logged and does not change the acquire: a caller that got
+ * it instead of its grant could never release its permits.
+ */
+final class InstrumentedPermitManager implements PermitManager {
+
+    private static final Logger log = LoggerFactory.getLogger(InstrumentedPermitManager.class);
+
+    private final PermitManager delegate;
+    private final List<AcquireInstrument> instruments;
+
+    InstrumentedPermitManager(PermitManager delegate, List<AcquireInstrument> instruments) {
+        this.delegate = delegate;
+        this.instruments = instruments;
+    }
+
+    @Override
+    public AcquireResult acquire(AcquireRequest request) {
+        return watched(request, delegate::acquire);
+    }
+
+    @Override
+    public AcquireResult acquireForWork(AcquireRequest request) {
+        return watched(request, delegate::acquireForWork);
+    }
+
+    @Override
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        List<Watch> watches = start(request);
+        CompletableFuture<AcquireResult> acquire;
+        try {
+            acquire = delegate.acquireAsync(request);
+        } catch (RuntimeException | Error failure) {
+            stop(watches, null, failure);
+            throw failure;
+        }
+        acquire.whenComplete((result, failure) -> stop(watches, result, failure));
+        return acquire; // itself, since completing it ends the acquire
+    }
+
+    @Override
+    public ReleaseOutcome release(String externalId) {
+        return delegate.release(externalId);
+    }
+
+    @Override
+    public Optional<PermitGrant> find(String externalId) {
+        return delegate.find(externalId);
+    }
+
+    @Override
+    public PermitGrant renew(String externalId, Duration ttl) {
+        return delegate.renew(externalId, ttl);
+    }
+
+    @Override
+    public void requireHeld(PermitGrant grant) {
+        delegate.requireHeld(grant);
+    }
+
+    private AcquireResult watched(AcquireRequest request, Function<AcquireRequest, AcquireResult> acquire) {
+        List<Watch> watches = start(request);
+        each(watches, Watch::openScope);
+        AcquireResult result = null;
+        Throwable thrown = null;
+        try {
+            result = acquire.apply(request);
+            return result;
+        } catch (RuntimeException | Error failure) {
+            thrown = failure;
+            throw failure;
+        } finally {
+            stop(watches, result, thrown);
+        }
+    }
+
+    private List<Watch> start(AcquireRequest request) {
+        List<Watch> watches = new ArrayList<>();
+        each(instruments, instrument -> watches.add(instrument.watch(request)));
+        each(watches, Watch::start);
+        return watches;
+    }
+
+    private static void stop(List<Watch> watches, @Nullable AcquireResult result, @Nullable Throwable failure) {
+        String outcome = result == null
+                ? SemaphoreMetrics.FAILED
+                : result instanceof AcquireResult.Granted ? SemaphoreMetrics.GRANTED : SemaphoreMetrics.REFUSED;
+        each(watches, watch -> watch.stop(outcome, failure));
+    }
+
+    private static <T> void each(List<T> all, Consumer<T> call) {
+        for (T one : all) {
+            try {
+                call.accept(one);
+            } catch (Throwable failure) {
+                warn(failure);
+            }
+        }
+    }
+
+    private static void warn(Throwable failure) {
+        try {
+            log.warn("An acquire could not be measured or observed; that does not change it", failure);
+        } catch (Throwable notEvenThat) {
+            // short of memory or of stack, as the instrument was
+        }
+    }
+}
