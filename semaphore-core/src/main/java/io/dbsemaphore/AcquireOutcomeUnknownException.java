@@ -3,8 +3,10 @@ package io.dbsemaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The database went away between the commit of an acquire and its answer, and stayed away: whether the permits are held
- * cannot be known. The undoing goes on in the background until it succeeds or the time to live has passed.
+ * Thrown when the database became unreachable between the commit of an acquire and its acknowledgement, and stayed
+ * unreachable until the caller's deadline, so that it is unknown whether the permits are held. The library keeps trying
+ * to undo the acquire in the background until it succeeds or the time to live of the request has passed. The request is
+ * never kept alive.
  */
 public class AcquireOutcomeUnknownException extends SemaphoreException {
 
@@ -12,17 +14,22 @@ public class AcquireOutcomeUnknownException extends SemaphoreException {
 
     private final String externalId;
 
-    /** Creates an exception for this id. */
+    /**
+     * Creates an exception for a request.
+     *
+     * @param externalId the external id of the request
+     * @param cause the failure of the last attempt, if known
+     */
     public AcquireOutcomeUnknownException(String externalId, @Nullable Throwable cause) {
         super(
-                "Whether the acquire with external id '" + externalId + "' was granted is unknown: the database did not"
-                        + " answer its commit and could not be asked since. Do not work under it; it is being undone in"
-                        + " the background, and is never kept alive",
+                "It is unknown whether the acquire with external id '" + externalId + "' was granted: the database did"
+                        + " not acknowledge its commit and has not been reachable since. Do not start the work; the"
+                        + " acquire is being undone in the background, and is never kept alive",
                 cause);
         this.externalId = externalId;
     }
 
-    /** The external id. */
+    /** {@return the external id of the request} */
     public String externalId() {
         return externalId;
     }

@@ -9,16 +9,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to acquire, for how long, and how long to wait for it. Immutable, and without an external id reusable: it may be
- * a constant that any number of threads acquire with.
+ * Describes an acquire: which permits, for how long, and how long to wait for them. Immutable. A request without an
+ * external id can be reused, for example as a constant that any number of threads acquire with.
  *
- * <p>The methods validate what can be judged without configuration; bounds that are configured (the longest time to
- * live, the number of names) are checked by the acquire, before it touches the database. All of them throw
- * {@link IllegalArgumentException}.
+ * <p>Each {@code with...} method returns a changed copy. The methods check everything that can be checked without
+ * configuration, and throw {@link IllegalArgumentException}. Configured limits ({@code semaphore.max-ttl},
+ * {@code semaphore.max-names-per-request}) are checked by the acquire, before it accesses the database.
  */
 public final class AcquireRequest {
 
-    /** The shortest time to live; below it a network round trip would be a gamble. */
+    /** The shortest time to live: 1 second. A shorter one could expire before the answer of the acquire arrives. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
 
     private final Settings settings;
@@ -28,9 +28,11 @@ public final class AcquireRequest {
     }
 
     /**
-     * One permit of each semaphore. A name that is given twice asks for two permits of it.
+     * Creates a request for one permit of each semaphore. A name that is given twice asks for two permits of it.
      *
-     * @throws IllegalArgumentException without a name, or when one is invalid (see {@link SemaphoreName})
+     * @param names the semaphores, at least one
+     * @return the request
+     * @throws IllegalArgumentException if no name is given, or one is invalid (see {@link SemaphoreName})
      */
     public static AcquireRequest of(String... names) {
         if (names.length == 0) {
@@ -43,7 +45,16 @@ public final class AcquireRequest {
         return new AcquireRequest(settings);
     }
 
-    /** Asks for {@code count} permits of this semaphore, instead of what was asked of it before. */
+    /**
+     * Sets how many permits of a semaphore to acquire. Replaces an earlier count for this name, and adds the name if
+     * the request does not have it.
+     *
+     * @param name the semaphore
+     * @param count the number of permits, at least 1
+     * @return the changed request
+     * @throws IllegalArgumentException if the name is invalid, the count is less than 1, or the request is exclusive
+     *     and the count is not 1
+     */
     public AcquireRequest withPermits(String name, int count) {
         SemaphoreName.requireValid(name);
         if (count < 1) {
@@ -58,8 +69,12 @@ public final class AcquireRequest {
     }
 
     /**
-     * Asks for the whole capacity of every name, whatever it is at that moment: granted when nobody holds a permit, and
-     * nobody else is granted one while it is held, even if the capacity grows. The write side of a read/write lock.
+     * Asks for the whole capacity of every name, as the write side of a read/write lock does. Granted when no permit of
+     * these semaphores is held; until it is released no other permit of them is granted, even if the capacity is raised
+     * meanwhile. Default: not exclusive.
+     *
+     * @return the changed request
+     * @throws IllegalArgumentException if the request asks for more than one permit of a name
      */
     public AcquireRequest exclusive() {
         settings.permits.forEach((name, count) -> {
@@ -71,7 +86,14 @@ public final class AcquireRequest {
         return with(copy -> copy.exclusive = true);
     }
 
-    /** How long the grant lasts unless renewed. Default: {@code semaphore.default-ttl}. */
+    /**
+     * Sets the time to live: the grant expires this long after the acquire unless it is renewed. Default:
+     * {@code semaphore.default-ttl} (5 minutes). Upper limit: {@code semaphore.max-ttl} (30 days).
+     *
+     * @param ttl the time to live, at least {@link #MIN_TTL}
+     * @return the changed request
+     * @throws IllegalArgumentException if it is shorter than {@link #MIN_TTL}
+     */
     public AcquireRequest withTtl(Duration ttl) {
         if (ttl.compareTo(MIN_TTL) < 0) {
             throw new IllegalArgumentException("The TTL must be at least %s: %s".formatted(MIN_TTL, ttl));
@@ -82,7 +104,13 @@ public final class AcquireRequest {
         });
     }
 
-    /** Held until released: registrations, slots that outlive processes. A crashed holder keeps it. */
+    /**
+     * Asks for a grant that never expires, for registrations and slots that outlive processes. It stays held if its
+     * holder crashes, until it is released, forced away by an operator, or released by maintenance (see
+     * {@link OwnerLiveness} and {@code semaphore.maintenance.stale-after}).
+     *
+     * @return the changed request
+     */
     public AcquireRequest withoutTtl() {
         return with(copy -> {
             copy.ttl = null;
@@ -90,7 +118,14 @@ public final class AcquireRequest {
         });
     }
 
-    /** Where the keep-alive ends; the time to live does the rest. Default: {@code semaphore.max-hold}. */
+    /**
+     * Sets for how long the library keeps the grant alive. After that the grant expires when its time to live has
+     * passed. Default: {@code semaphore.max-hold} (24 hours). Without effect for a grant that is not kept alive.
+     *
+     * @param limit the limit, counted from the acquire; positive
+     * @return the changed request
+     * @throws IllegalArgumentException if it is zero or negative
+     */
     public AcquireRequest withMaxHold(Duration limit) {
         if (limit.isNegative() || limit.isZero()) {
             throw new IllegalArgumentException("The maximum hold must be positive: " + limit);
@@ -98,7 +133,13 @@ public final class AcquireRequest {
         return with(copy -> copy.maxHold = limit);
     }
 
-    /** How long to wait for permits. Default: zero, fail at once. */
+    /**
+     * Sets how long to wait for permits that are not available. Default: zero, that is, do not wait.
+     *
+     * @param waitTime the longest wait, zero or positive
+     * @return the changed request
+     * @throws IllegalArgumentException if it is negative
+     */
     public AcquireRequest withWaitTime(Duration waitTime) {
         if (waitTime.isNegative()) {
             throw new IllegalArgumentException("The wait time must not be negative: " + waitTime);
@@ -106,15 +147,26 @@ public final class AcquireRequest {
         return with(copy -> copy.waitTime = waitTime);
     }
 
-    /** Who operators see holding the permits. Default: this application instance. */
+    /**
+     * Sets the owner, which operators see as the holder of the permits and which {@link OwnerLiveness} is asked about.
+     * Default: this application instance ({@code semaphore.owner}).
+     *
+     * @param owner the owner, a valid key (see {@link SemaphoreName})
+     * @return the changed request
+     * @throws IllegalArgumentException if it is invalid
+     */
     public AcquireRequest withOwner(String owner) {
         SemaphoreName.requireValidKey("owner", owner);
         return with(copy -> copy.owner = owner);
     }
 
     /**
-     * The idempotency key: repeating an acquire with it returns the same grant, never a second one. Default: a fresh
-     * UUID for each acquire.
+     * Sets the external id, which is the idempotency key of the acquire: repeating an acquire with the same external id
+     * returns the same grant, never a second one. Default: a new random UUID for each acquire.
+     *
+     * @param externalId the external id, a valid key (see {@link SemaphoreName})
+     * @return the changed request
+     * @throws IllegalArgumentException if it is invalid
      */
     public AcquireRequest withExternalId(String externalId) {
         SemaphoreName.requireValidKey("external id", externalId);
@@ -122,67 +174,74 @@ public final class AcquireRequest {
     }
 
     /**
-     * Whether {@code execute} may run on a grant that an earlier acquire with this external id made, as a restarted job
-     * wants. Default: false.
+     * Sets whether {@code execute} may run its work under a grant that an earlier acquire with the same external id
+     * made, as a restarted job does. Default: false.
+     *
+     * @param adopt whether to adopt such a grant
+     * @return the changed request
+     * @see RequestInProgressException
      */
     public AcquireRequest withAdopt(boolean adopt) {
         return with(copy -> copy.adopt = adopt);
     }
 
     /**
-     * Whether the library renews the grant until it is released. Default: true in {@code execute} and
-     * {@code @WithPermits}, false in {@code acquire}.
+     * Sets whether the library renews the grant until it is released. Default: true in {@code execute} and
+     * {@code @WithPermits}, false in {@code acquire}, {@code tryAcquire} and {@code acquireAsync}.
+     *
+     * @param keepAlive whether to renew it
+     * @return the changed request
      */
     public AcquireRequest withKeepAlive(boolean keepAlive) {
         return with(copy -> copy.keepAlive = keepAlive);
     }
 
-    /** The number of permits per name, unmodifiable; 1 each when {@linkplain #isExclusive() exclusive}. */
+    /** {@return the number of permits for each name, unmodifiable; 1 each if {@linkplain #isExclusive() exclusive}} */
     public Map<String, Integer> permits() {
         return Collections.unmodifiableMap(settings.permits);
     }
 
-    /** Whether the whole capacity of every name is asked for. */
+    /** {@return whether the request asks for the whole capacity of every name} */
     public boolean isExclusive() {
         return settings.exclusive;
     }
 
-    /** The time to live, where one was given. */
+    /** {@return the time to live; empty if none was set} */
     public Optional<Duration> ttl() {
         return Optional.ofNullable(settings.ttl);
     }
 
-    /** Whether the grant is to last until released. */
+    /** {@return whether the grant is to last until it is released} */
     public boolean isWithoutTtl() {
         return settings.withoutTtl;
     }
 
-    /** The maximum hold, where one was given. */
+    /** {@return the maximum hold; empty if none was set} */
     public Optional<Duration> maxHold() {
         return Optional.ofNullable(settings.maxHold);
     }
 
-    /** How long to wait for permits. */
+    /** {@return how long to wait for permits; zero if the acquire does not wait} */
     public Duration waitTime() {
         return settings.waitTime;
     }
 
-    /** The owner, where one was given. */
+    /** {@return the owner; empty if none was set} */
     public Optional<String> owner() {
         return Optional.ofNullable(settings.owner);
     }
 
-    /** The external id, where one was given. */
+    /** {@return the external id; empty if none was set} */
     public Optional<String> externalId() {
         return Optional.ofNullable(settings.externalId);
     }
 
-    /** Whether {@code execute} may run on an earlier acquire's grant. */
+    /** {@return whether {@code execute} may run under the grant of an earlier acquire} */
     public boolean isAdopt() {
         return settings.adopt;
     }
 
-    /** Whether the grant is to be kept alive, where that was said. */
+    /** {@return whether to keep the grant alive; empty if it was not set} */
     public Optional<Boolean> keepAlive() {
         return Optional.ofNullable(settings.keepAlive);
     }
@@ -202,7 +261,7 @@ public final class AcquireRequest {
         return new AcquireRequest(copy);
     }
 
-    /** The values of one request; never changed once the request has been constructed. */
+    /** The values of one request. Not modified after the request has been constructed. */
     private static final class Settings {
 
         final Map<String, Integer> permits = new LinkedHashMap<>();

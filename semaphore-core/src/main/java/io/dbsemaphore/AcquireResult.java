@@ -2,16 +2,28 @@ package io.dbsemaphore;
 
 import java.util.List;
 
-/** How an acquire ended: "not acquired" is a value, an exception only where acquiring was demanded. */
+/** The outcome of an acquire. That permits are not available is a value, not an exception. */
 public sealed interface AcquireResult {
 
-    /** The permits are held. */
+    /**
+     * The permits are held.
+     *
+     * @param grant the grant
+     */
     record Granted(PermitGrant grant) implements AcquireResult {}
 
-    /** The permits did not become free within the wait time; nothing is held. */
+    /**
+     * The permits did not become available within the wait time; nothing is held.
+     *
+     * @param shortages the semaphores without enough available permits
+     */
     record Unavailable(List<PermitShortage> shortages) implements AcquireResult {
 
-        /** Copies the list. */
+        /**
+         * Copies the list.
+         *
+         * @param shortages the semaphores without enough available permits
+         */
         public Unavailable {
             shortages = List.copyOf(shortages);
         }

@@ -4,15 +4,15 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * One entry of the audit of a semaphore: its capacity was changed, or permits were released by force.
+ * An entry of a semaphore's audit log: its capacity was changed, or an operator released permits by force.
  *
- * @param name the semaphore
+ * @param name the name of the semaphore
  * @param from the capacity before
- * @param to the capacity after; the same where permits were released by force
+ * @param to the capacity after; the same as {@code from} for a forced release
  * @param changedBy the operator
- * @param reason why
- * @param changedAt when, by the database's clock
- * @param forcedRelease what was released by force; empty where the capacity was changed
+ * @param reason the reason that the operator gave
+ * @param changedAt the time of the change, by the database's clock
+ * @param forcedRelease the request that was released by force; empty for a change of the capacity
  */
 public record CapacityChange(
         String name,
@@ -23,7 +23,16 @@ public record CapacityChange(
         Instant changedAt,
         Optional<ForcedRelease> forcedRelease) {
 
-    /** Creates the entry of a changed capacity. */
+    /**
+     * Creates an entry for a change of the capacity.
+     *
+     * @param name the name of the semaphore
+     * @param from the capacity before
+     * @param to the capacity after
+     * @param changedBy the operator
+     * @param reason the reason that the operator gave
+     * @param changedAt the time of the change, by the database's clock
+     */
     public CapacityChange(String name, int from, int to, String changedBy, String reason, Instant changedAt) {
         this(name, from, to, changedBy, reason, changedAt, Optional.empty());
     }

@@ -1,14 +1,14 @@
 package io.dbsemaphore;
 
-/** What is known of an owner. */
+/** The state of an owner, as an {@link OwnerLiveness} reports it. */
 public enum Liveness {
 
-    /** It is there, and keeps what it has. */
+    /** The owner exists and keeps its permits. */
     ALIVE,
 
-    /** It is gone for good. */
+    /** The owner no longer exists; its permits are released after a grace period. */
     DEAD,
 
-    /** Not known; it keeps what it has. */
+    /** The state is unknown; the owner keeps its permits. */
     UNKNOWN
 }

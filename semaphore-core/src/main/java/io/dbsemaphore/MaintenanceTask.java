@@ -1,14 +1,14 @@
 package io.dbsemaphore;
 
-/** What the maintenance does, each by a schedule of its own. */
+/** The tasks of the maintenance. Each has its own schedule. */
 public enum MaintenanceTask {
 
-    /** {@link SemaphoreMaintenance#releaseOrphans}. */
+    /** Runs {@link SemaphoreMaintenance#releaseOrphans}. */
     ORPHAN_RELEASE,
 
-    /** {@link SemaphoreMaintenance#deleteReleasedRequests}. */
+    /** Runs {@link SemaphoreMaintenance#deleteReleasedRequests}. */
     REQUEST_CLEANUP,
 
-    /** {@link SemaphoreMaintenance#deleteCapacityHistory}. */
+    /** Runs {@link SemaphoreMaintenance#deleteCapacityHistory}. */
     HISTORY_CLEANUP
 }

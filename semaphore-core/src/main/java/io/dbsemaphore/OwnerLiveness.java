@@ -1,18 +1,23 @@
 package io.dbsemaphore;
 
 /**
- * Knows whether an owner is still there, where the time to live cannot know: a job that is registered without one. A bean
- * of this type is asked by the orphan release; of several, the first that does not say {@link Liveness#UNKNOWN} counts.
+ * Reports whether an owner still exists, for grants whose time to live cannot show it, such as jobs that are registered
+ * without one. Beans of this type are asked by {@link SemaphoreMaintenance#releaseOrphans}; if there are several, the
+ * first answer other than {@link Liveness#UNKNOWN} counts.
  *
- * <p>Called on the library's maintenance thread, outside any transaction. What it throws counts as UNKNOWN.
+ * <p>Called on the thread that runs the maintenance, outside any transaction. An exception is logged and counts as
+ * {@link Liveness#UNKNOWN}.
  */
 @FunctionalInterface
 public interface OwnerLiveness {
 
     /**
-     * Tells whether the owner is there. DEAD twice in a row, a grace apart, releases what it holds; UNKNOWN never does.
+     * Reports whether the owner exists. The permits of an owner are released if it is reported {@link Liveness#DEAD}
+     * twice in a row, at least {@code semaphore.maintenance.owner-grace} (30 seconds) apart. {@link Liveness#UNKNOWN}
+     * never releases anything.
      *
-     * @param owner as the request gave it
+     * @param owner the owner as the request gave it
+     * @return the state of the owner
      */
     Liveness check(String owner);
 }

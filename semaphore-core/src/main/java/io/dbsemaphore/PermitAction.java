@@ -1,13 +1,18 @@
 package io.dbsemaphore;
 
 /**
- * Work without a result to be done while permits are held.
+ * Work without a result that runs while permits are held.
  *
- * @param <X> the exception the work declares
+ * @param <X> the exception that the work declares
  */
 @FunctionalInterface
 public interface PermitAction<X extends Throwable> {
 
-    /** Does the work. Called once, on the thread that acquired, with the grant held. */
+    /**
+     * Does the work. Called once, on the thread that acquired, while the grant is held.
+     *
+     * @param grant the grant that the work runs under
+     * @throws X if the work fails; passed to the caller
+     */
     void doWithPermits(PermitGrant grant) throws X;
 }

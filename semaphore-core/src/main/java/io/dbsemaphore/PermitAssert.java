@@ -2,17 +2,19 @@ package io.dbsemaphore;
 
 import java.util.List;
 
-/** Fails loudly where code runs without the permits that it was written to run under. */
+/** Asserts that code runs under the permits that it requires. */
 public final class PermitAssert {
 
     private PermitAssert() {}
 
     /**
-     * Asserts that the current thread works under a permit of this semaphore. Put it first in a {@code @WithPermits}
-     * method whose limit matters: a call from within the same object bypasses the proxy, and with it the semaphore.
+     * Asserts that the current thread runs under a permit of a semaphore. Call it first in a {@code @WithPermits}
+     * method whose limit must not be bypassed: a call from within the same object does not pass through the proxy, and
+     * so acquires nothing. Does not access the database.
      *
-     * @throws IllegalStateException when it was never acquired on this thread
-     * @throws PermitLostException when it was, but is no longer held
+     * @param name the semaphore
+     * @throws IllegalStateException if this thread has not acquired a permit of it
+     * @throws PermitLostException if this thread has acquired one that is no longer held
      */
     public static void assertHeld(String name) {
         List<PermitGrant> grants = Permits.grants()

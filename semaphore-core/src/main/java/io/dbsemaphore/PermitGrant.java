@@ -6,66 +6,99 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Permits that were granted: the handle of one acquire. Safe for use by several threads.
+ * The permits that one acquire was granted. Thread-safe.
  *
- * <p>Use it in try-with-resources, or release it in {@code finally}. All instants are the database's clock.
+ * <p>Use it in try-with-resources, or release it in a {@code finally} block. All instants are read from the database's
+ * clock. Only {@link #renew}, {@link #release} and {@link #close} access the database.
  */
 public interface PermitGrant extends AutoCloseable {
 
-    /** The idempotency key of the acquire, given by the caller or made up for it. */
+    /**
+     * {@return the idempotency key of the acquire: the external id that the request gave, or one that was generated for
+     * it}
+     */
     String externalId();
 
-    /** Who holds the permits: what operators are shown. */
+    /** {@return the owner, which operators see as the holder of the permits} */
     String owner();
 
-    /** The number of permits per semaphore name, in the order of the names. */
+    /** {@return the number of permits for each semaphore, ordered by name; unmodifiable} */
     Map<String, Integer> permits();
 
     /**
-     * The fencing token of this grant on one of its semaphores. Tokens of one semaphore only grow: a later grant has a
-     * higher one.
+     * Returns the fencing token of this grant for one of its semaphores. The tokens of a semaphore increase with each
+     * grant, so that a store which remembers the highest token it has seen can reject a holder that has lost its
+     * permit. This is sound for a capacity of 1 only; with a higher capacity several tokens are valid at the same time,
+     * and {@link SemaphoreOperations#requireHeld} is the alternative.
      *
-     * @throws IllegalArgumentException when the grant has no permit of this name
+     * @param name the semaphore
+     * @return the token
+     * @throws IllegalArgumentException if the grant has no permit of this semaphore
      * @see <a href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Martin Kleppmann, How
      *     to do distributed locking</a>
      */
     long fencingToken(String name);
 
     /**
-     * The fencing token of a grant on one semaphore.
+     * Returns the {@linkplain #fencingToken(String) fencing token} of a grant on a single semaphore.
      *
-     * @throws IllegalStateException when the grant is on several semaphores
+     * @return the token
+     * @throws IllegalStateException if the grant is on several semaphores
      */
     long fencingToken();
 
-    /** When the permits were acquired. */
+    /** {@return when the permits were acquired} */
     Instant acquiredAt();
 
-    /** When the permits become takeable unless renewed; empty when they are held until released. */
+    /**
+     * {@return when the grant expires unless it is renewed, as of the last acquire or renewal through this JVM; empty
+     * if it is held until released}
+     */
     Optional<Instant> expiresAt();
 
-    /** Whether an earlier acquire with this external id made the grant. */
+    /** {@return whether an earlier acquire with the same external id made this grant} */
     boolean replayed();
 
     /**
-     * Whether, for all this JVM knows, the permits are held: false once released, found lost, or past the deadline on
-     * this JVM's monotonic clock. No database access. {@link SemaphoreOperations#requireHeld} is the answer for a
-     * transaction that must not commit without them.
+     * Returns whether the permits are held, as far as this JVM knows: false once the grant was released, was found to
+     * be lost, or has expired by this JVM's monotonic clock. In the sense of a lease, a true answer may be outdated as
+     * soon as it is given; use {@link SemaphoreOperations#requireHeld} in a transaction that must not commit without
+     * the permits.
+     *
+     * @return whether the permits are held
+     * @see <a href="https://doi.org/10.1145/74850.74870">C. Gray and D. Cheriton, Leases: An Efficient Fault-Tolerant
+     *     Mechanism for Distributed File Cache Consistency (1989)</a>
      */
     boolean isHeld();
 
     /**
-     * Sets the expiry to now + {@code ttl}, be that sooner or later than before.
+     * Sets the expiry to the current time plus {@code ttl}, which may be sooner or later than before. Does what
+     * {@link SemaphoreOperations#renew} does.
      *
+     * @param ttl the new time to live, between {@link AcquireRequest#MIN_TTL} and {@code semaphore.max-ttl}
      * @return this grant
-     * @throws PermitLostException when it is no longer held
+     * @throws PermitLostException if the grant is no longer held
+     * @throws IllegalArgumentException if the time to live is out of bounds
+     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries
      */
     PermitGrant renew(Duration ttl);
 
-    /** Releases all permits of this grant. Doing it twice is harmless and says so. */
+    /**
+     * Releases all permits of this grant. May be called by any thread, any number of times; a call after a successful
+     * release returns {@link ReleaseOutcome#ALREADY_RELEASED} without accessing the database.
+     *
+     * <p>Runs in its own transaction and returns after its commit, except if the result is
+     * {@link ReleaseOutcome#DEFERRED}. From the call on, {@link #isHeld} is false and the grant is no longer kept
+     * alive, whether or not the release succeeds. If it fails, the exception is thrown and the library repeats the
+     * release in the background until it succeeds or the time to live has passed. An interrupt does not abort it; the
+     * interrupt flag is preserved.
+     *
+     * @return what the release did
+     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries
+     */
     ReleaseOutcome release();
 
-    /** Does what {@link #release} does. */
+    /** Releases the grant as {@link #release} does, and ignores the outcome. */
     @Override
     default void close() {
         release();

@@ -4,15 +4,15 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Someone who holds permits of a semaphore.
+ * A holder of permits of a semaphore.
  *
- * @param externalId the id of the request, with which it can be released
- * @param owner who it is
- * @param count how many permits
- * @param fencingToken the token of the grant on this semaphore
- * @param acquiredAt since when, by the database's clock
- * @param expiresAt until when unless renewed, by the database's clock; empty when held until released
- * @param instance the instance that keeps the grant alive; empty where none does
+ * @param externalId the external id of the request, which it can be released by
+ * @param owner the owner
+ * @param count the number of permits
+ * @param fencingToken the fencing token of the grant for this semaphore
+ * @param acquiredAt when the permits were acquired, by the database's clock
+ * @param expiresAt when they expire unless renewed, by the database's clock; empty if they are held until released
+ * @param instance the instance that keeps the grant alive; empty if none does
  */
 public record PermitHolder(
         String externalId,
@@ -23,7 +23,16 @@ public record PermitHolder(
         Optional<Instant> expiresAt,
         Optional<HolderInstance> instance) {
 
-    /** Creates a holder of permits that no instance keeps alive. */
+    /**
+     * Creates a holder of permits that no instance keeps alive.
+     *
+     * @param externalId the external id of the request
+     * @param owner the owner
+     * @param count the number of permits
+     * @param fencingToken the fencing token of the grant for this semaphore
+     * @param acquiredAt when the permits were acquired
+     * @param expiresAt when they expire unless renewed; empty if they are held until released
+     */
     public PermitHolder(
             String externalId,
             String owner,

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The permits are no longer held: released, forced away, or past their expiry. Others may work under them; what was to
- * be protected by them is no longer.
+ * Thrown when permits are no longer held: they were released, forced away by an operator, or have expired. Another
+ * holder may have acquired them, so work that they were meant to protect is no longer protected.
  */
 public class PermitLostException extends SemaphoreException {
 
@@ -16,17 +16,18 @@ public class PermitLostException extends SemaphoreException {
     /**
      * Creates an exception for a grant.
      *
-     * @param permits what it held, where that is known
+     * @param externalId the external id of the grant
+     * @param permits the permits that it held, for each semaphore; empty if unknown
      */
     public PermitLostException(String externalId, Map<String, Integer> permits) {
         super(
-                "The grant with external id '%s' is no longer held%s: released, forced away or past its expiry. Others may be"
+                "The grant with external id '%s' is no longer held%s: it was released, forced away or has expired. Another"
                                 .formatted(externalId, permits.isEmpty() ? "" : " (" + new TreeMap<>(permits) + ")")
-                        + " working in its place; stop, and do not commit");
+                        + " holder may have acquired its permits; stop the work, and do not commit");
         this.externalId = externalId;
     }
 
-    /** The external id. */
+    /** {@return the external id of the grant} */
     public String externalId() {
         return externalId;
     }

@@ -5,40 +5,76 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The engine behind {@link SemaphoreTemplate}, as a {@code PlatformTransactionManager} is behind Spring's
- * {@code TransactionTemplate}: it grants, releases and renews, and knows nothing of callbacks.
+ * The engine behind {@link SemaphoreTemplate}, as {@code PlatformTransactionManager} is behind Spring's
+ * {@code TransactionTemplate}: it grants, releases and renews, but runs no callbacks. Applications use
+ * {@link SemaphoreOperations}.
  *
- * <p>Applications use {@link SemaphoreOperations}.
+ * <p>Thread-safe. Unless stated otherwise, each method behaves and fails as the method of {@link SemaphoreOperations}
+ * with the same name.
  */
 public interface PermitManager {
 
     /**
-     * Acquires as {@link SemaphoreOperations#acquire} says; {@link AcquireResult.Unavailable} when the permits did not
-     * become free in time.
+     * Acquires as {@link SemaphoreOperations#acquire} does.
+     *
+     * @param request what to acquire
+     * @return the grant, or {@link AcquireResult.Unavailable} if the permits did not become available within the wait
+     *     time
      */
     AcquireResult acquire(AcquireRequest request);
 
     /**
-     * Acquires for work that this process is about to do: kept alive unless the request says otherwise, and refused
-     * with {@link RequestInProgressException} where the external id is held already and is not to be adopted.
+     * Acquires for work that this process is about to run: the grant is kept alive unless the request says otherwise.
+     *
+     * @param request what to acquire
+     * @return the grant, or {@link AcquireResult.Unavailable} if the permits did not become available within the wait
+     *     time
+     * @throws RequestInProgressException if the external id is already held and the request does not
+     *     {@linkplain AcquireRequest#withAdopt adopt} it
      */
     AcquireResult acquireForWork(AcquireRequest request);
 
     /**
-     * Does what {@link #acquire} does without keeping the calling thread, see {@link SemaphoreOperations#acquireAsync}. Once
-     * somebody else has completed the future, an acquire that waits is given up, and a grant is released.
+     * Acquires as {@link #acquire} does, without blocking the calling thread; see
+     * {@link SemaphoreOperations#acquireAsync}. If the future is completed by the application, an acquire that is still
+     * waiting is withdrawn, and a grant is released.
+     *
+     * @param request what to acquire
+     * @return the result of the acquire
      */
     CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request);
 
-    /** See {@link SemaphoreOperations#release}. */
+    /**
+     * Releases as {@link SemaphoreOperations#release} does.
+     *
+     * @param externalId the external id of the grant
+     * @return what the release did
+     */
     ReleaseOutcome release(String externalId);
 
-    /** See {@link SemaphoreOperations#find}. */
+    /**
+     * Finds a grant as {@link SemaphoreOperations#find} does.
+     *
+     * @param externalId the external id of the grant
+     * @return the grant; empty if nothing is held under this id
+     */
     Optional<PermitGrant> find(String externalId);
 
-    /** See {@link SemaphoreOperations#renew}. */
+    /**
+     * Renews as {@link SemaphoreOperations#renew} does.
+     *
+     * @param externalId the external id of the grant
+     * @param ttl the new time to live
+     * @return the renewed grant
+     * @throws PermitLostException if the grant is no longer held
+     */
     PermitGrant renew(String externalId, Duration ttl);
 
-    /** See {@link SemaphoreOperations#requireHeld}. */
+    /**
+     * Checks a grant as {@link SemaphoreOperations#requireHeld} does.
+     *
+     * @param grant the grant to check
+     * @throws PermitLostException if the grant is no longer held
+     */
     void requireHeld(PermitGrant grant);
 }

@@ -4,26 +4,38 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * One semaphore of an acquire, as it stood when the acquire was refused.
+ * The state of one semaphore of an acquire at the time it was refused.
  *
  * @param name the semaphore
- * @param capacity its capacity; 0 when paused
+ * @param capacity its capacity; 0 if it is paused
  * @param held how many permits were held
- * @param requested how many permits were asked for; the capacity where the acquire was exclusive
- * @param earliestExpiry when the first of the held permits may be reclaimed, by the database's clock, unless its holder
- *     renews it or, where it is kept alive, its instance sends a heartbeat; empty where that is never
- * @param withheld how many of the free permits were withheld for callers that came earlier and wait: for all that they
- *     ask for, which may include other semaphores, or in another instance
+ * @param requested how many permits were requested; the capacity for an exclusive acquire
+ * @param earliestExpiry when the first of the held permits expires and may be reclaimed, by the database's clock,
+ *     unless its holder renews it or, if it is kept alive, its instance sends a heartbeat; empty if no held permit
+ *     expires
+ * @param withheld how many available permits were withheld for callers that were already waiting: for everything that
+ *     they request, which may include other semaphores, and callers in other instances
  */
 public record PermitShortage(
         String name, int capacity, long held, int requested, Optional<Instant> earliestExpiry, long withheld) {
 
-    /** Creates a shortage where no free permit was withheld. */
+    /**
+     * Creates a shortage without withheld permits.
+     *
+     * @param name the semaphore
+     * @param capacity its capacity; 0 if it is paused
+     * @param held how many permits were held
+     * @param requested how many permits were requested
+     * @param earliestExpiry when the first of the held permits expires; empty if none does
+     */
     public PermitShortage(String name, int capacity, long held, int requested, Optional<Instant> earliestExpiry) {
         this(name, capacity, held, requested, earliestExpiry, 0);
     }
 
-    /** Whether there was room, but for what was {@linkplain #withheld withheld}. */
+    /**
+     * {@return whether enough permits were available, but were {@linkplain #withheld withheld} for callers that were
+     * already waiting}
+     */
     public boolean isWithheld() {
         return withheld > 0 && held + requested <= capacity;
     }

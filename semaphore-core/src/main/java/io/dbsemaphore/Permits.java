@@ -7,8 +7,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The grants that the current thread works under: inside a {@code @WithPermits} method or the callback of
- * {@link SemaphoreOperations#execute}. Bound to the thread, not handed on to others.
+ * Gives access to the grants that the current thread runs under: inside a {@code @WithPermits} method or a callback of
+ * {@link SemaphoreOperations#execute}. The grants are bound to the thread and are not inherited by other threads. Does
+ * not access the database.
  */
 public final class Permits {
 
@@ -17,31 +18,37 @@ public final class Permits {
     private Permits() {}
 
     /**
-     * The innermost grant of this thread.
+     * Returns the innermost grant of the current thread.
      *
-     * @throws IllegalStateException outside of any
+     * @return the grant
+     * @throws IllegalStateException if the current thread does not run under a grant
      */
     public static PermitGrant current() {
         return find().orElseThrow(() -> new IllegalStateException(
-                "No permits are held by this thread: call it inside of a @WithPermits method, reached through its"
-                        + " proxy, or of the callback of SemaphoreOperations.execute"));
+                "This thread holds no permits: call this inside a @WithPermits method that was called through its"
+                        + " proxy, or inside a callback of SemaphoreOperations.execute"));
     }
 
-    /** The innermost grant of this thread, if there is one. */
+    /** {@return the innermost grant of the current thread; empty if there is none} */
     public static Optional<PermitGrant> find() {
         return grants().findFirst();
     }
 
-    /** The grants of this thread, innermost first. */
+    /** The grants of the current thread, innermost first. */
     static Stream<PermitGrant> grants() {
         Deque<PermitGrant> held = HELD.get();
         return held == null ? Stream.empty() : held.stream();
     }
 
     /**
-     * Runs the work with the grant as {@link #current()}. It neither acquires nor releases.
+     * Runs work with a grant as {@link #current()}, on the calling thread. Neither acquires nor releases the grant.
      *
-     * @throws X what the work threw
+     * @param <T> the type of the result
+     * @param <X> the exception that the work declares
+     * @param grant the grant that the work runs under
+     * @param work the work
+     * @return the result of the work
+     * @throws X if the work fails
      */
     public static <T extends @Nullable Object, X extends Throwable> T callHolding(
             PermitGrant grant, PermitCallback<T, X> work) throws X {

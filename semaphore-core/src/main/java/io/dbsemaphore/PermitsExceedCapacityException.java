@@ -1,6 +1,9 @@
 package io.dbsemaphore;
 
-/** More permits were asked for than the semaphore has. Waiting cannot help, unless someone raises the capacity. */
+/**
+ * Thrown when a request asks for more permits than the capacity of a semaphore. Waiting or retrying does not help
+ * unless the capacity is raised. Not thrown for a paused semaphore (capacity 0), whose permits are merely unavailable.
+ */
 public class PermitsExceedCapacityException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
@@ -9,27 +12,33 @@ public class PermitsExceedCapacityException extends SemaphoreException {
     private final int requested;
     private final int capacity;
 
-    /** Creates an exception for this semaphore. */
+    /**
+     * Creates an exception for a semaphore.
+     *
+     * @param name the semaphore
+     * @param requested how many permits were requested
+     * @param capacity its capacity
+     */
     public PermitsExceedCapacityException(String name, int requested, int capacity) {
         super(
-                "Semaphore '%s' has a capacity of %d, %d permits can never be acquired: ask for less, or raise the capacity"
+                "Semaphore '%s' has a capacity of %d, so %d permits can never be acquired: request fewer, or raise the capacity"
                         .formatted(name, capacity, requested));
         this.name = name;
         this.requested = requested;
         this.capacity = capacity;
     }
 
-    /** The semaphore. */
+    /** {@return the semaphore} */
     public String name() {
         return name;
     }
 
-    /** How many permits were asked for. */
+    /** {@return how many permits were requested} */
     public int requested() {
         return requested;
     }
 
-    /** How many it has. */
+    /** {@return the capacity of the semaphore} */
     public int capacity() {
         return capacity;
     }

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The permits did not become free within the wait time. Nothing is held; trying again later may succeed. Carries what a
- * web layer needs to answer 429 with {@code Retry-After}.
+ * Thrown when permits did not become available within the wait time. Nothing is held, and a later attempt may succeed.
+ * Carries what a web layer needs to answer with status 429 and {@code Retry-After}.
  */
 public class PermitsUnavailableException extends SemaphoreException {
 
@@ -17,25 +17,36 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     private final transient List<PermitShortage> shortages;
 
-    /** Creates an exception for the semaphores that had no room, for a caller that did not wait. */
+    /**
+     * Creates an exception for a caller that did not wait.
+     *
+     * @param shortages the semaphores without enough available permits
+     */
     public PermitsUnavailableException(List<PermitShortage> shortages) {
         this(shortages, Duration.ZERO);
     }
 
-    /** Creates an exception for the semaphores that had no room, for a caller that waited so long. */
+    /**
+     * Creates an exception for a caller that waited.
+     *
+     * @param shortages the semaphores without enough available permits
+     * @param waitTime how long the caller was willing to wait
+     */
     public PermitsUnavailableException(List<PermitShortage> shortages, Duration waitTime) {
         super(message(shortages, waitTime));
         this.shortages = List.copyOf(shortages);
     }
 
-    /** The semaphores that had no room, each with its numbers. */
+    /** {@return the semaphores without enough available permits, each with its numbers} */
     public List<PermitShortage> shortages() {
         return shortages;
     }
 
     /**
-     * The first instant at which trying again may succeed if nobody releases before: the latest of the earliest
-     * expiries. Empty where a semaphore has no expiry to wait for.
+     * Returns the earliest time at which another attempt may succeed if no holder releases before: the latest of the
+     * earliest expiries of the semaphores, by the database's clock.
+     *
+     * @return the time; empty if one of the semaphores has no permit that expires
      */
     public Optional<Instant> earliestExpiry() {
         if (shortages.stream().anyMatch(shortage -> shortage.earliestExpiry().isEmpty())) {
@@ -54,7 +65,7 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     private static String describe(PermitShortage shortage) {
         if (shortage.isWithheld()) {
-            return "Semaphore '%s' has no permit to spare: %d of %d held, %d requested, %d withheld for callers that wait already"
+            return "Semaphore '%s' has no permits for this request: %d of %d held, %d requested, %d withheld for callers that are already waiting"
                     .formatted(
                             shortage.name(),
                             shortage.held(),
@@ -62,7 +73,7 @@ public class PermitsUnavailableException extends SemaphoreException {
                             shortage.requested(),
                             shortage.withheld());
         }
-        String numbers = "Semaphore '%s' has no room for %d permit(s): %d of %d held"
+        String numbers = "Semaphore '%s' does not have %d permit(s) available: %d of %d held"
                 .formatted(shortage.name(), shortage.requested(), shortage.held(), shortage.capacity());
         return shortage.capacity() == 0
                 ? numbers + " (paused)"

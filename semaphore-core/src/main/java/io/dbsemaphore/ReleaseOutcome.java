@@ -1,21 +1,24 @@
 package io.dbsemaphore;
 
-/** What a release did. */
+/** The outcome of a release. */
 public enum ReleaseOutcome {
 
-    /** The permits were held and are free now. */
+    /** The permits were held and are available now. */
     RELEASED,
 
-    /** There was nothing left to do: released before, or taken back after the expiry. */
+    /** There was nothing to release: the grant was released before, or was reclaimed after it had expired. */
     ALREADY_RELEASED,
 
-    /** No request with this external id is known: never acquired, or removed after the retention. */
+    /**
+     * No request with this external id is known: it was never acquired, or was deleted after
+     * {@code semaphore.maintenance.request-retention}.
+     */
     NOT_FOUND,
 
     /**
-     * The grant was checked by {@link SemaphoreOperations#requireHeld} in a transaction that is still open on this
-     * thread, for which a release would have to wait. It is released when that transaction completes, by a thread of
-     * the library.
+     * The grant was checked by {@link SemaphoreOperations#requireHeld} in a transaction that is still open on the
+     * calling thread, and its release would wait for that transaction. The library releases it when the transaction
+     * completes, without blocking the thread that completes it.
      */
     DEFERRED
 }

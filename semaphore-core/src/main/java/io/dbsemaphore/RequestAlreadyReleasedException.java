@@ -1,21 +1,25 @@
 package io.dbsemaphore;
 
-/** The request with this external id was acquired before and has been released; it is never granted anew. */
+/** Thrown when a request with this external id was acquired before and has been released. It is never granted again. */
 public class RequestAlreadyReleasedException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
     private final String externalId;
 
-    /** Creates an exception for this id. */
+    /**
+     * Creates an exception for a request.
+     *
+     * @param externalId the external id of the request
+     */
     public RequestAlreadyReleasedException(String externalId) {
         super("The request with external id '" + externalId
-                + "' has been released (or taken back after its expiry) and is"
-                + " never granted anew; nothing was acquired. Use another external id for another piece of work");
+                + "' has been released, or reclaimed after it expired, and is"
+                + " never granted again. Nothing was acquired. Use another external id for another piece of work");
         this.externalId = externalId;
     }
 
-    /** The external id. */
+    /** {@return the external id of the request} */
     public String externalId() {
         return externalId;
     }

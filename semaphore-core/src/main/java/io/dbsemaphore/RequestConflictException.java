@@ -1,6 +1,8 @@
 package io.dbsemaphore;
 
-/** The external id belongs to an earlier request for other semaphores or other counts. */
+/**
+ * Thrown when the external id belongs to an earlier request for other semaphores or other counts. Nothing was acquired.
+ */
 public class RequestConflictException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
@@ -8,19 +10,20 @@ public class RequestConflictException extends SemaphoreException {
     private final String externalId;
 
     /**
-     * Creates an exception for this id.
+     * Creates an exception for a request.
      *
-     * @param requested what was asked for now
+     * @param externalId the external id of the request
+     * @param requested what was requested now
      */
     public RequestConflictException(String externalId, String requested) {
         super(
-                "The external id '%s' belongs to an earlier request for other permits than %s; nothing was acquired. Use one"
+                "The external id '%s' belongs to an earlier request for permits other than %s. Nothing was acquired. Use one"
                                 .formatted(externalId, requested)
                         + " external id for one piece of work, with the same names and counts each time");
         this.externalId = externalId;
     }
 
-    /** The external id. */
+    /** {@return the external id of the request} */
     public String externalId() {
         return externalId;
     }

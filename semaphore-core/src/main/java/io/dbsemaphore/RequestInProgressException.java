@@ -1,6 +1,9 @@
 package io.dbsemaphore;
 
-/** The request with this external id is held already: running the work again would be twice under one permit. */
+/**
+ * Thrown when a request with this external id is already held, so that running the work would run it twice under one
+ * permit.
+ */
 public class RequestInProgressException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
@@ -8,22 +11,26 @@ public class RequestInProgressException extends SemaphoreException {
     private final String externalId;
     private final String owner;
 
-    /** Creates an exception for this id and its holder. */
+    /**
+     * Creates an exception for a request.
+     *
+     * @param externalId the external id of the request
+     * @param owner the owner that holds it
+     */
     public RequestInProgressException(String externalId, String owner) {
-        super(
-                "The request with external id '%s' is held already, by owner '%s'; the work was not run. If that holder is"
-                                .formatted(externalId, owner)
-                        + " gone and this is its restart, say withAdopt(true)");
+        super("The request with external id '%s' is already held by owner '%s'; the work was not run. If that holder no"
+                        .formatted(externalId, owner)
+                + " longer runs and this is its restart, use withAdopt(true)");
         this.externalId = externalId;
         this.owner = owner;
     }
 
-    /** The external id. */
+    /** {@return the external id of the request} */
     public String externalId() {
         return externalId;
     }
 
-    /** Who holds it. */
+    /** {@return the owner that holds the request} */
     public String owner() {
         return owner;
     }

@@ -4,54 +4,103 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What operators do: make semaphores, change capacities, see who holds what. A bean, safe for use by any number of
- * threads; each method runs in a transaction of its own.
+ * Operations for administrators: create and delete semaphores, change capacities, list holders, release by force. A
+ * bean; thread-safe.
+ *
+ * <p>Each method runs on the calling thread in its own transaction, never in the caller's, and repeats it after a
+ * conflict with another transaction (up to {@code semaphore.max-attempts}, 3). An interrupt does not abort it; the
+ * interrupt flag is preserved. Each method throws {@link IllegalArgumentException} for an invalid argument, before it
+ * accesses the database, and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the
+ * retries.
  */
 public interface SemaphoreAdmin {
 
     /**
      * Creates a semaphore.
      *
-     * @param capacity at least 0; 0 is a paused semaphore
-     * @return false, and nothing changed, if it exists
+     * @param name the name, valid as {@link SemaphoreName} says
+     * @param capacity the capacity, at least 0; 0 creates a paused semaphore
+     * @return true if it was created; false if a semaphore of this name exists, which is not changed
+     * @throws IllegalArgumentException if the name is invalid or the capacity is negative
      */
     boolean create(String name, int capacity);
 
     /**
-     * Changes a capacity, for all instances, from the next acquire on. Below what is held nothing is revoked: the
-     * semaphore drains. 0 pauses it. Each change leaves a {@link CapacityChange}.
+     * Changes the capacity of a semaphore. It applies to all instances from their next acquire on. Permits that are
+     * held are not revoked: if more are held than the new capacity allows, the semaphore grants no permits until enough
+     * of them are released. A capacity of 0 pauses the semaphore. Each change is audited as a {@link CapacityChange};
+     * setting the current capacity changes nothing and is not audited.
      *
-     * @throws SemaphoreNotFoundException when it does not exist
+     * @param name the semaphore
+     * @param capacity the new capacity, at least 0
+     * @param changedBy the operator, for the audit; 1 to 190 characters
+     * @param reason the reason, for the audit; 1 to 1000 characters
+     * @throws SemaphoreNotFoundException if the semaphore does not exist
+     * @throws IllegalArgumentException if an argument is invalid
      */
     void setCapacity(String name, int capacity, String changedBy, String reason);
 
     /**
-     * Deletes a semaphore; its capacity history stays.
+     * Deletes a semaphore. Its audit is kept until {@link SemaphoreMaintenance#deleteCapacityHistory} deletes it.
      *
-     * @return false if it does not exist
-     * @throws SemaphoreInUseException while permits are held
+     * @param name the semaphore
+     * @return true if it was deleted; false if it does not exist
+     * @throws SemaphoreInUseException if permits of it are held
+     * @throws IllegalArgumentException if the name is invalid
      */
     boolean delete(String name);
 
-    /** One semaphore as it stands. */
+    /**
+     * Returns the current state of a semaphore.
+     *
+     * @param name the semaphore
+     * @return its state; empty if it does not exist
+     * @throws IllegalArgumentException if the name is invalid
+     */
     Optional<SemaphoreStatus> find(String name);
 
-    /** All semaphores as they stand, by name; without the one under which the library's own maintenance works. */
+    /**
+     * Returns the current state of all semaphores, ordered by name, except for the semaphore that the library's own
+     * maintenance uses.
+     *
+     * @return the states
+     */
     List<SemaphoreStatus> list();
 
     /**
-     * Who holds permits of this semaphore, in the order of their tokens.
+     * Returns the holders of permits of a semaphore, ordered by fencing token.
      *
-     * @throws SemaphoreNotFoundException when it does not exist
+     * @param name the semaphore
+     * @return the holders; empty if no permit is held
+     * @throws SemaphoreNotFoundException if the semaphore does not exist
+     * @throws IllegalArgumentException if the name is invalid
      */
     List<PermitHolder> holders(String name);
 
-    /** The changes of a capacity, newest first; also those of a semaphore that was deleted. */
+    /**
+     * Returns the audit of a semaphore, newest entry first, including that of deleted semaphores with this name.
+     *
+     * @param name the semaphore
+     * @return the entries
+     * @throws IllegalArgumentException if the name is invalid
+     */
     List<CapacityChange> capacityHistory(String name);
 
     /**
-     * Takes the permits of a request away from whoever holds them. A holder that is still at work goes on without
-     * them: only its fencing tokens and {@link SemaphoreOperations#requireHeld} stop it. Audited.
+     * Releases all permits of a request, regardless of its holder, and audits that. A holder that is still working is not
+     * stopped: only its fencing tokens and {@link SemaphoreOperations#requireHeld} prevent it from doing harm. If this
+     * JVM holds the grant, its listeners are notified of the loss.
+     *
+     * <p>Waits up to {@code semaphore.lock-wait-timeout} (5 seconds) for transactions that have locked the request, for
+     * example those that have checked it with {@link SemaphoreOperations#requireHeld}.
+     *
+     * @param externalId the external id of the request
+     * @param releasedBy the operator, for the audit; 1 to 190 characters
+     * @param reason the reason, for the audit; 1 to 1000 characters
+     * @return what the release did
+     * @throws org.springframework.dao.CannotAcquireLockException if another transaction kept the request locked for
+     *     longer than that; nothing was released
+     * @throws IllegalArgumentException if an argument is invalid
      */
     ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason);
 }

@@ -1,8 +1,8 @@
 package io.dbsemaphore;
 
 /**
- * This application instance acquires no permits: it is shutting down, or its semaphores are stopped until they are
- * started again.
+ * Thrown by an acquire if this application instance acquires no permits: it is shutting down, or is stopped until it is
+ * started again. Nothing was acquired.
  */
 public class SemaphoreClosedException extends SemaphoreException {
 
@@ -10,11 +10,15 @@ public class SemaphoreClosedException extends SemaphoreException {
 
     /** Creates an exception for an instance that is shutting down. */
     public SemaphoreClosedException() {
-        this("This application instance is shutting down and acquires no permits any more; nothing was acquired."
+        this("This application instance is shutting down and no longer acquires permits. Nothing was acquired."
                 + " Try again on another instance");
     }
 
-    /** Creates an exception. */
+    /**
+     * Creates an exception.
+     *
+     * @param message the reason, and what to do
+     */
     public SemaphoreClosedException(String message) {
         super(message);
     }

@@ -1,6 +1,6 @@
 package io.dbsemaphore;
 
-/** A semaphore cannot be deleted while permits of it are held. */
+/** Thrown when a semaphore cannot be deleted because permits of it are held. */
 public class SemaphoreInUseException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
@@ -8,22 +8,27 @@ public class SemaphoreInUseException extends SemaphoreException {
     private final String name;
     private final long held;
 
-    /** Creates an exception for this semaphore. */
+    /**
+     * Creates an exception for a semaphore.
+     *
+     * @param name the semaphore
+     * @param held how many permits are held
+     */
     public SemaphoreInUseException(String name, long held) {
         super(
                 "Semaphore '%s' cannot be deleted while %d permit(s) of it are held. Set its capacity to 0, wait until they are"
                                 .formatted(name, held)
-                        + " released (SemaphoreAdmin.holders shows by whom they are held), and delete it then");
+                        + " released (SemaphoreAdmin.holders lists the holders), then delete it");
         this.name = name;
         this.held = held;
     }
 
-    /** The semaphore. */
+    /** {@return the semaphore} */
     public String name() {
         return name;
     }
 
-    /** How many permits are held. */
+    /** {@return how many permits are held} */
     public long held() {
         return held;
     }

@@ -5,94 +5,138 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Hears what happens to permits in this JVM. A bean; several are called in their order.
+ * Receives events about the permits of this JVM. A bean; if there are several, they are called in the order of Spring's
+ * {@link org.springframework.core.annotation.Order @Order}. All methods do nothing by default.
  *
- * <p>Each method says on which thread it is called. They are called outside any transaction of the library, must return
- * quickly, and what they throw is logged and changes nothing.
+ * <p><b>Threads.</b> Listeners are called synchronously, on the thread that each method names, and may be called by
+ * several threads at the same time. They must return quickly: a listener that blocks delays the caller, or a thread of
+ * the library that serves many callers. "The acquiring thread" is the thread that called {@code acquire},
+ * {@code tryAcquire}, {@code execute} or a {@code @WithPermits} method; for {@code acquireAsync}, and for
+ * {@code @WithPermits} methods that wait without a thread, it is a thread of the library
+ * ({@code semaphore-completion-N}) that application code may block.
+ *
+ * <p><b>Transactions.</b> Listeners are called outside any transaction of the library, after it has committed; a
+ * transaction of the application may be open on the calling thread.
+ *
+ * <p><b>Exceptions.</b> An exception is logged and has no other effect.
  */
 public interface SemaphoreListener {
 
     /**
-     * Permits were granted, or granted again to a repetition. On the thread that acquires.
+     * Permits were granted, or an earlier grant was returned to a repeated acquire. Called on the acquiring thread.
      *
-     * @param waited from the call to the grant
+     * @param grant the grant; {@link PermitGrant#replayed} tells the two cases apart
+     * @param waited the time from the call to the grant
      */
     default void acquired(PermitGrant grant, Duration waited) {}
 
     /**
-     * Permits were granted that were not free at first, so that the caller had to wait for them. After
+     * Permits were granted to a caller that had to wait because they were not available at first. Called after
      * {@link #acquired}, on the same thread.
      *
-     * @param waited from the call to the grant
+     * @param grant the grant
+     * @param waited the time from the call to the grant
      */
     default void waited(PermitGrant grant, Duration waited) {}
 
     /**
-     * Permits did not become free within the wait time. On the thread that acquires.
+     * Permits did not become available within the wait time. Called on the acquiring thread.
      *
-     * @param waited from the call to the refusal
+     * @param request what was requested
+     * @param shortages the semaphores without enough available permits
+     * @param waited the time from the call to the refusal
      */
     default void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {}
 
-    /** Permits were released by this JVM. On the thread that releases, or one of the library's. */
+    /**
+     * Permits that another JVM, or an earlier run of this one, had acquired were released by this JVM. Called on the
+     * thread that called {@code release}; for a release that was {@linkplain ReleaseOutcome#DEFERRED deferred} or
+     * repeated in the background, on the thread {@code semaphore-background}.
+     *
+     * @param externalId the external id of the grant
+     */
     default void released(String externalId) {}
 
     /**
-     * Permits that this JVM had acquired were released by this JVM. On the thread that releases, or one of the library's.
-     * Default: tells {@link #released(String)}, which is told directly of what this JVM released without having acquired it.
+     * Permits that this JVM had acquired were released by this JVM. Called on the thread that called {@code release} or
+     * {@code close}, or that ran the work of {@code execute}; for a {@code @WithPermits} method that returns a future
+     * or a publisher, on a thread of the library ({@code semaphore-release-N}) or the one that ended the work; for a
+     * release that was {@linkplain ReleaseOutcome#DEFERRED deferred} or repeated in the background, on the thread
+     * {@code semaphore-background}; at shutdown, on the thread {@code semaphore-shutdown}. Calls
+     * {@link #released(String)} by default.
      *
-     * @param permits how many of each semaphore
-     * @param held from the acquire, or from its repetition by this JVM, to the release
+     * @param externalId the external id of the grant
+     * @param permits the number of permits for each semaphore
+     * @param held the time from the acquire, or from its repetition by this JVM, to the release
      */
     default void released(String externalId, Map<String, Integer> permits, Duration held) {
         released(externalId);
     }
 
     /**
-     * A request was taken back by this JVM because its time to live had passed or its holder was gone. On the thread that
-     * grants the room: a thread of the library, which may do so for several callers, or one that acquires; or on the
-     * library's maintenance thread.
+     * This JVM reclaimed the permits of a request whose time to live had passed or whose holder was found dead. Called
+     * on the thread that ran the transaction: a thread of the library ({@code semaphore-grants-N}) or one that
+     * acquires, either of which may do so on behalf of other callers; or the thread of the maintenance
+     * ({@code semaphore-maintenance}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
+     *
+     * @param externalId the external id of the request
      */
     default void expired(String externalId) {}
 
     /**
-     * As {@link #expired(String)}, which the default tells, with what the request held.
+     * Does what {@link #expired(String)} does, and passes what the request held. Calls {@link #expired(String)} by
+     * default.
      *
-     * @param permits how many of each semaphore
+     * @param externalId the external id of the request
+     * @param permits the number of permits for each semaphore
      */
     default void expired(String externalId, Map<String, Integer> permits) {
         expired(externalId);
     }
 
     /**
-     * A grant of this JVM was found to be no longer held, while its work may still be running. Once for each grant: when
-     * the keep-alive finds it, on a thread of the library that does nothing else; or earlier, and also where it was not
-     * kept alive, when {@code renew} or {@code requireHeld} does, on the thread that calls it.
+     * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each
+     * grant: on the thread {@code semaphore-losses} if the keep-alive finds it; on the calling thread if {@code renew},
+     * {@code requireHeld} or {@code forceRelease} finds it, also for a grant that is not kept alive.
+     *
+     * @param grant the lost grant
      */
     default void lost(PermitGrant grant) {}
 
-    /** A request was taken away by an operator, through this JVM. On the operator's thread. */
+    /**
+     * An operator released a request by force through this JVM. Called on the thread that called
+     * {@link SemaphoreAdmin#forceRelease}. Not called if that release was
+     * {@linkplain ReleaseOutcome#DEFERRED deferred}.
+     *
+     * @param externalId the external id of the request
+     * @param releasedBy the operator
+     * @param reason the reason that the operator gave
+     */
     default void forced(String externalId, String releasedBy, String reason) {}
 
     /**
-     * One transaction decided acquires: granted, refused or rejected them. On the thread that granted, a thread of the
-     * library or one that acquires.
+     * A transaction decided acquires: it granted, refused or rejected them. Called on the thread that ran it: a thread
+     * of the library ({@code semaphore-grants-N}) or one that acquires, which may decide for other callers too.
      *
-     * @param acquires how many, at least one
+     * @param acquires how many acquires it decided, at least one
      */
     default void decided(int acquires) {}
 
     /**
-     * This JVM has come to the end of a task of the maintenance without a failure, also where it found another instance
-     * at work. On the library's maintenance thread, or the operator's.
+     * This JVM completed a maintenance task without a failure, including the case that another instance was already
+     * running it. Called on the thread {@code semaphore-maintenance}, or the one that called
+     * {@link SemaphoreMaintenance}.
      *
-     * @param done how many rows it was about
+     * @param task the task
+     * @param done how many rows were released or deleted
      */
     default void maintained(MaintenanceTask task, int done) {}
 
     /**
-     * A transaction of the library failed and is tried again: it lost against another one, or had no answer. On the
-     * thread that runs it, a thread of the library or one that calls it.
+     * A transaction of the library failed, because of a conflict with another transaction or a lost connection, and is
+     * repeated. Called on the thread that runs the transaction: a thread of the library or the calling thread.
+     *
+     * @param failure why the last attempt failed
      */
     default void retried(Throwable failure) {}
 }

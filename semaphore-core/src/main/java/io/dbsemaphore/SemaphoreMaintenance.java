@@ -1,33 +1,41 @@
 package io.dbsemaphore;
 
 /**
- * What the schedule does, and an operator may: a bean, safe to call from any instance at any time. Of all instances one
- * works at a time; a call that finds another at work returns 0. Each works in batches, every batch a short transaction
- * of its own.
+ * The maintenance tasks, which run by schedule and may be run by an operator at any time, on any instance. A bean;
+ * thread-safe.
+ *
+ * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method
+ * runs on the calling thread and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows),
+ * each in its own short transaction. Each throws {@link org.springframework.dao.DataAccessException} if the database
+ * fails in spite of the retries; batches that are already committed stay so.
  */
 public interface SemaphoreMaintenance {
 
     /**
-     * Releases requests whose holder is gone: the time to live has passed, the heartbeat of its JVM has stopped, its
-     * owner is dead, or it has no time to live and was neither acquired nor renewed for longer than
-     * {@code semaphore.maintenance.stale-after}.
+     * Releases the requests whose holder no longer exists: the time to live has passed; the instance that keeps the
+     * request alive has sent no heartbeat for {@code semaphore.instance-timeout} (20 seconds); an {@link OwnerLiveness}
+     * reports its owner dead; or it has no time to live and was neither acquired nor renewed for
+     * {@code semaphore.maintenance.stale-after} (24 hours; 0 switches this off). Scheduled every
+     * {@code semaphore.maintenance.orphan-release-interval} (5 minutes).
      *
      * @return how many requests were released
      */
     int releaseOrphans();
 
     /**
-     * Deletes requests that were released longer ago than {@code semaphore.maintenance.request-retention}. Their
-     * external ids are forgotten with them: a later acquire with one is granted anew.
+     * Deletes requests that were released more than {@code semaphore.maintenance.request-retention} (7 days) ago. Their
+     * external ids are forgotten: a later acquire with one of them is granted again. Scheduled every
+     * {@code semaphore.maintenance.request-cleanup-interval} (4 hours).
      *
      * @return how many requests were deleted
      */
     int deleteReleasedRequests();
 
     /**
-     * Deletes the audit of capacities that is older than {@code semaphore.maintenance.history-retention}.
+     * Deletes audit entries that are older than {@code semaphore.maintenance.history-retention} (30 days). Scheduled
+     * every {@code semaphore.maintenance.history-cleanup-interval} (24 hours).
      *
-     * @return how many changes were deleted
+     * @return how many entries were deleted
      */
     int deleteCapacityHistory();
 }

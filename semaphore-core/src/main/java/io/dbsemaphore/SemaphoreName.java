@@ -3,33 +3,37 @@ package io.dbsemaphore;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The rule for the names of semaphores, and for the other keys of this library (external ids, owners): 1 to
- * {@value #MAX_LENGTH} characters, no control characters, no space at either end. They are compared byte for byte on
- * every database: {@code Backup} and {@code backup} are two semaphores.
+ * The rule for names of semaphores and for the other keys of this library (external ids, owners): 1 to
+ * {@value #MAX_LENGTH} characters, no control characters, no space at either end. Keys are compared byte for byte on
+ * every database: {@code Backup} and {@code backup} are different semaphores.
  */
 public final class SemaphoreName {
 
-    /** The longest name, in {@code char}s. */
+    /** The longest name, in UTF-16 code units: 190. */
     public static final int MAX_LENGTH = 190;
 
     private SemaphoreName() {}
 
     /**
-     * Returns the name if it is valid.
+     * Checks the name of a semaphore.
      *
-     * @throws IllegalArgumentException when it is not, saying why
+     * @param name the name
+     * @return the name
+     * @throws IllegalArgumentException if it is invalid
      */
     public static String requireValid(String name) {
         return requireValidKey("semaphore name", name);
     }
 
     /**
-     * Returns the key if it follows the same rule.
+     * Checks a key by the same rule.
      *
-     * @param what what it is, for the message
-     * @throws IllegalArgumentException when it does not, saying why
+     * @param what what the key is, for the message
+     * @param key the key
+     * @return the key
+     * @throws IllegalArgumentException if it is invalid
      */
-    @SuppressWarnings("ConstantValue") // callers outside of null-marked code
+    @SuppressWarnings("ConstantValue") // callers may not be null-marked
     public static String requireValidKey(String what, String key) {
         if (key == null) {
             throw new IllegalArgumentException("The " + what + " must not be null");

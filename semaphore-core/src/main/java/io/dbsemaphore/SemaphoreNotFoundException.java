@@ -4,20 +4,24 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A semaphore that was named does not exist. */
+/** Thrown when a named semaphore does not exist and no pattern matches its name. */
 public class SemaphoreNotFoundException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
     private final String[] names;
 
-    /** Creates an exception for an acquire of these names. */
+    /**
+     * Creates an exception for an acquire.
+     *
+     * @param names the names that do not exist
+     */
     public SemaphoreNotFoundException(Collection<String> names) {
         this(names, "Nothing was acquired");
     }
 
     private SemaphoreNotFoundException(Collection<String> names, String consequence) {
-        super("No semaphore is named %s. %s. Declare it (semaphore.semaphores.<name>.capacity), create it"
+        super("There is no semaphore named %s. %s. Declare it (semaphore.semaphores.<name>.capacity), create it"
                         .formatted(
                                 names.stream().map(name -> "'" + name + "'").collect(Collectors.joining(", ")),
                                 consequence)
@@ -25,12 +29,17 @@ public class SemaphoreNotFoundException extends SemaphoreException {
         this.names = names.toArray(String[]::new);
     }
 
-    /** An exception for an operation on a semaphore that is not an acquire, which has changed nothing. */
+    /**
+     * Creates an exception for an administrative operation, which has changed nothing.
+     *
+     * @param name the name that does not exist
+     * @return the exception
+     */
     public static SemaphoreNotFoundException nothingChanged(String name) {
         return new SemaphoreNotFoundException(List.of(name), "Nothing was changed");
     }
 
-    /** The names that are not known. */
+    /** {@return the names that do not exist} */
     public List<String> names() {
         return List.of(names);
     }

@@ -6,104 +6,158 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be asked of the semaphores. Implemented by {@link SemaphoreTemplate}, the bean to inject; an interface of its
- * own so that application code can be tested without a database.
+ * The operations on semaphores. {@link SemaphoreTemplate} implements it and is the bean to inject; the interface allows
+ * application code to be tested without a database.
  *
- * <p>All methods are safe for use by any number of threads. Acquire, release and renewal run in transactions of their
- * own: they neither see nor join a transaction of the caller, and what they did stays done when the caller's transaction
- * rolls back. Only {@link #requireHeld} runs in the caller's transaction.
+ * <p>Thread-safe. Every method except {@link #requireHeld} runs in its own transactions: they neither see nor join a
+ * transaction of the caller, and are not rolled back with it. Each repeats a transaction that fails because of a
+ * conflict or a lost connection, up to {@code semaphore.max-attempts} (3) times.
  *
- * <p>Database trouble that outlives the retries is thrown as Spring's
- * {@link org.springframework.dao.DataAccessException}.
+ * <p>If the database fails in spite of the retries, a {@link org.springframework.dao.DataAccessException} is thrown.
  */
 public interface SemaphoreOperations {
 
     /**
-     * Acquires all permits of the request or none, waiting up to its wait time (by default not at all).
+     * Acquires all permits of the request or none. Blocks the calling thread, for up to the wait time of the request
+     * (by default it does not wait) and the duration of the transaction.
      *
-     * <p>A request with an {@linkplain AcquireRequest#withExternalId external id} that is already held returns the same
-     * grant with the same tokens, its time to live begun anew.
+     * <p>If the request has an {@linkplain AcquireRequest#withExternalId external id} that is already held, the same
+     * grant is returned with the same fencing tokens, and its time to live starts again.
      *
-     * @return the grant, held until it is released or its time to live has passed
-     * @throws PermitsUnavailableException when the permits did not become free within the wait time
-     * @throws PermitsExceedCapacityException when more was asked than a semaphore will ever have
-     * @throws SemaphoreNotFoundException when a named semaphore does not exist
-     * @throws RequestAlreadyReleasedException when the request with this external id has been released
-     * @throws RequestConflictException when this external id belongs to a request for something else
-     * @throws AcquireInterruptedException when the thread was interrupted; nothing is held
-     * @throws AcquireOutcomeUnknownException when the database stayed away between commit and answer
-     * @throws IllegalArgumentException when the request breaks a configured bound
+     * <p>If this method throws, nothing is held, except after an {@link AcquireOutcomeUnknownException}. The grant is
+     * not kept alive unless the request {@linkplain AcquireRequest#withKeepAlive says so}.
+     *
+     * @param request what to acquire
+     * @return the grant, held until it is released or expires
+     * @throws PermitsUnavailableException if the permits did not become available within the wait time
+     * @throws PermitsExceedCapacityException if more permits are requested than the capacity of a semaphore
+     * @throws SemaphoreNotFoundException if a semaphore does not exist and no pattern matches its name
+     * @throws PatternLimitExceededException if a semaphore cannot be created by its pattern
+     * @throws RequestAlreadyReleasedException if the request with this external id has been released
+     * @throws RequestConflictException if the external id belongs to a request for other permits
+     * @throws AcquireInterruptedException if the thread is interrupted
+     * @throws AcquireOutcomeUnknownException if the database became unreachable during the commit and stayed
+     *     unreachable
+     * @throws SemaphoreClosedException if this application instance is stopped or shutting down
+     * @throws IllegalArgumentException if the request exceeds a configured limit
+     * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open on this thread
+     *     and {@code semaphore.host-transaction} is {@code refuse}
      */
     PermitGrant acquire(AcquireRequest request);
 
     /**
-     * Does what {@link #acquire} does, but returns an empty value instead of throwing
+     * Acquires as {@link #acquire} does, but returns an empty value instead of throwing
      * {@link PermitsUnavailableException}.
+     *
+     * @param request what to acquire
+     * @return the grant; empty if the permits did not become available within the wait time
      */
     Optional<PermitGrant> tryAcquire(AcquireRequest request);
 
     /**
-     * Does what {@link #acquire} does without keeping the calling thread: however many acquires wait, no thread waits for
-     * them.
+     * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
-     * <p>The future is completed on a thread of the library that is there for that, and that what follows may block.
-     * Cancelling it, or completing it in any other way, as {@code orTimeout} does, ends the acquire: one that waits leaves the
-     * queue at once, and one that is granted nevertheless is released.
+     * <p>The future is completed on a thread of the library ({@code semaphore-completion-N}), without the thread-locals
+     * of the caller; dependent actions may block it. If the application completes the future, for example with
+     * {@code cancel} or {@code orTimeout}, the acquire ends: if it is waiting, it leaves the queue at once; if it is
+     * granted nevertheless, the library releases the grant.
      *
-     * @return the grant; completed exceptionally with what {@link #acquire} throws once the request has been accepted
-     * @throws IllegalArgumentException when the request breaks a configured bound
-     * @throws SemaphoreClosedException when this application instance is shutting down
+     * @param request what to acquire
+     * @return a future of the grant; completed exceptionally with what {@link #acquire} throws, apart from the
+     *     exceptions below
+     * @throws SemaphoreClosedException if this application instance is stopped or shutting down
+     * @throws IllegalArgumentException if the request exceeds a configured limit
+     * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open on this thread
+     *     and {@code semaphore.host-transaction} is {@code refuse}
      */
     CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request);
 
     /**
-     * Acquires, runs the work on the calling thread, and releases, whatever the outcome of the work.
+     * Acquires, runs the work on the calling thread, and releases, whether or not the work succeeds.
      *
-     * <p>The grant is kept alive while the work runs, unless the request says otherwise. A release that fails does not
-     * change the outcome of the work: it is logged, added as suppressed to an exception of the work, and tried again in
-     * the background.
+     * <p>The grant is kept alive while the work runs, unless the request says otherwise. A failure of the release does
+     * not change the outcome of the work: it is logged, or added as a suppressed exception to that of the work, and the
+     * release is repeated in the background.
      *
-     * @return what the work returned
-     * @throws X what the work threw
-     * @throws RequestInProgressException when the external id is held already and the request does not
-     *     {@linkplain AcquireRequest#withAdopt adopt} it: the work would run twice under one permit
-     * @see #acquire for the exceptions of the acquire
+     * @param <T> the type of the result
+     * @param <X> the exception that the work declares
+     * @param request what to acquire
+     * @param work the work
+     * @return the result of the work
+     * @throws X if the work fails
+     * @throws RequestInProgressException if the external id is already held and the request does not
+     *     {@linkplain AcquireRequest#withAdopt adopt} it
+     * @see #acquire(AcquireRequest) acquire, for the exceptions of the acquire
      */
     <T extends @Nullable Object, X extends Throwable> T execute(AcquireRequest request, PermitCallback<T, X> work)
             throws X;
 
-    /** Does what {@link #execute} does, for work that returns nothing. */
+    /**
+     * Does what {@link #execute} does, for work without a result.
+     *
+     * @param <X> the exception that the work declares
+     * @param request what to acquire
+     * @param work the work
+     * @throws X if the work fails
+     */
     <X extends Throwable> void executeWithoutResult(AcquireRequest request, PermitAction<X> work) throws X;
 
     /**
-     * Releases what the acquire with this external id holds. Any thread and any process may release, not only the one
-     * that acquired.
+     * Releases all permits of the grant with this external id, whichever thread, process or machine acquired it.
+     * Repeating a release is harmless. Returns after the commit, except if the result is
+     * {@link ReleaseOutcome#DEFERRED}. An interrupt does not abort it; the interrupt flag is preserved.
+     *
+     * <p>Waits up to {@code semaphore.lock-wait-timeout} (5 seconds) for a transaction that has locked the grant, for
+     * example one that has checked it with {@link #requireHeld}. If the grant was acquired by this JVM and the release
+     * fails, it is repeated in the background as for {@link PermitGrant#release}; otherwise the caller has to repeat
+     * it.
+     *
+     * @param externalId the external id of the grant
+     * @return what the release did
+     * @throws org.springframework.dao.CannotAcquireLockException if another transaction kept the grant locked for
+     *     longer than that; the permits are still held
+     * @throws IllegalArgumentException if the external id is invalid
      */
     ReleaseOutcome release(String externalId);
 
-    /** Returns the held grant of this external id, without changing anything; empty when nothing is held under it. */
+    /**
+     * Returns the grant that is held under an external id, whichever process acquired it. Reads from the database and
+     * changes nothing.
+     *
+     * @param externalId the external id of the grant
+     * @return the grant, with {@link PermitGrant#replayed} set; empty if nothing is held under this id
+     * @throws IllegalArgumentException if the external id is invalid
+     */
     Optional<PermitGrant> find(String externalId);
 
     /**
-     * Sets the expiry of a held grant to now + {@code ttl}, be that sooner or later than before.
+     * Sets the expiry of a held grant to the current time of the database plus {@code ttl}, which may be sooner or
+     * later than before.
      *
-     * @throws PermitLostException when the grant is no longer held: released, expired or unknown
-     * @throws IllegalArgumentException when the time to live is out of bounds
+     * @param externalId the external id of the grant
+     * @param ttl the new time to live, between {@link AcquireRequest#MIN_TTL} and {@code semaphore.max-ttl}
+     * @return the renewed grant
+     * @throws PermitLostException if the grant is no longer held: it was released, has expired, or is unknown
+     * @throws IllegalArgumentException if the external id is invalid or the time to live is out of bounds
      */
     PermitGrant renew(String externalId, Duration ttl);
 
     /**
-     * Makes it impossible to commit the caller's transaction on a permit that was taken away: within that transaction
-     * the permits are checked to be held, and whoever wants to take them away afterwards waits until it ends.
+     * Ensures that the caller's transaction cannot commit unless the permits are held: checks them within that
+     * transaction, and locks them so that nothing can release them before it ends. A release, a forced release or an
+     * expiry has to wait for it, or skips the grant.
      *
-     * <p>Runs on the caller's connection, in the caller's transaction, which must be writable and on the same
-     * {@code DataSource} as the semaphores. On Galera and Group Replication others do not wait: there the commit of the
-     * later one of the two fails, be it theirs or the caller's.
+     * <p>Runs on the calling thread, on the connection and in the transaction of the caller, which must be writable and
+     * use the same {@code DataSource} as the semaphores. On Galera and Group Replication, where row locks are not
+     * visible to other servers, the later of two conflicting commits fails instead: either the caller's or that of the
+     * other transaction.
      *
-     * @throws PermitLostException when the grant is no longer held; the caller's transaction must not commit
-     * @throws org.springframework.dao.ConcurrencyFailureException when another transaction was in the way, such as one
-     *     that takes the permits away just now, or a deadlock; the caller's transaction may be tried again as a whole
-     * @throws org.springframework.transaction.IllegalTransactionStateException without such a transaction
+     * @param grant the grant to check
+     * @throws PermitLostException if the grant is no longer held; the caller's transaction must not commit
+     * @throws org.springframework.dao.ConcurrencyFailureException if another transaction was in conflict, for example
+     *     one that is releasing the permits, or the database detected a deadlock; the caller may repeat its whole
+     *     transaction
+     * @throws org.springframework.transaction.IllegalTransactionStateException if there is no such transaction
      */
     void requireHeld(PermitGrant grant);
 }

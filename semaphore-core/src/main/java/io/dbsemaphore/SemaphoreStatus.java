@@ -1,12 +1,13 @@
 package io.dbsemaphore;
 
 /**
- * A semaphore as it stands.
+ * The current state of a semaphore.
  *
- * @param name its name
- * @param capacity how many permits may be held at once; 0 when paused
- * @param held how many are held; more than the capacity while it drains after the capacity was lowered
- * @param available how many could be acquired now
- * @param requests how many acquires hold them
+ * @param name the name
+ * @param capacity how many permits may be held at once; 0 if it is paused
+ * @param held how many permits are held; more than the capacity after the capacity was lowered, until enough are
+ *     released
+ * @param available how many permits could be acquired now
+ * @param requests how many acquires hold permits
  */
 public record SemaphoreStatus(String name, int capacity, long held, long available, long requests) {}

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Acquires permits around work and releases them afterwards: the bean to inject.
+ * Acquires permits, runs work under them and releases them. The bean to inject.
  *
  * <pre>{@code
  * semaphores.executeWithoutResult(
@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  *         grant -> copy(snapshot, grant.fencingToken("backup")));
  * }</pre>
  *
- * <p>Modelled on Spring's {@code TransactionTemplate}. Immutable, and safe for use by any number of threads.
+ * <p>Modelled on Spring's {@code TransactionTemplate}. Immutable and thread-safe.
  */
 public class SemaphoreTemplate implements SemaphoreOperations {
 
@@ -25,7 +25,11 @@ public class SemaphoreTemplate implements SemaphoreOperations {
 
     private final PermitManager permitManager;
 
-    /** Creates a template on this engine. */
+    /**
+     * Creates a template.
+     *
+     * @param permitManager the engine that grants and releases
+     */
     public SemaphoreTemplate(PermitManager permitManager) {
         this.permitManager = Objects.requireNonNull(permitManager);
     }
@@ -46,7 +50,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     public CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request) {
         CompletableFuture<AcquireResult> acquire = permitManager.acquireAsync(request);
         CompletableFuture<PermitGrant> grant = new CompletableFuture<>();
-        CompletableFuture<?> told = acquire.whenComplete((result, failure) -> {
+        CompletableFuture<?> forwarded = acquire.whenComplete((result, failure) -> {
             try {
                 if (failure != null) {
                     grant.completeExceptionally(failure);
@@ -117,8 +121,8 @@ public class SemaphoreTemplate implements SemaphoreOperations {
             grant.release();
         } catch (RuntimeException releaseFailure) {
             log.warn(
-                    "{} on {} came too late for its caller, and could not be released yet; the release goes on in the"
-                            + " background, at the latest they are free when their TTL has passed",
+                    "Grant {} on {} was no longer wanted by its caller, and its release failed. The release is repeated in"
+                            + " the background; the permits are available when their TTL has passed at the latest",
                     grant.externalId(),
                     grant.permits(),
                     releaseFailure);
@@ -135,14 +139,14 @@ public class SemaphoreTemplate implements SemaphoreOperations {
         }
     }
 
-    /** The work is done: its caller must not be told otherwise because the permit could not be given back just now. */
+    /** The work has succeeded, so a failure of the release must not reach the caller. */
     private static void releaseAfterSuccess(PermitGrant grant) {
         try {
             grant.release();
         } catch (RuntimeException | Error releaseFailure) {
             log.warn(
-                    "The work of {} on {} is done, but its permits could not be released yet; the release goes on in the"
-                            + " background, at the latest they are free when their TTL has passed",
+                    "The work under grant {} on {} succeeded, but the release of its permits failed. The release is repeated in"
+                            + " the background; the permits are available when their TTL has passed at the latest",
                     grant.externalId(),
                     grant.permits(),
                     releaseFailure);

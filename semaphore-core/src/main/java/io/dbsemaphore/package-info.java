@@ -1,9 +1,9 @@
 /**
- * The public contract, and nothing else: what a caller asks for ({@link io.dbsemaphore.AcquireRequest}), what it asks
- * ({@link io.dbsemaphore.SemaphoreOperations}, {@link io.dbsemaphore.SemaphoreAdmin}), what it gets
- * ({@link io.dbsemaphore.PermitGrant}) and what can go wrong ({@link io.dbsemaphore.SemaphoreException}).
+ * The public contract: requests ({@link io.dbsemaphore.AcquireRequest}), operations
+ * ({@link io.dbsemaphore.SemaphoreOperations}, {@link io.dbsemaphore.SemaphoreAdmin}), grants
+ * ({@link io.dbsemaphore.PermitGrant}) and exceptions ({@link io.dbsemaphore.SemaphoreException}).
  *
- * <p>Depends on no other package of this library. The engine behind it is reached through
+ * <p>Does not depend on any other package of this library, and reaches the engine through
  * {@link io.dbsemaphore.PermitManager} only.
  */
 @NullMarked

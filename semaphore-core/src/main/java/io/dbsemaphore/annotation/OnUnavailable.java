@@ -1,14 +1,14 @@
 package io.dbsemaphore.annotation;
 
-/** What a {@link WithPermits} method does when its permits did not become free within the wait time. */
+/** What a {@link WithPermits} method does if its permits do not become available within the wait time. */
 public enum OnUnavailable {
 
-    /** Throws {@link io.dbsemaphore.PermitsUnavailableException} to the caller. */
+    /** Throw {@link io.dbsemaphore.PermitsUnavailableException} to the caller. */
     THROW,
 
     /**
-     * Does not run, and returns nothing: {@code null}, an empty {@code Optional}, a future that is completed with
-     * {@code null}, a publisher without elements. Not possible where a primitive is returned.
+     * Skip the method and return an empty result: {@code null}, an empty {@code Optional}, a future completed with
+     * {@code null}, or an empty publisher. Not supported for primitive return types.
      */
     SKIP
 }

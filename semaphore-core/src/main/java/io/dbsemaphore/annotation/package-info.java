@@ -1,6 +1,6 @@
 /**
- * The annotation that puts a method under semaphores: metadata, and nothing else. What it means is done by the package
- * {@code io.dbsemaphore.aop}.
+ * The annotation {@link io.dbsemaphore.annotation.WithPermits}. It is metadata only; package {@code io.dbsemaphore.aop}
+ * implements it.
  *
  * <p>Depends on the public contract in {@code io.dbsemaphore}, and on no other package of this library.
  */
