@@ -110,6 +110,13 @@ class SemaphoreObservationIntegrationTests {
                         .isEqualTo("caller"));
     }
 
+    /** Registries take the exemplars of a timer from the observation that is open when it is recorded. */
+    @Test
+    void isStillOpenWhenTheAcquireIsMeasured() {
+        assertThat(host.context().getBeanProvider(AcquireInstrument.class).orderedStream())
+                .hasExactlyElementsOfTypes(AcquireMeters.class, AcquireObservations.class);
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class Observed {
 
