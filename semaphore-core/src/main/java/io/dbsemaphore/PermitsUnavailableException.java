@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /**
  * Thrown when permits did not become available within the wait time. Nothing is held, and a later attempt may succeed.
@@ -57,29 +56,32 @@ public class PermitsUnavailableException extends SemaphoreException {
                 .max(Comparator.naturalOrder());
     }
 
+    /** By concatenation: a hundred thousand callers may be refused within a second, and a format costs ten times as much. */
     private static String message(List<PermitShortage> shortages, Duration waitTime) {
-        String waited = waitTime.isZero() ? "" : " within " + waitTime;
-        return shortages.stream().map(PermitsUnavailableException::describe).collect(Collectors.joining("; "))
-                + ". Nothing was acquired%s; trying again later may succeed".formatted(waited);
+        StringBuilder message = new StringBuilder();
+        for (PermitShortage shortage : shortages) {
+            message.append(message.isEmpty() ? "" : "; ").append(describe(shortage));
+        }
+        return message.append(". Nothing was acquired")
+                .append(waitTime.isZero() ? "" : " within " + waitTime)
+                .append("; trying again later may succeed")
+                .toString();
     }
 
     private static String describe(PermitShortage shortage) {
+        String held = shortage.held() + " of " + shortage.capacity() + " held";
         if (shortage.isWithheld()) {
-            return "Semaphore '%s' has no permits for this request: %d of %d held, %d requested, %d withheld for callers that are already waiting"
-                    .formatted(
-                            shortage.name(),
-                            shortage.held(),
-                            shortage.capacity(),
-                            shortage.requested(),
-                            shortage.withheld());
+            return "Semaphore '" + shortage.name() + "' has no permits for this request: " + held + ", "
+                    + shortage.requested() + " requested, " + shortage.withheld()
+                    + " withheld for callers that are already waiting";
         }
-        String numbers = "Semaphore '%s' does not have %d permit(s) available: %d of %d held"
-                .formatted(shortage.name(), shortage.requested(), shortage.held(), shortage.capacity());
-        return shortage.capacity() == 0
-                ? numbers + " (paused)"
-                : numbers
-                        + shortage.earliestExpiry()
-                                .map(expiry -> ", the first expires at " + expiry)
-                                .orElse("");
+        return "Semaphore '" + shortage.name() + "' does not have " + shortage.requested() + " permit(s) available: "
+                + held + (shortage.capacity() == 0 ? " (paused)" : expiry(shortage));
+    }
+
+    private static String expiry(PermitShortage shortage) {
+        return shortage.earliestExpiry()
+                .map(expiry -> ", the first expires at " + expiry)
+                .orElse("");
     }
 }

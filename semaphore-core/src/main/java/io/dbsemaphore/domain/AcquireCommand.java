@@ -143,7 +143,7 @@ public final class AcquireCommand {
         return willingToWait;
     }
 
-    /** There was no room for it, after all that its transaction could do. */
+    /** There was no room for it, after all that a transaction could do. */
     public void refused() {
         refusals.incrementAndGet();
     }

@@ -99,6 +99,8 @@ public final class Allocation {
         availabilities.forEach((name, availability) -> remaining.put(
                 name,
                 new RemainingAvailability(
+                        availability.capacity(),
+                        availability.held(),
                         availability.free(),
                         availability.fence(),
                         availability.fence() + (raised.contains(availability.semaphoreId()) ? approvals.size() : 0))));

@@ -48,6 +48,11 @@ public final class SemaphoreAvailability {
         return exclusive ? held == 0 && demandAhead == 0 : held + demandAhead + count <= semaphore.capacity();
     }
 
+    /** How many permits are held, those of the batch among them. */
+    long held() {
+        return held;
+    }
+
     /** How many permits are free; none while it is held exclusively. */
     long free() {
         return heldExclusively ? 0 : Math.max(0, semaphore.capacity() - held);

@@ -50,7 +50,10 @@ public final class AvailabilityTransactions {
             availabilityTransactions.forEach(level -> free.put(
                     level.name(),
                     new PolledAvailability(
-                            level.exclusive() > 0 ? 0 : level.capacity() - level.held(), level.fence())));
+                            level.capacity(),
+                            level.held(),
+                            level.exclusive() > 0 ? 0 : level.capacity() - level.held(),
+                            level.fence())));
             names.forEach(name -> free.putIfAbsent(name, PolledAvailability.DELETED));
             return free;
         });

@@ -104,7 +104,9 @@ final class AcquireDeadlines {
 
     /** Answers an acquire that has been given up by what is known of it. */
     void answer(QueuedAcquire pending) {
-        queued.run(); // it may have been in another one's way
+        if (pending.hasMadeWay()) {
+            queued.run();
+        }
         if (pending.command().isOutcomeUnknown()) {
             background.undo(pending.command());
             fail(pending, new AcquireOutcomeUnknownException(pending.command().externalId(), noAnswer(pending)));

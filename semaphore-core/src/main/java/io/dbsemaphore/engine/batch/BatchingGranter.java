@@ -66,9 +66,9 @@ public final class BatchingGranter implements Granter {
         if (Thread.currentThread().isInterrupted()) {
             throw new AcquireInterruptedException(command.permits().keySet());
         }
-        QueuedAcquire pending = submitAsync(command, wait);
+        QueuedAcquire pending = pending(command, wait);
         // a round of its own it could not leave at its deadline
-        if (wait.willingToWait() || queue.isContended() || !workers.help()) {
+        if (enqueue(pending) && (wait.willingToWait() || queue.isContended() || !workers.help())) {
             signal();
         }
         return await(pending);
@@ -76,7 +76,8 @@ public final class BatchingGranter implements Granter {
 
     @Override
     public Submission submit(AcquireCommand command, WaitTime wait) {
-        QueuedAcquire pending = submitAsync(command, wait);
+        QueuedAcquire pending = pending(command, wait);
+        boolean isTried = enqueue(pending);
         Submission submission = new Submission() {
 
             @Override
@@ -97,7 +98,9 @@ public final class BatchingGranter implements Granter {
             }
         };
         try {
-            signal();
+            if (isTried) {
+                signal();
+            }
             timer.watch(pending);
         } catch (RuntimeException | Error failure) {
             submission.withdraw();
@@ -106,12 +109,16 @@ public final class BatchingGranter implements Granter {
         return submission;
     }
 
-    private QueuedAcquire submitAsync(AcquireCommand command, WaitTime wait) {
+    private static QueuedAcquire pending(AcquireCommand command, WaitTime wait) {
         command.setWillingToWait(wait.willingToWait());
-        QueuedAcquire pending = new QueuedAcquire(command, wait.deadline());
-        queue.add(pending);
+        return new QueuedAcquire(command, wait.deadline());
+    }
+
+    /** Returns whether it is to be tried now. */
+    private boolean enqueue(QueuedAcquire pending) {
+        boolean isTried = queue.add(pending);
         groupCommitDelay.come();
-        return pending;
+        return isTried;
     }
 
     private Answer await(QueuedAcquire pending) {

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -64,17 +65,24 @@ final class GrantQueue {
     }
 
     /**
-     * Puts it into the queue.
+     * Puts it into the queue, or into the wait queues where it is known that it would be refused.
      *
+     * @return whether it is to be tried now
      * @throws SemaphoreClosedException when closed
      */
-    void add(QueuedAcquire pending) {
-        guard.run(() -> {
+    boolean add(QueuedAcquire pending) {
+        return guard.is(() -> {
             if (closed) {
                 throw new SemaphoreClosedException();
             }
             pending.setTicket(++tickets);
+            if (waitQueues.join(pending)) {
+                pending.moveTo(Place.WAIT_QUEUE);
+                pending.command().refused();
+                return false;
+            }
             again(pending);
+            return true;
         });
     }
 
@@ -149,7 +157,7 @@ final class GrantQueue {
         guard.run(() -> {
             moves.run();
             availability.forEach((name, left) -> {
-                waitQueues.batch(name, left.free() + inFlight.takeChange(name));
+                waitQueues.batch(name, left, inFlight.takeChange(name), batch.begunAt());
                 pauses.batch(name, left, waitQueues.isAwaited(name));
             });
             contention.end(batch.members().size(), batch.isWaiting());
@@ -172,7 +180,7 @@ final class GrantQueue {
     /** Within {@link #finish}: it waits for permits. */
     void park(QueuedAcquire pending) {
         pending.moveTo(Place.WAIT_QUEUE);
-        waitQueues.park(pending, pending.lastShortages());
+        waitQueues.park(pending);
     }
 
     /** Within {@link #finish}: it was refused, which may be news for those who wait. */
@@ -222,12 +230,12 @@ final class GrantQueue {
             if (isQueued) {
                 queue.add(pending);
             } else if (pending.place() == Place.WAIT_QUEUE) {
-                boolean isCrowd = queue.sizeBeside(pending) >= MAX_LAST_ATTEMPTS;
-                if (isCrowd) {
-                    pending.refused(waitQueues.shortages(pending));
-                }
+                List<PermitShortage> latest = waitQueues.shortages(pending);
                 leaveWaitQueues(pending);
-                if (isCrowd) {
+                if (!latest.isEmpty()) {
+                    pending.refused(latest);
+                }
+                if (!latest.isEmpty() && queue.sizeBeside(pending) >= MAX_LAST_ATTEMPTS) {
                     pending.giveUp();
                 } else {
                     again(pending);
@@ -253,6 +261,7 @@ final class GrantQueue {
                 return false;
             }
             queue.remove(pending);
+            pending.makeWay(pending.place() == Place.QUEUE);
             leaveWaitQueues(pending);
             pending.giveUp();
             return true;
@@ -262,7 +271,7 @@ final class GrantQueue {
     private void leaveWaitQueues(QueuedAcquire pending) {
         Set<String> names = Set.copyOf(pending.shortOf().keySet());
         waitQueues.remove(pending);
-        wake(names);
+        pending.makeWay(wake(names));
     }
 
     /** Whether a batch that is in flight decides about it, or about one of its names before it can be its turn. */

@@ -58,7 +58,7 @@ final class PolledWaiters {
             quiet.removeIf(inFlight::contains);
             polled.forEach((name, seen) -> {
                 if (quiet.contains(name)) {
-                    waitQueues.set(name, seen.free(), asOf);
+                    waitQueues.polled(name, seen, asOf);
                     pauses.polled(name, seen.fence(), asOf);
                 }
             });

@@ -27,6 +27,9 @@ final class QueuedAcquire {
         DONE
     }
 
+    /** Longer than the poller pauses. */
+    private static final Duration LONG = Duration.ofSeconds(1);
+
     private final AcquireCommand command;
     private final long begunAt = System.nanoTime();
     private final CompletableFuture<Granter.Answer> answer = new CompletableFuture<>();
@@ -44,6 +47,7 @@ final class QueuedAcquire {
     private boolean rowAwaited;
     private boolean abandoned;
     private boolean givenUp;
+    private boolean madeWay;
     private Deadline notBefore = Deadline.in(Duration.ZERO);
     private @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
@@ -214,11 +218,29 @@ final class QueuedAcquire {
         moveTo(Place.DONE);
     }
 
+    /** It may have been in the way of others, which can be tried now that it is gone. */
+    void makeWay(boolean forOthers) {
+        madeWay |= forOthers;
+    }
+
+    /** Whether others may be there to be tried since it is gone. */
+    boolean hasMadeWay() {
+        return madeWay;
+    }
+
     List<PermitShortage> lastShortages() {
         return lastShortages;
     }
 
     void refused(List<PermitShortage> shortages) {
         lastShortages = shortages;
+    }
+
+    /**
+     * Whether it may wait for permits before the database was asked on its behalf: no request with its external id can be
+     * there, and it waits for so long that the poller asks meanwhile.
+     */
+    boolean mayWaitUnasked() {
+        return command.isWillingToWait() && !command.mayExist() && deadline.remainingNanos() > LONG.toNanos();
     }
 }

@@ -66,6 +66,11 @@ final class WaitQueue {
         return root == null;
     }
 
+    /** How many permits all ask for. */
+    long demand() {
+        return sumOf(root);
+    }
+
     /** How many permits those ask for who came before this ticket. */
     long demandAhead(long ticket) {
         long asked = 0;

@@ -1,6 +1,8 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.RemainingAvailability;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -12,7 +14,7 @@ import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 
 /**
- * Who waits for permits in this JVM: a {@link WaitQueue} for each semaphore. For each of them a guess is kept of how many
+ * Who waits for permits in this JVM: {@link Waiters} for each semaphore. For each of them a guess is kept of how many
  * permits are free, so that somebody is woken when, and only when, it is probably worth while; the database decides. Guarded
  * by the lock of the {@link GrantQueue}.
  */
@@ -20,19 +22,6 @@ final class WaitQueues {
 
     private final Map<String, Waiters> byName = new HashMap<>();
     private final Predicate<String> closed;
-
-    private static final class Waiters {
-
-        private final WaitQueue waiting = new WaitQueue();
-        private PermitShortage latest;
-        private long free;
-        private long freeAtMost = Long.MAX_VALUE;
-        private long changedAt = System.nanoTime();
-
-        private Waiters(PermitShortage latest) {
-            this.latest = latest;
-        }
-    }
 
     /**
      * Makes them.
@@ -62,25 +51,41 @@ final class WaitQueues {
     }
 
     /** Lets it wait where it was refused. */
-    void park(QueuedAcquire pending, List<PermitShortage> shortages) {
-        for (PermitShortage shortage : shortages) {
-            String name = shortage.name();
-            Waiters waiters = byName.computeIfAbsent(name, each -> new Waiters(shortage));
-            long asked = Math.max(1, shortage.requested());
-            waiters.waiting.add(pending, asked);
-            waiters.changedAt = System.nanoTime();
-            pending.shortOf().put(name, asked);
-            if (isFirst(pending, waiters) && pending.command().demandAhead(name) == 0) {
-                waiters.freeAtMost = asked - 1; // whatever the numbers are, it was too little
+    void park(QueuedAcquire pending) {
+        for (PermitShortage shortage : pending.lastShortages()) {
+            byName.computeIfAbsent(shortage.name(), name -> new Waiters(shortage, pending.begunAt()))
+                    .park(pending, shortage.requested());
+        }
+    }
+
+    /**
+     * Lets a caller that has just come wait without asking the database, where that has just said that there is too little
+     * for this one beside those that wait already.
+     *
+     * @return whether it waits
+     */
+    boolean join(QueuedAcquire pending) {
+        List<Waiters> full = new ArrayList<>();
+        for (String name : pending.mayWaitUnasked() ? pending.names() : Set.<String>of()) {
+            Waiters waiters = byName.get(name);
+            if (waiters == null || !waiters.isKnownFor(pending)) {
+                return false;
+            }
+            if (waiters.isShortFor(pending)) {
+                full.add(waiters);
             }
         }
+        full.forEach(waiters -> waiters.join(pending));
+        return !full.isEmpty();
     }
 
     /** Takes it out of all lines. */
     void remove(QueuedAcquire pending) {
         pending.shortOf().keySet().forEach(name -> {
             Waiters waiters = byName.get(name);
-            if (waiters != null && waiters.waiting.remove(pending) && waiters.waiting.isEmpty()) {
+            if (waiters != null
+                    && waiters.waiting().remove(pending)
+                    && waiters.waiting().isEmpty()) {
                 byName.remove(name);
             }
         });
@@ -98,7 +103,7 @@ final class WaitQueues {
             if (closed.test(name)) {
                 asked.put(name, (long) Integer.MAX_VALUE);
             } else if (waiters != null) {
-                asked.put(name, waiters.waiting.demandAhead(pending.ticket()));
+                asked.put(name, waiters.waiting().demandAhead(pending.ticket()));
             }
         }
         return asked;
@@ -108,18 +113,20 @@ final class WaitQueues {
     void add(String name, long permits) {
         Waiters waiters = byName.get(name);
         if (waiters != null) {
-            waiters.free += permits;
-            waiters.changedAt = System.nanoTime();
+            waiters.add(permits);
         }
     }
 
-    /** A batch has left so much free. */
-    void batch(String name, long free) {
+    /**
+     * A batch has left this.
+     *
+     * @param changed by how many permits what is free has changed since the batch asked
+     * @param asOf this JVM's clock before the batch asked
+     */
+    void batch(String name, RemainingAvailability left, long changed, long asOf) {
         Waiters waiters = byName.get(name);
         if (waiters != null) {
-            waiters.free = Math.min(free, waiters.freeAtMost);
-            waiters.freeAtMost = Long.MAX_VALUE;
-            waiters.changedAt = System.nanoTime();
+            waiters.batch(left, changed, asOf);
         }
     }
 
@@ -128,48 +135,47 @@ final class WaitQueues {
         shortages.forEach(shortage -> {
             Waiters waiters = byName.get(shortage.name());
             if (waiters != null) {
-                waiters.latest = shortage;
+                waiters.refused(shortage);
             }
         });
     }
 
-    /** What is in the way of one that waits, by the latest numbers. */
+    /** What is in the way of one that waits, by the latest numbers; nothing where these are older than it. */
     List<PermitShortage> shortages(QueuedAcquire pending) {
         List<PermitShortage> shortages = new ArrayList<>();
-        pending.shortOf().forEach((name, asked) -> {
+        for (String name : pending.shortOf().keySet()) {
             Waiters waiters = byName.get(name);
-            if (waiters != null) {
-                PermitShortage latest = waiters.latest;
-                shortages.add(new PermitShortage(
-                        name, latest.capacity(), latest.held(), asked.intValue(), latest.earliestExpiry()));
+            if (waiters == null || !waiters.isAnsweredFor(pending)) {
+                return List.of();
             }
-        });
+            shortages.add(waiters.shortageOf(pending));
+        }
         return shortages;
     }
 
-    /** So much was free, unless more is known since. */
-    void set(String name, long free, long asOf) {
+    /** The poller has read this; it counts unless more is known since. */
+    void polled(String name, PolledAvailability polled, long asOf) {
         Waiters waiters = byName.get(name);
-        if (waiters != null && waiters.changedAt - asOf < 0) {
-            waiters.free = free;
+        if (waiters != null) {
+            waiters.polled(polled, asOf);
         }
     }
 
     /** Whether the first in line needs more than is free. */
     boolean isShort(String name) {
         Waiters waiters = byName.get(name);
-        QueuedAcquire first = waiters == null ? null : waiters.waiting.first();
+        QueuedAcquire first = waiters == null ? null : waiters.first();
         return waiters != null
                 && first != null
-                && waiters.free < first.shortOf().getOrDefault(name, 0L);
+                && waiters.free() < first.shortOf().getOrDefault(name, 0L);
     }
 
     /** The first in line is worth a try, whatever is free: something may be taken back for it. */
     void wakeFirst(String name) {
         Waiters waiters = byName.get(name);
-        QueuedAcquire first = waiters == null ? null : waiters.waiting.first();
+        QueuedAcquire first = waiters == null ? null : waiters.first();
         if (waiters != null && first != null) {
-            waiters.free = Math.max(waiters.free, first.shortOf().getOrDefault(name, 0L));
+            waiters.raiseFree(first.shortOf().getOrDefault(name, 0L));
         }
     }
 
@@ -182,7 +188,7 @@ final class WaitQueues {
         List<QueuedAcquire> woken = new ArrayList<>();
         for (String name : names) {
             Waiters waiters = byName.get(name);
-            QueuedAcquire first = waiters == null ? null : waiters.waiting.first();
+            QueuedAcquire first = waiters == null ? null : waiters.first();
             while (waiters != null && first != null && isTurnOf(first)) {
                 first.shortOf().forEach((each, permits) -> {
                     add(each, -permits);
@@ -190,7 +196,7 @@ final class WaitQueues {
                 });
                 woken.add(first);
                 remove(first);
-                first = waiters.waiting.first();
+                first = waiters.first();
             }
         }
         return woken;
@@ -200,20 +206,16 @@ final class WaitQueues {
         return pending.shortOf().entrySet().stream().allMatch(entry -> {
             Waiters waiters = byName.get(entry.getKey());
             return waiters != null
-                    && isFirst(pending, waiters)
-                    && waiters.free >= entry.getValue()
+                    && waiters.isFirst(pending)
+                    && waiters.free() >= entry.getValue()
                     && !closed.test(entry.getKey());
         });
-    }
-
-    private static boolean isFirst(QueuedAcquire pending, Waiters waiters) {
-        return pending.equals(waiters.waiting.first());
     }
 
     /** Empties them, and returns who waited. */
     Collection<QueuedAcquire> clear() {
         Set<QueuedAcquire> all = new LinkedHashSet<>();
-        byName.values().forEach(waiters -> waiters.waiting.forEach(all::add));
+        byName.values().forEach(waiters -> waiters.waiting().forEach(all::add));
         byName.clear();
         all.forEach(pending -> pending.shortOf().clear());
         return all;

@@ -134,7 +134,7 @@ class GrantQueueTests {
         Batch refused = queue.take(true, true, false);
 
         assertThat(poll(1)).as("while a batch is in flight").isEqualTo(false);
-        queue.finish(refused, Map.of("backup", new RemainingAvailability(1, 7, 7)), impatient::giveUp);
+        queue.finish(refused, Map.of("backup", new RemainingAvailability(1, 0, 1, 7, 7)), impatient::giveUp);
 
         assertThat(refused.members()).containsExactly(impatient);
         assertThat(queue.take(true, true, false).members()).containsExactly(waiter);
@@ -149,23 +149,103 @@ class GrantQueueTests {
         Batch first = queue.take(true, true, false);
         queue.released(Map.of("backup", 1)); // the second is woken for this one
         first.members().forEach(QueuedAcquire::giveUp);
-        queue.finish(first, Map.of("backup", new RemainingAvailability(0, 7, 8)), () -> {});
+        queue.finish(first, Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 8)), () -> {});
 
         assertThat(first.members()).containsExactly(waiters.get(0));
         assertThat(queue.take(true, true, false).members()).containsExactly(waiters.get(1));
     }
 
+    @Test
+    void letsANewcomerWaitWhereOthersWaitAlready() {
+        QueuedAcquire first = waiters(1).get(0);
+        queue.add(first);
+        refuseAll();
+        QueuedAcquire newcomer = waiters(1).get(0);
+
+        assertThat(queue.add(newcomer)).as("to be tried").isEqualTo(false);
+
+        assertThat(queue.take(true, true, false).members()).isEmpty();
+        queue.released(Map.of("backup", 2));
+        assertThat(queue.take(true, true, false).members()).containsExactly(first, newcomer);
+    }
+
+    @Test
+    void letsThePollerSeeForThoseThatWaitUnasked() {
+        QueuedAcquire first = waiters(1).get(0);
+        queue.add(first);
+        refuseAll();
+        long asOf = System.nanoTime();
+        queue.add(waiters(1).get(0));
+
+        assertThat(queue.waiters().free(Map.of("backup", new PolledAvailability(1, 0, 1, 0)), asOf))
+                .isEqualTo(true);
+        assertThat(queue.take(true, true, false).members()).containsExactly(first);
+    }
+
+    @Test
+    void triesANewcomerWhoseAnswerIsNotKnown() {
+        queue.add(waiters(1).get(0));
+        refuseAll();
+
+        assertThat(queue.add(willingToWait(command("copy", 1), Duration.ofMinutes(1))))
+                .as("nobody waits there")
+                .isEqualTo(true);
+        assertThat(queue.add(willingToWait(command("backup", 2), Duration.ofMinutes(1))))
+                .as("more than the capacity")
+                .isEqualTo(true);
+        assertThat(queue.add(willingToWait(command("backup", 1), Duration.ofMillis(500))))
+                .as("nobody may ask while it waits")
+                .isEqualTo(true);
+        assertThat(queue.add(new QueuedAcquire(command("backup", 1), Deadline.in(Duration.ZERO))))
+                .as("it does not wait")
+                .isEqualTo(true);
+        AcquireCommand repeated = new AcquireCommand("id", true, true, Map.of("backup", 1), false, null, "test", null);
+        assertThat(queue.add(willingToWait(repeated, Duration.ofMinutes(1))))
+                .as("it may have been granted before")
+                .isEqualTo(true);
+    }
+
+    @Test
+    void triesANewcomerWhereTheDatabaseHasNotAnsweredForAWhile() {
+        queue.add(waiters(1).get(0));
+        refuseAll();
+
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(5))
+                .atMost(Duration.ofSeconds(10))
+                .until(() -> queue.add(waiters(1).get(0)));
+    }
+
+    @Test
+    void refusesNobodyForWhomTheDatabaseWasNotAsked() {
+        List<QueuedAcquire> refused = waiters(GrantQueue.MAX_LAST_ATTEMPTS);
+        refused.forEach(queue::add);
+        refuseAll();
+        List<QueuedAcquire> unasked = waiters(2);
+        unasked.forEach(queue::add);
+        refused.forEach(queue::tryLast);
+
+        assertThat(queue.tryLast(unasked.get(0))).as("to be tried").isEqualTo(true);
+        boolean unused = queue.waiters().free(Map.of("backup", new PolledAvailability(7, 9, -2, 0)), System.nanoTime());
+        assertThat(queue.tryLast(unasked.get(1))).as("to be tried").isEqualTo(false);
+
+        assertThat(unasked.get(0).lastShortages()).isEmpty();
+        assertThat(unasked.get(1).lastShortages())
+                .containsExactly(new PermitShortage("backup", 7, 9, 1, Optional.empty()));
+    }
+
+    private static QueuedAcquire willingToWait(AcquireCommand command, Duration waitTime) {
+        command.setWillingToWait(true);
+        return new QueuedAcquire(command, Deadline.in(waitTime));
+    }
+
     private boolean poll(long free) {
-        return queue.waiters().free(Map.of("backup", new PolledAvailability(free, 0)), System.nanoTime());
+        return queue.waiters().free(Map.of("backup", new PolledAvailability(1, 1 - free, free, 0)), System.nanoTime());
     }
 
     private static List<QueuedAcquire> waiters(int count) {
         return IntStream.range(0, count)
-                .mapToObj(i -> {
-                    QueuedAcquire pending = new QueuedAcquire(command(), Deadline.in(Duration.ofMinutes(1)));
-                    pending.command().setWillingToWait(true);
-                    return pending;
-                })
+                .mapToObj(i -> willingToWait(command(), Duration.ofMinutes(1)))
                 .toList();
     }
 
@@ -186,7 +266,7 @@ class GrantQueueTests {
     private void refuse(Batch batch) {
         queue.finish(
                 batch,
-                Map.of("backup", new RemainingAvailability(0, 7, 7)),
+                Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7)),
                 () -> batch.members().forEach(pending -> {
                     pending.refused(List.of(FULL));
                     if (pending.command().isWillingToWait()) {
@@ -202,7 +282,11 @@ class GrantQueueTests {
     }
 
     private static AcquireCommand command() {
+        return command("backup", 1);
+    }
+
+    private static AcquireCommand command(String name, int count) {
         return new AcquireCommand(
-                UUID.randomUUID().toString(), false, true, Map.of("backup", 1), false, null, "test", null);
+                UUID.randomUUID().toString(), false, true, Map.of(name, count), false, null, "test", null);
     }
 }

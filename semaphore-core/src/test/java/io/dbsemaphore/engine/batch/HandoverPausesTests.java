@@ -89,7 +89,7 @@ class HandoverPausesTests {
     }
 
     private void batch(long fenceBefore, long fence) {
-        pauses.batch(NAME, new RemainingAvailability(0, fenceBefore, fence), true);
+        pauses.batch(NAME, new RemainingAvailability(1, 1, 0, fenceBefore, fence), true);
     }
 
     private void poll(long fence) {
