@@ -9,31 +9,31 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 
 /**
- * A method and the annotation that applies to it; words their refusals, so that each names the method, the attribute and
- * its value.
+ * A method and the annotation that applies to it. Builds the exceptions for annotations that cannot work, so that each
+ * names the method, the attribute and its value.
  *
  * @param method the most specific method of the class
  * @param targetClass the class of the bean
- * @param annotation the annotation of the method or of a type, merged
+ * @param annotation the merged annotation of the method or of a type
  */
 record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotation) {
 
-    /** The return type, its type variables resolved as far as the class says. */
+    /** The return type, with the type variables that the class resolves. */
     ResolvableType returnType() {
         return ResolvableType.forMethodReturnType(method, targetClass);
     }
 
-    /** A refusal of the method as such. */
+    /** An exception about the method. */
     IllegalStateException refuse(String problem) {
         return refuse(problem, (Throwable) null);
     }
 
-    /** A refusal of an attribute. */
+    /** An exception about an attribute. */
     IllegalStateException refuse(String attribute, Object value, String problem) {
         return refuse(attribute, value, problem, null);
     }
 
-    /** A refusal of an attribute, after a complaint about it. */
+    /** An exception about an attribute, with a cause. */
     IllegalStateException refuse(String attribute, Object value, String problem, @Nullable Throwable cause) {
         String shown = value instanceof String ? "\"" + value + "\"" : value.toString();
         return refuse(attribute + " = " + shown + " " + problem, cause);

@@ -19,8 +19,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds the methods of a class that an annotation applies to: on the method itself or on what it overrides, else on a
- * type. Refuses those that a proxy would leave unguarded without a word.
+ * Finds the methods of a class that an annotation applies to: an annotation of the method or of a method that it
+ * overrides, else of a type. Rejects annotated methods that a proxy cannot intercept.
  */
 final class AnnotatedMethods {
 
@@ -43,9 +43,9 @@ final class AnnotatedMethods {
     }
 
     /**
-     * The annotated methods of a class.
+     * Returns the annotated methods of a class.
      *
-     * @throws IllegalStateException when one of them cannot be guarded
+     * @throws IllegalStateException if one of them cannot be guarded
      */
     static List<AnnotatedMethod> of(Class<?> targetClass) {
         if (!AnnotationUtils.isCandidateClass(targetClass, WithPermits.class)) {
@@ -79,7 +79,7 @@ final class AnnotatedMethods {
         return annotation.map(found -> interceptable(new AnnotatedMethod(method, targetClass, found)));
     }
 
-    /** Covers what the search from the method cannot see: an interface whose method a superclass implements. */
+    /** Covers a case that the search from the method does not: an interface whose method a superclass implements. */
     private Optional<WithPermits> findOnInterfaces(Method method) {
         return annotatedInterfaceMethods.stream()
                 .filter(it -> AopUtils.getMostSpecificMethod(it, targetClass).equals(method))
@@ -91,7 +91,7 @@ final class AnnotatedMethods {
         if (ofType.isEmpty() || !Proxy.isProxyClass(targetClass)) {
             return ofType;
         }
-        // A proxy has interfaces of its own, such as Spring's Advised: only those of the annotated type count
+        // A proxy also implements other interfaces, such as Spring's Advised
         return Stream.of(targetClass.getInterfaces())
                 .filter(type -> method.getDeclaringClass().isAssignableFrom(type))
                 .flatMap(type -> find(type).stream())

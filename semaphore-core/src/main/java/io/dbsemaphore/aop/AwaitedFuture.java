@@ -10,10 +10,10 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The future of guarded work whose permits are waited for without a thread: the method is called once they are held, on the
- * thread that completes the acquire. Cancelling it ends the wait, or the work.
+ * The future of guarded work whose permits are acquired asynchronously. The method is called when the permits are held,
+ * on the thread that completes the acquire. Cancelling the future cancels the acquire or the work.
  *
- * @param <T> what the work comes to
+ * @param <T> the type of the result
  */
 final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<T> {
 
@@ -33,13 +33,13 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
     /**
      * Calls the method when the permits are held.
      *
-     * @param call a clone of the invocation, whose own thread goes on
+     * @param call a clone of the invocation, since the thread of the original proceeds
      */
     static AwaitedFuture<@Nullable Object> of(
             CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor releases) {
         AwaitedFuture<@Nullable Object> future = new AwaitedFuture<>(acquire, call, refusal, releases);
         CompletableFuture<?> withdrawn =
-                future.whenComplete((value, failure) -> acquire.cancel(true)); // no effect on one that has ended
+                future.whenComplete((value, failure) -> acquire.cancel(true)); // no effect once it is complete
         CompletableFuture<?> called = acquire.whenComplete((grant, failure) -> future.acquired(grant, failure));
         return future;
     }
@@ -65,7 +65,7 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
     }
 
     private void proceed(PermitGrant grant) throws Throwable {
-        if (isDone()) { // nobody wants it any more
+        if (isDone()) { // cancelled, or completed by the application
             GrantRelease.afterSuccess(grant);
             return;
         }
@@ -84,7 +84,7 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
         }
     }
 
-    @SuppressWarnings("unchecked") // what the method, or its fallback, returns is what its caller is to get
+    @SuppressWarnings("unchecked") // the method or its fallback returns what the caller expects
     private void follow(@Nullable Object work) {
         if (work == null) {
             complete((T) null);

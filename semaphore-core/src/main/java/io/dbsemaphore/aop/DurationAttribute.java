@@ -3,7 +3,10 @@ package io.dbsemaphore.aop;
 import java.time.Duration;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
-/** Reads the durations of an annotation: {@code 30s}, {@code 1h30m} or {@code PT30S}, never a number without a unit. */
+/**
+ * Parses the durations of an annotation: {@code 30s}, {@code 1h30m} or {@code PT30S}. A number without a unit is
+ * rejected.
+ */
 final class DurationAttribute {
 
     private DurationAttribute() {}
@@ -11,10 +14,10 @@ final class DurationAttribute {
     /**
      * Parses a duration.
      *
-     * @throws IllegalStateException when it is none, or less than {@code least}
+     * @throws IllegalStateException if the text is not a duration or is shorter than {@code least}
      */
     static Duration parse(AnnotatedMethod annotated, String attribute, String text, Duration least) {
-        // Spring reads a bare number as milliseconds, and a lone sign as zero
+        // Spring parses a number without a unit as milliseconds, and a sign without a number as zero
         if (text.chars().noneMatch(Character::isDigit) || text.chars().noneMatch(Character::isLetter)) {
             throw annotated.refuse(attribute, text, "is not a duration. Write a number and its unit, as 30s or PT30S");
         }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
 
-/** Calls another method of the target with the same arguments, followed by the exception if it takes one. */
+/** Calls another method of the target with the same arguments, followed by the exception if the method declares it. */
 final class FallbackMethod implements Refusal {
 
     private final Method method;
@@ -26,9 +26,9 @@ final class FallbackMethod implements Refusal {
     }
 
     /**
-     * The fallback method that the annotation names; of two, the one that takes the exception.
+     * Finds the fallback method that the annotation names; of two overloads, the one that takes the exception.
      *
-     * @throws IllegalStateException when there is none that fits
+     * @throws IllegalStateException if no method matches
      */
     static FallbackMethod of(AnnotatedMethod annotated) {
         String name = annotated.annotation().fallbackMethod();
@@ -91,7 +91,7 @@ final class FallbackMethod implements Refusal {
             throw annotated.refuse(
                     "fallbackMethod",
                     method.getName(),
-                    "returns %s, which cannot stand in for %s. Return the same type"
+                    "returns %s, which is not assignable to %s. Return the same type"
                             .formatted(returned.getName(), needed.getName()));
         }
     }

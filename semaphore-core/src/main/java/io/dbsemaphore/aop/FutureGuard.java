@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 
 /**
- * Guards a method whose work has ended when the future that it returns completes. Without a wait time it acquires and calls
- * on the calling thread. With one it returns at once, and no thread waits: the method is called when the permits are held, on
- * a thread of the library.
+ * Guards a method whose work ends when the future that it returns completes. Without a wait time it acquires and calls
+ * the method on the calling thread. With a wait time it returns at once without blocking a thread, and the method is
+ * called on a thread of the library when the permits are held.
  */
 final class FutureGuard implements MethodGuard {
 

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Releases when the work has ended. A release that fails never changes how the work ended. */
+/** Releases a grant when the work has ended. A failure of the release does not change the outcome of the work. */
 final class GrantRelease {
 
     private static final Logger log = LoggerFactory.getLogger(GrantRelease.class);
@@ -21,7 +21,7 @@ final class GrantRelease {
         }
     }
 
-    /** Releases after work that failed; a failure is added to the one of the work, as suppressed. */
+    /** Releases after work that failed; a failure of the release is added to it as a suppressed exception. */
     static void afterFailure(PermitGrant grant, Throwable failure) {
         try {
             grant.release();
@@ -32,15 +32,15 @@ final class GrantRelease {
 
     static void logFailure(PermitGrant grant, Throwable releaseFailure) {
         log.warn(
-                "The work of {} on {} is done, but its permits could not be released yet; at the latest they are free"
-                        + " when their TTL has passed",
+                "The work under grant {} on {} succeeded, but the release of its permits failed. The release is repeated in"
+                        + " the background; the permits are available when their TTL has passed at the latest",
                 grant.externalId(),
                 grant.permits(),
                 releaseFailure);
     }
 
     static void suppress(Throwable failure, Throwable releaseFailure) {
-        // What a future wraps is what its callers get to see
+        // A future passes the wrapped exception to its dependents
         Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
         Throwable seen = cause == null ? failure : cause;
         if (seen != releaseFailure) {

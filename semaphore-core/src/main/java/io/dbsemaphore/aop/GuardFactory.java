@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.ReactiveAdapter;
 
-/** Makes the guard of an annotated method, once everything about it that can be checked was found to be right. */
+/** Creates the guard of an annotated method, after it has checked everything that can be checked at start-up. */
 final class GuardFactory {
 
     private final ReturnTypes returnTypes = new ReturnTypes();
@@ -25,15 +25,15 @@ final class GuardFactory {
         this.parser = new WithPermitsParser(new PlaceholderResolver(beanFactory));
     }
 
-    /** The names without expressions of all annotations so far, each with a method that has it. */
+    /** The names without expressions in the annotations processed so far, each with one of the methods that uses it. */
     Map<String, String> literalNames() {
         return Map.copyOf(literalNames);
     }
 
     /**
-     * Makes a guard.
+     * Creates a guard.
      *
-     * @throws IllegalStateException when the annotation cannot work for the method
+     * @throws IllegalStateException if the annotation cannot work for the method
      */
     MethodGuard create(AnnotatedMethod annotated) {
         ReturnShape shape = returnTypes.shapeOf(annotated);
@@ -64,7 +64,8 @@ final class GuardFactory {
             throw annotated.refuse(
                     "onUnavailable",
                     OnUnavailable.SKIP,
-                    "has nothing to return as " + adapter.getReactiveType().getName() + ", which cannot be empty");
+                    "is not supported for the return type "
+                            + adapter.getReactiveType().getName() + ", which cannot be empty");
         }
         return new ReactiveGuard(operations, requests, refusal, adapter, releases);
     }

@@ -12,7 +12,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
 
-/** The guards of all classes that were asked for, each made once. */
+/** The guards of all classes that were looked up, each created once. */
 final class GuardRegistry {
 
     private final GuardFactory factory;
@@ -26,13 +26,13 @@ final class GuardRegistry {
     /**
      * Whether any method of the class is guarded.
      *
-     * @throws IllegalStateException when an annotation of the class cannot work
+     * @throws IllegalStateException if an annotation of the class cannot work
      */
     boolean hasGuards(Class<?> targetClass) {
         return !guardsOf(targetClass).isEmpty();
     }
 
-    /** The guard of a method, which may be the one of an interface or a superclass. */
+    /** The guard of a method, which may be declared by an interface or a superclass. */
     Optional<MethodGuard> find(Method method, @Nullable Class<?> targetClass) {
         Class<?> type = targetClass == null ? method.getDeclaringClass() : targetClass;
         Map<Signature, MethodGuard> guards = guardsOf(type);
@@ -52,7 +52,7 @@ final class GuardRegistry {
         Class<?> userClass = ClassUtils.getUserClass(targetClass);
         Map<Signature, MethodGuard> guards = guardsByClass.get(userClass);
         if (guards == null) {
-            // Not within the map: resolving a placeholder may run code of the application, which may create beans
+            // Not in computeIfAbsent: resolving a placeholder may run application code, which may create beans
             guards = create(userClass);
             guardsByClass.putIfAbsent(userClass, guards);
         }
@@ -67,11 +67,11 @@ final class GuardRegistry {
         return Map.copyOf(guards);
     }
 
-    /** What tells the methods of one class apart, whichever type they were called through. */
+    /** Identifies a method within a class, independent of the type that declares it. */
     private record Signature(String name, List<Class<?>> parameterTypes) {
 
         static Signature of(Method method, Class<?> targetClass) {
-            // The methods of a proxy class say nothing: its interfaces are what it is
+            // A proxy class is characterized by its interfaces, not by its own methods
             Method specific =
                     Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
             return new Signature(specific.getName(), List.of(specific.getParameterTypes()));

@@ -7,8 +7,9 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads on which guards release for callers that must not be blocked: event loops, and whoever completes a future.
- * Daemons that end when idle, so that nobody has to shut them down. Not shared with the application.
+ * The threads on which guards release for callers that must not be blocked, such as event loops and threads that
+ * complete a future. Daemon threads, separate from those of the application, which end when idle and so need no
+ * shutdown.
  */
 final class GuardThreads {
 
@@ -17,9 +18,9 @@ final class GuardThreads {
     private GuardThreads() {}
 
     /**
-     * As many as there are releases at once, never more than grants are held: a release must not queue behind the code
-     * that goes on after an earlier one, on the same thread. While the system has no thread for one, it is done by the
-     * thread that hands it in.
+     * Returns an executor with one thread for each concurrent release; there are never more of them than grants are
+     * held. A release must not queue behind dependent actions that an earlier one runs on the same thread. If no thread
+     * can be created, the submitting thread runs the release.
      */
     static Executor forReleases() {
         Executor threads = new ThreadPoolExecutor(
@@ -32,7 +33,7 @@ final class GuardThreads {
         return release -> {
             try {
                 threads.execute(release);
-            } catch (Error noThread) { // a release must not depend on one
+            } catch (Error noThread) { // a release must succeed without a further thread
                 release.run();
             }
         };

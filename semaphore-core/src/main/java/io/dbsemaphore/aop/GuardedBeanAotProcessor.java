@@ -8,8 +8,8 @@ import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.util.ClassUtils;
 
 /**
- * In a native image: the annotated methods of a bean are found, and its fallback methods can be called. A method that cannot
- * be guarded fails the build instead of the start.
+ * Registers the runtime hints that a native image needs to find the annotated methods of a bean and to call its
+ * fallback methods. A method that cannot be guarded fails the build instead of the start.
  */
 final class GuardedBeanAotProcessor implements BeanRegistrationAotProcessor {
 

@@ -9,10 +9,10 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The future of guarded work: completes as the work does, but after its permits were released. Cancelling it cancels the
- * work and releases.
+ * The future of guarded work. Completes as the work does, after its permits have been released. Cancelling it cancels
+ * the work and releases the permits.
  *
- * @param <T> what the work comes to
+ * @param <T> the type of the result
  */
 final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<T> {
 
@@ -27,8 +27,8 @@ final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<
     }
 
     /**
-     * Guards work that was begun. What has ended already is released on this thread, all else by the executor; where that
-     * has no thread for it, on the thread that ends the work.
+     * Guards work that has started. Work that has already ended is released on this thread, all other work on the
+     * executor; if the executor rejects the release, on the thread that ends the work.
      */
     static <T extends @Nullable Object> GuardedFuture<T> of(
             CompletionStage<T> work, PermitGrant grant, Executor releases) {
@@ -41,7 +41,7 @@ final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<
     private void endOn(Executor executor, T value, @Nullable Throwable failure) {
         try {
             executor.execute(() -> end(value, failure));
-        } catch (Throwable refused) { // shut down, or without a thread: the permits must not stay held for that
+        } catch (Throwable rejected) { // by an executor that is shut down or has no thread
             end(value, failure);
         }
     }
@@ -59,7 +59,7 @@ final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<
         try {
             work.toCompletableFuture().cancel(mayInterruptIfRunning);
         } catch (UnsupportedOperationException notCancellable) {
-            // It goes on, and so be it: cancelling has always been a request
+            // The work continues: cancellation is a request
         }
         Throwable releaseFailure = release();
         if (releaseFailure != null) {
@@ -85,7 +85,7 @@ final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<
         }
     }
 
-    /** Releases, or waits for whoever does: the end of the work and a cancellation may meet. */
+    /** Releases the grant, or waits for a concurrent release: the end of the work and a cancellation may coincide. */
     private @Nullable Throwable release() {
         release.run();
         try {

@@ -4,7 +4,10 @@ import java.lang.reflect.Method;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code #root} is in the expressions of an annotation: the call. Its getters are the properties. */
+/**
+ * The root object ({@code #root}) of the expressions in an annotation. Its getters are the properties that expressions
+ * can use.
+ */
 final class InvocationRoot {
 
     private final AnnotatedMethod annotated;

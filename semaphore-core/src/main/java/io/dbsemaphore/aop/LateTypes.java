@@ -16,7 +16,7 @@ final class LateTypes {
     private static final List<Class<?>> CLASSES =
             List.of(Future.class, CompletionStage.class, Callable.class, Flow.Publisher.class, BaseStream.class);
 
-    /** By name, so that none of these libraries is needed. */
+    /** By name, so that these libraries are not required. */
     private static final Set<String> NAMES = Set.of(
             "org.reactivestreams.Publisher",
             "org.springframework.web.context.request.async.DeferredResult",
@@ -39,7 +39,7 @@ final class LateTypes {
 
     private LateTypes() {}
 
-    /** Whether the type is one of them, or a subtype. */
+    /** Whether the type is one of them or a subtype. */
     static boolean contains(Class<?> type) {
         return CLASSES.stream().anyMatch(late -> late.isAssignableFrom(type)) || isNamed(type);
     }

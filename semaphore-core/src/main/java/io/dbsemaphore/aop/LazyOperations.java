@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations, asked for when they are first needed. Without a lock: the supplier usually creates a bean, under a lock
- * of its own, and a bean may be calling a guarded method while it is created. Asking twice does no harm.
+ * Supplies the operations, and looks them up on first use. Uses no lock: the supplier usually creates a bean under a
+ * lock of Spring's, and a bean may call a guarded method while it is being created. A repeated look-up is harmless.
  */
 final class LazyOperations implements Supplier<SemaphoreOperations> {
 

@@ -5,7 +5,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.SystemPropertyUtils;
 
-/** Resolves the placeholders of an annotation, and does not let one pass that has no value. */
+/** Resolves the placeholders of an annotation. Rejects placeholders without a value. */
 final class PlaceholderResolver {
 
     private final BeanFactory beanFactory;
@@ -15,9 +15,9 @@ final class PlaceholderResolver {
     }
 
     /**
-     * The text with its placeholders replaced.
+     * Replaces the placeholders of a text.
      *
-     * @throws IllegalStateException when one has no value
+     * @throws IllegalStateException if a placeholder has no value
      */
     String resolve(AnnotatedMethod annotated, String attribute, String text) {
         String resolved = text;

@@ -5,7 +5,7 @@ import io.dbsemaphore.PermitGrant;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-/** The call of a method as work to be done while permits are held, and the knowledge whether it was begun. */
+/** Adapts a method invocation to a {@link PermitCallback}, and records whether it was started. */
 final class Proceeding implements PermitCallback<@Nullable Object, Throwable> {
 
     private final MethodInvocation invocation;

@@ -19,9 +19,9 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Guards a method whose work is done when what it returns is subscribed to. The method itself is called by each
- * subscription, on {@code boundedElastic}, under the grant that the subscription has acquired; its request is made when
- * the method is called.
+ * Guards a method whose work is done when the publisher that it returns is subscribed to. The method is called for each
+ * subscription, on {@code boundedElastic}, under the grant that the subscription has acquired. The request is created
+ * when the method is called.
  */
 final class ReactiveGuard implements MethodGuard {
 
@@ -47,27 +47,28 @@ final class ReactiveGuard implements MethodGuard {
     @Override
     public Object invoke(MethodInvocation invocation) {
         AcquireRequest request = requests.create(invocation);
-        // A call proceeds once only, and each subscription is to be a call: they are all made from this one
+        // An invocation can proceed only once, so each subscription uses a clone of this one
         ProxyMethodInvocation call = (ProxyMethodInvocation) ((ProxyMethodInvocation) invocation).invocableClone();
-        Mono<Lease> leases = Mono.fromSupplier(() -> new Lease(operations.get(), request, releases));
+        Mono<SubscriptionGrant> grants =
+                Mono.fromSupplier(() -> new SubscriptionGrant(operations.get(), request, releases));
         return adapter.fromPublisher(
                 adapter.isMultiValue()
                         ? Flux.usingWhen(
-                                leases,
-                                lease -> attempt(lease, call).flatMapMany(Attempt::publisher),
-                                Lease::end,
-                                Lease::endAfter,
-                                Lease::end)
+                                grants,
+                                held -> attempt(held, call).flatMapMany(Attempt::publisher),
+                                SubscriptionGrant::end,
+                                SubscriptionGrant::endAfter,
+                                SubscriptionGrant::end)
                         : Mono.usingWhen(
-                                leases,
-                                lease -> attempt(lease, call).flatMap(attempt -> Mono.from(attempt.publisher())),
-                                Lease::end,
-                                Lease::endAfter,
-                                Lease::end));
+                                grants,
+                                held -> attempt(held, call).flatMap(attempt -> Mono.from(attempt.publisher())),
+                                SubscriptionGrant::end,
+                                SubscriptionGrant::endAfter,
+                                SubscriptionGrant::end));
     }
 
-    private Mono<Attempt> attempt(Lease lease, ProxyMethodInvocation call) {
-        return lease.acquire()
+    private Mono<Attempt> attempt(SubscriptionGrant held, ProxyMethodInvocation call) {
+        return held.acquire()
                 .map(grant -> granted(call, grant))
                 .onErrorResume(PermitsUnavailableException.class, refused -> Mono.just(refused(call, refused)))
                 .publishOn(Schedulers.boundedElastic());
@@ -90,14 +91,14 @@ final class ReactiveGuard implements MethodGuard {
         }
     }
 
-    /** An acquire that was granted or refused: what is to be subscribed to next. */
+    /** The outcome of an acquire: supplies the publisher to subscribe to next. */
     @FunctionalInterface
     private interface Attempt {
 
         Publisher<Object> publisher();
     }
 
-    /** The method, or what answers in its place. */
+    /** The method, or its replacement. */
     @FunctionalInterface
     private interface Body {
 

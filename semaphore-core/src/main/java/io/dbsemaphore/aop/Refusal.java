@@ -4,15 +4,15 @@ import io.dbsemaphore.PermitsUnavailableException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-/** What becomes of a call whose own acquire was refused. */
+/** Handles a call whose acquire was refused. */
 @FunctionalInterface
 interface Refusal {
 
     /**
-     * Answers the call in place of the method.
+     * Handles the call in place of the method.
      *
-     * @return what to return; {@code null} where there is nothing
-     * @throws Throwable what to throw
+     * @return the result; {@code null} if there is none
+     * @throws Throwable the exception to throw to the caller
      */
     @Nullable Object answer(MethodInvocation invocation, PermitsUnavailableException refused) throws Throwable;
 }

@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes what an annotation says about a refused acquire: throw, skip, or fall back. */
+/**
+ * Creates the handler that an annotation asks for when an acquire is refused: throw, skip, or call a fallback method.
+ */
 final class Refusals {
 
     private static final Logger log = LoggerFactory.getLogger(Refusals.class);
@@ -21,9 +23,9 @@ final class Refusals {
     private Refusals() {}
 
     /**
-     * The refusal of a method.
+     * Creates the handler for a method.
      *
-     * @throws IllegalStateException when it cannot work for this method
+     * @throws IllegalStateException if it cannot work for this method
      */
     static Refusal of(AnnotatedMethod annotated) {
         WithPermits annotation = annotated.annotation();
@@ -50,7 +52,8 @@ final class Refusals {
             throw annotated.refuse(
                     "onUnavailable",
                     OnUnavailable.SKIP,
-                    "has nothing to return as %1$s. Return an Optional or the wrapper of %1$s".formatted(returned));
+                    "is not supported for the return type %1$s. Return an Optional or the wrapper of %1$s"
+                            .formatted(returned));
         }
         Supplier<@Nullable Object> nothing = nothing(returned);
         return (invocation, refused) -> {

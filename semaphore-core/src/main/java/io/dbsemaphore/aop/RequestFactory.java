@@ -13,7 +13,10 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** Makes the request of a call: the annotation with its expressions evaluated. One without any is made once. */
+/**
+ * Creates the request of a call by evaluating the expressions of the annotation. A request without expressions is
+ * created once.
+ */
 final class RequestFactory {
 
     private final WithPermitsOperation operation;
@@ -23,7 +26,7 @@ final class RequestFactory {
     /**
      * Creates a factory.
      *
-     * @throws IllegalStateException when no call can have a valid request
+     * @throws IllegalStateException if the annotation has no expressions and its request is invalid
      */
     RequestFactory(WithPermitsOperation operation, BeanFactory beanFactory) {
         this.operation = operation;
@@ -36,9 +39,9 @@ final class RequestFactory {
     }
 
     /**
-     * The request of this call.
+     * Creates the request of a call.
      *
-     * @throws IllegalArgumentException when an expression fails, or yields nothing that can be acquired
+     * @throws IllegalArgumentException if an expression fails, or evaluates to an invalid value
      */
     AcquireRequest create(MethodInvocation invocation) {
         return constant != null ? constant : create(operation, context(invocation));
@@ -92,13 +95,13 @@ final class RequestFactory {
             String name = claim.name().evaluate(context);
             try {
                 SemaphoreName.requireValid(name);
-                // The whole capacity, named twice, is still the whole capacity
+                // An exclusive name that is given twice still asks for the whole capacity once
                 permits.merge(name, claim.count(), operation.exclusive() ? Math::max : Math::addExact);
             } catch (IllegalArgumentException invalid) {
                 throw claim.name().refuse("is not valid. " + invalid.getMessage(), invalid);
             } catch (ArithmeticException overflow) {
                 throw claim.name()
-                        .refuse("asks for more permits of '" + name + "' than an int can count, added up", overflow);
+                        .refuse("requests more than Integer.MAX_VALUE permits of '" + name + "' in total", overflow);
             }
         }
         return permits;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.aop;
 
-/** When the work of a method has ended, by what it returns. */
+/** When the work of a method ends, depending on its return type. */
 enum ReturnShape {
 
     /** When the method returns. */

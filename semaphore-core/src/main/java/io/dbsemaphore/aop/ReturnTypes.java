@@ -10,10 +10,10 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
-/** Says when the work of a method has ended, and refuses a method where that cannot be known. */
+/** Determines when the work of a method ends, and rejects methods for which that cannot be determined. */
 final class ReturnTypes {
 
-    /** Enough for any type that is written down, and an end to those that contain themselves. */
+    /** Ends the search in types that refer to themselves. */
     private static final int MAX_DEPTH = 8;
 
     private final @Nullable ReactiveAdapterRegistry reactiveTypes;
@@ -24,9 +24,9 @@ final class ReturnTypes {
     }
 
     /**
-     * The shape of a method.
+     * Determines when the work of a method ends.
      *
-     * @throws IllegalStateException when its work may go on after anything that can be seen
+     * @throws IllegalStateException if the work may continue after anything that the library can observe
      */
     ReturnShape shapeOf(AnnotatedMethod annotated) {
         if (isSuspending(annotated.method())) {
@@ -48,18 +48,19 @@ final class ReturnTypes {
         return shape;
     }
 
-    /** How to turn what the method returns into a publisher and back, where it returns a reactive type. */
+    /** The adapter of the return type; empty if it is not a reactive type. */
     Optional<ReactiveAdapter> adapterOf(AnnotatedMethod annotated) {
         Class<?> returned = annotated.returnType().toClass();
         return Optional.ofNullable(reactiveTypes == null ? null : reactiveTypes.getAdapter(returned))
-                // An adapter also takes subtypes, but what it makes is none
+                // An adapter accepts subtypes of its type, but does not create them
                 .filter(adapter -> adapter.getReactiveType() == returned);
     }
 
     /**
-     * Returns a result, after a look at it: a method that is declared to return an {@code Object} may return anything.
+     * Checks the result of a method that is declared to return {@code Object}.
      *
-     * @throws IllegalStateException when the work of the result goes on
+     * @return the result
+     * @throws IllegalStateException if the work of the result has not ended
      */
     @Nullable Object requireEnded(AnnotatedMethod annotated, @Nullable Object result) {
         if (result != null && LateTypes.contains(result.getClass())) {
@@ -91,11 +92,11 @@ final class ReturnTypes {
 
     private IllegalStateException refuse(AnnotatedMethod annotated, String problem) {
         return annotated.refuse(
-                "it " + problem + " later than the method: its permits would be released while it goes on."
+                "it " + problem + " later than the method: its permits would be released while it is still running."
                         + " Return a value, a CompletableFuture or a CompletionStage"
                         + (reactiveTypes == null
                                 ? " (or, with Reactor on the classpath, a Mono or Flux)"
-                                : ", a Mono, a Flux or another type that Spring's ReactiveAdapterRegistry knows")
+                                : ", a Mono, a Flux or another type that Spring's ReactiveAdapterRegistry supports")
                         + ", or use SemaphoreOperations.acquire and release");
     }
 }

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-/** Guards a method whose work has ended when it returns: acquire, call and release, all on the calling thread. */
+/** Guards a method whose work ends when it returns. Acquires, calls the method and releases on the calling thread. */
 final class SynchronousGuard implements MethodGuard {
 
     private final Supplier<SemaphoreOperations> operations;
@@ -28,7 +28,7 @@ final class SynchronousGuard implements MethodGuard {
             return operations.get().execute(request, call);
         } catch (PermitsUnavailableException refused) {
             if (call.hasBegun()) {
-                // Another acquire was refused, within the method: that is the method's to deal with
+                // Thrown by the method itself: another acquire within it was refused
                 throw refused;
             }
             return refusal.answer(invocation, refused);

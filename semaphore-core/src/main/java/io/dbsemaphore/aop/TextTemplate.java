@@ -11,12 +11,12 @@ import org.springframework.expression.common.LiteralExpression;
 import org.springframework.util.ObjectUtils;
 
 /**
- * A text with expressions in it. The parts are evaluated one by one: rendered as a whole, {@code tenant:#{#t.id}} would
- * come out as {@code tenant:} where the id is {@code null}, and all such tenants would share a semaphore.
+ * A text with expressions. The parts are evaluated one by one: evaluated as a whole, {@code tenant:#{#t.id}} would
+ * yield {@code tenant:} if the id is {@code null}, and all such tenants would share a semaphore.
  *
- * @param annotated where it stands
- * @param attribute the attribute it was given as
- * @param text the text, its placeholders resolved
+ * @param annotated the annotated method
+ * @param attribute the attribute of the annotation
+ * @param text the text, with placeholders resolved
  * @param parts its literals and expressions, in order
  */
 record TextTemplate(AnnotatedMethod annotated, String attribute, String text, List<Expression> parts) {
@@ -30,9 +30,9 @@ record TextTemplate(AnnotatedMethod annotated, String attribute, String text, Li
     }
 
     /**
-     * The text with its expressions replaced.
+     * Replaces the expressions by their values.
      *
-     * @throws IllegalArgumentException when one of them fails or has no value
+     * @throws IllegalArgumentException if an expression fails or has no value
      */
     String evaluate(EvaluationContext context) {
         StringBuilder result = new StringBuilder();
@@ -42,7 +42,7 @@ record TextTemplate(AnnotatedMethod annotated, String attribute, String text, Li
         return result.toString();
     }
 
-    /** Says that the template came to nothing that can be acquired with. */
+    /** An exception for a template that does not evaluate to a valid value. */
     IllegalArgumentException refuse(String problem, @Nullable Throwable cause) {
         return new IllegalArgumentException(
                 "@WithPermits on %s: %s = \"%s\" %s. Nothing was acquired"
@@ -60,7 +60,7 @@ record TextTemplate(AnnotatedMethod annotated, String attribute, String text, Li
             }
         } catch (RuntimeException failure) {
             throw refuse(
-                    "cannot be evaluated at #{%s}: %s".formatted(part.getExpressionString(), failure.getMessage()),
+                    "cannot be evaluated: #{%s} failed: %s".formatted(part.getExpressionString(), failure.getMessage()),
                     failure);
         }
         if (value instanceof String string) {
@@ -69,7 +69,7 @@ record TextTemplate(AnnotatedMethod annotated, String attribute, String text, Li
         throw refuse(
                 value == null
                         ? "has no value: #{%s} is null".formatted(part.getExpressionString())
-                        : "needs one value, but #{%s} has many: %s"
+                        : "needs a single value, but #{%s} is a %s"
                                 .formatted(
                                         part.getExpressionString(),
                                         value.getClass().getName()),

@@ -16,7 +16,7 @@ import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
-/** Parses the templates of an annotation, and finds out at start-up what would fail at each call. */
+/** Parses the templates of an annotation, and detects at start-up what would fail for every call. */
 final class TextTemplateParser {
 
     private final ExpressionParser parser = new SpelExpressionParser();
@@ -29,7 +29,7 @@ final class TextTemplateParser {
     /**
      * Parses a template.
      *
-     * @throws IllegalStateException when it does not parse, or speaks of an argument that the method does not have
+     * @throws IllegalStateException if it cannot be parsed, or uses a variable that the method does not have
      */
     TextTemplate parse(AnnotatedMethod annotated, String attribute, String given) {
         String text = placeholders.resolve(annotated, attribute, given);
@@ -40,8 +40,7 @@ final class TextTemplateParser {
                     ? List.of(composite.getExpressions())
                     : List.of(expression);
         } catch (ParseException | IllegalStateException malformed) {
-            throw annotated.refuse(
-                    attribute, text, "has an expression that does not parse: " + malformed.getMessage(), malformed);
+            throw annotated.refuse(attribute, text, "has an invalid expression: " + malformed.getMessage(), malformed);
         }
         TextTemplate template = new TextTemplate(annotated, attribute, text, parts);
         requireKnownVariables(template, variablesOf(annotated));
@@ -70,7 +69,7 @@ final class TextTemplateParser {
                             .refuse(
                                     template.attribute(),
                                     template.text(),
-                                    "speaks of %s, which is none of %s. Correct it, use #p0 for the first argument, or"
+                                    "uses %s, which is not one of %s. Correct it, use #p0 for the first argument, or"
                                                     .formatted(unknown, known)
                                             + " compile with -parameters");
                 });

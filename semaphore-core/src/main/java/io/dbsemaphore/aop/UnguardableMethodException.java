@@ -2,7 +2,7 @@ package io.dbsemaphore.aop;
 
 import org.jspecify.annotations.Nullable;
 
-/** A {@link io.dbsemaphore.annotation.WithPermits} that cannot work where it is. */
+/** Thrown at start-up for a {@link io.dbsemaphore.annotation.WithPermits} annotation that cannot work on its method. */
 public final class UnguardableMethodException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
@@ -10,7 +10,7 @@ public final class UnguardableMethodException extends IllegalStateException {
     private final String problem;
     private final String action;
 
-    /** The problem is a sentence, what follows says what to do. */
+    /** Creates an exception. The first sentence of {@code problemAndAction} is the problem, the rest is the action. */
     UnguardableMethodException(String method, String problemAndAction, @Nullable Throwable cause) {
         super("@WithPermits on " + method + ": " + problemAndAction, cause);
         int end = problemAndAction.indexOf(". ");
@@ -19,12 +19,12 @@ public final class UnguardableMethodException extends IllegalStateException {
         this.action = end < 0 ? "Correct the annotation or the method" : problemAndAction.substring(end + 2);
     }
 
-    /** The method, and what is wrong with it. */
+    /** {@return the method, and what is wrong with it} */
     public String problem() {
         return problem;
     }
 
-    /** What to do about it. */
+    /** {@return what to do about it} */
     public String action() {
         return action;
     }

@@ -9,8 +9,8 @@ import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 
 /**
- * Puts {@link io.dbsemaphore.annotation.WithPermits} methods under their semaphores. Declare it as a bean, with
- * {@code ROLE_INFRASTRUCTURE} where no other advice than Spring's own is proxied:
+ * Guards {@link io.dbsemaphore.annotation.WithPermits} methods. The starter declares it; without the starter, declare
+ * it as a bean, with {@code ROLE_INFRASTRUCTURE} if only Spring's infrastructure advisors are applied:
  *
  * <pre>{@code
  * @Bean
@@ -20,15 +20,15 @@ import org.springframework.beans.factory.BeanFactory;
  * }
  * }</pre>
  *
- * <p>An annotation that cannot work is an {@link IllegalStateException} that fails the creation of its bean.
+ * <p>An annotation that cannot work fails the creation of its bean with an {@link IllegalStateException}.
  *
- * <p>Ordered outside of transactions, which are {@code LOWEST_PRECEDENCE}: permits are acquired before the transaction of
- * a method begins and released after it was committed. {@code @Async}, {@code @Retryable} and {@code @ConcurrencyLimit}
- * put themselves before all advisors, so each retry is an acquire of its own.
+ * <p>Ordered before transaction advice, which has {@code LOWEST_PRECEDENCE}: the permits are acquired before the
+ * transaction of a method begins and released after it has committed. {@code @Async}, {@code @Retryable} and
+ * {@code @ConcurrencyLimit} come before all advisors, so that each retry is a separate acquire.
  */
 public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
 
-    /** The default order: outside of transactions, with room for what is to be even further out, such as security. */
+    /** The default order: outside transactions, with room for advice that must be further out, such as security. */
     public static final int DEFAULT_ORDER = 1000;
 
     private static final long serialVersionUID = 1L;
@@ -37,7 +37,12 @@ public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
     private final transient Pointcut pointcut;
     private final transient Advice advice;
 
-    /** Creates an advisor of the {@linkplain #DEFAULT_ORDER default order}. */
+    /**
+     * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order}.
+     *
+     * @param operations supplies the operations; called when the first guarded method is called
+     * @param beanFactory resolves the placeholders and bean references of annotations
+     */
     public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory) {
         this(operations, beanFactory, DEFAULT_ORDER);
     }
@@ -45,10 +50,10 @@ public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
     /**
      * Creates an advisor.
      *
-     * @param operations asked for the first time when the first guarded method is called: advisors are made before
-     *     ordinary beans, and must not pull a {@code DataSource} in early
+     * @param operations supplies the operations; called when the first guarded method is called, since advisors are
+     *     created before ordinary beans and must not initialize a {@code DataSource} early
      * @param beanFactory resolves the placeholders and bean references of annotations
-     * @param order where the advice stands among others; a lower value is further out
+     * @param order the position of the advice; a lower value is further out
      */
     public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory, int order) {
         this.guards = new GuardRegistry(new GuardFactory(operations, beanFactory));
@@ -58,8 +63,8 @@ public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
     }
 
     /**
-     * The names without expressions in the annotations of all classes that were looked at so far, each with a method that
-     * has it.
+     * {@return the names without expressions in the annotations of all classes processed so far, each with one of the
+     * methods that uses it}
      */
     public Map<String, String> literalNames() {
         return guards.literalNames();

@@ -5,7 +5,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
-/** Hands a call to the guard of its method. */
+/** Delegates a call to the guard of its method. */
 final class WithPermitsInterceptor implements MethodInterceptor {
 
     private final GuardRegistry guards;

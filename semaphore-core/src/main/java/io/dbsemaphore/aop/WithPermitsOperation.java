@@ -5,16 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an annotation asks for, parsed: placeholders resolved, expressions compiled, durations read.
+ * A parsed annotation: placeholders are resolved, expressions and durations parsed.
  *
- * @param annotated where it was asked for
- * @param claims what is to be acquired, in the order of the annotation
- * @param exclusive whether the whole capacity is
- * @param ttl the time to live, where one was given
- * @param waitTime how long to wait, zero where nothing was said
- * @param maxHold the maximum hold, where one was given
- * @param owner the owner, where one was given
- * @param keepAlive whether the grant is renewed
+ * @param annotated the annotated method
+ * @param claims the permits to acquire, in the order of the annotation
+ * @param exclusive whether to acquire the whole capacity
+ * @param ttl the time to live; null if none was set
+ * @param waitTime the wait time; zero if none was set
+ * @param maxHold the maximum hold; null if none was set
+ * @param owner the owner; null if none was set
+ * @param keepAlive whether the grant is kept alive
  */
 record WithPermitsOperation(
         AnnotatedMethod annotated,
@@ -30,7 +30,7 @@ record WithPermitsOperation(
         claims = List.copyOf(claims);
     }
 
-    /** Whether every call asks for the same. */
+    /** Whether the request is the same for every call. */
     boolean isConstant() {
         return claims.stream().allMatch(claim -> claim.name().isLiteral()) && (owner == null || owner.isLiteral());
     }
@@ -39,7 +39,7 @@ record WithPermitsOperation(
      * A number of permits of one semaphore.
      *
      * @param name the name
-     * @param count how many permits
+     * @param count the number of permits
      */
     record Claim(TextTemplate name, int count) {}
 }

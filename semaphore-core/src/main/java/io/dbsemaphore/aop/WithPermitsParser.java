@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what an annotation asks for, and refuses what cannot be asked for. */
+/** Parses an annotation and rejects invalid attributes. */
 final class WithPermitsParser {
 
     private static final Duration SHORTEST = Duration.ofNanos(1);
@@ -25,7 +25,7 @@ final class WithPermitsParser {
     /**
      * Parses an annotation.
      *
-     * @throws IllegalStateException when a call of the method could not succeed
+     * @throws IllegalStateException if no call of the method could succeed
      */
     WithPermitsOperation parse(AnnotatedMethod annotated) {
         WithPermits annotation = annotated.annotation();
@@ -69,7 +69,7 @@ final class WithPermitsParser {
         }
         for (int count : permits) {
             if (count < 1) {
-                throw annotated.refuse("permits", count, "is not a number of permits. It must be at least 1");
+                throw annotated.refuse("permits", count, "is not a valid number of permits. It must be at least 1");
             }
             if (count != 1 && annotated.annotation().exclusive()) {
                 throw annotated.refuse(

@@ -4,8 +4,8 @@ import java.lang.reflect.Method;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
 /**
- * Matches the methods that have a guard. A class is asked about as a whole, so that all of its annotations have been
- * checked when it is proxied: about methods, Spring stops asking at the first that matches.
+ * Matches the methods that have a guard. The class filter checks all annotations of a class before it is proxied:
+ * Spring stops asking for methods at the first match.
  */
 final class WithPermitsPointcut extends StaticMethodMatcherPointcut {
 

@@ -6,7 +6,7 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** In a native image: the attributes of the annotation can be read, with what they are aliases of. */
+/** Registers the runtime hints that a native image needs to read the annotation and its aliases. */
 final class WithPermitsRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override

@@ -61,7 +61,7 @@ class StartUpRefusalTests {
                 Arguments.of(
                         CountsThatOverflow.class,
                         "run()",
-                        List.of("names = \"a\"", "more permits of 'a' than an int can count")),
+                        List.of("names = \"a\"", "more than Integer.MAX_VALUE permits of 'a'")),
                 Arguments.of(ExclusiveWithCount.class, "run()", List.of("permits = 2", "contradicts exclusive")),
                 Arguments.of(UnreadableTtl.class, "run()", List.of("ttl = \"soon\"", "is not a duration")),
                 Arguments.of(TtlWithoutUnit.class, "run()", List.of("ttl = \"30\"", "a number and its unit")),
@@ -77,19 +77,22 @@ class StartUpRefusalTests {
                         InvalidOwner.class,
                         "run()",
                         List.of("owner = \" me\"", "The owner must not begin or end with a space")),
-                Arguments.of(UnparsableName.class, "run(String)", List.of("names = \"a:#{#id.\"", "does not parse")),
-                Arguments.of(UnparsableOwner.class, "run(String)", List.of("owner = \"#{1 +}\"", "does not parse")),
+                Arguments.of(
+                        UnparsableName.class, "run(String)", List.of("names = \"a:#{#id.\"", "invalid expression")),
+                Arguments.of(UnparsableOwner.class, "run(String)", List.of("owner = \"#{1 +}\"", "invalid expression")),
                 Arguments.of(
                         UnknownArgument.class,
                         "run(String)",
-                        List.of("names = \"a:#{#tenant.trim()}\"", "speaks of #tenant", "#id", "-parameters")),
-                Arguments.of(ArgumentOutOfRange.class, "run(String)", List.of("names = \"#{#p1}\"", "speaks of #p1")),
+                        List.of("names = \"a:#{#tenant.trim()}\"", "uses #tenant", "#id", "-parameters")),
+                Arguments.of(ArgumentOutOfRange.class, "run(String)", List.of("names = \"#{#p1}\"", "uses #p1")),
                 Arguments.of(
                         ExpressionWithoutBraces.class,
                         "run(String)",
                         List.of("names = \"#id.trim()\"", "Write #{#id.trim()}")),
                 Arguments.of(
-                        SkipOfPrimitive.class, "run()", List.of("onUnavailable = SKIP", "nothing to return as int")),
+                        SkipOfPrimitive.class,
+                        "run()",
+                        List.of("onUnavailable = SKIP", "not supported for the return type int")),
                 Arguments.of(
                         SkipWithFallback.class,
                         "run()",
@@ -118,7 +121,7 @@ class StartUpRefusalTests {
                         "run()",
                         List.of(
                                 "fallbackMethod = \"other\"",
-                                "returns java.lang.Integer, which cannot stand in for java.lang.String")),
+                                "returns java.lang.Integer, which is not assignable to java.lang.String")),
                 Arguments.of(FinalMethod.class, "run()", List.of("it is final")),
                 Arguments.of(PrivateMethod.class, "run()", List.of("it is private")),
                 Arguments.of(StaticMethod.class, "run()", List.of("it is static")),

@@ -93,19 +93,19 @@ class WithPermitsExpressionTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> context.bean(Reports.class).byName(null))
                 .withMessageContaining("Reports.byName(Tenant): names = \"tenant:#{#tenant.id}\"")
-                .withMessageContaining("cannot be evaluated at #{#tenant.id}")
+                .withMessageContaining("cannot be evaluated: #{#tenant.id} failed")
                 .withCauseInstanceOf(SpelEvaluationException.class);
         assertThat(context.permits.requests).isEmpty();
     }
 
     @Test
     void refusesSeveralValuesForOneName() {
-        assertRefused(reports -> reports.byIndex(List.of("a", "b"), "y"), "needs one value, but #{#p0} has many");
+        assertRefused(reports -> reports.byIndex(List.of("a", "b"), "y"), "needs a single value, but #{#p0} is a");
     }
 
     @Test
     void refusesAnObjectThatHasNoTextOfItsOwn() {
-        assertRefused(reports -> reports.byIndex(new Object(), "y"), "cannot be evaluated at #{#p0}");
+        assertRefused(reports -> reports.byIndex(new Object(), "y"), "cannot be evaluated: #{#p0} failed");
     }
 
     @Test
@@ -128,7 +128,7 @@ class WithPermitsExpressionTests {
 
     @Test
     void refusesMorePermitsThanCanBeCounted() {
-        assertRefused(reports -> reports.tooMany("a", "a"), "more permits of 'a' than an int can count");
+        assertRefused(reports -> reports.tooMany("a", "a"), "more than Integer.MAX_VALUE permits of 'a'");
     }
 
     @Test

@@ -12,10 +12,10 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What one subscription holds. It may be cancelled at any time, also while it acquires: that ends the acquire, and a grant that
- * comes too late is released, so that each is released exactly once.
+ * The grant of one subscription. The subscription may be cancelled at any time, also while the acquire is pending: this
+ * ends the acquire, and releases a grant that arrives later, so that each grant is released exactly once.
  */
-final class Lease {
+final class SubscriptionGrant {
 
     private static final Object ENDED = new Object();
 
@@ -24,27 +24,27 @@ final class Lease {
     private final Scheduler releases;
     private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
 
-    Lease(SemaphoreOperations operations, AcquireRequest request, Scheduler releases) {
+    SubscriptionGrant(SemaphoreOperations operations, AcquireRequest request, Scheduler releases) {
         this.operations = operations;
         this.request = request;
         this.releases = releases;
     }
 
-    /** Acquires, without a thread that waits. Empty when the subscription has ended meanwhile. */
+    /** Acquires without blocking a thread. Empty if the subscription has ended meanwhile. */
     Mono<PermitGrant> acquire() {
         return Mono.create(this::acquire);
     }
 
     private void acquire(MonoSink<PermitGrant> subscriber) {
         CompletableFuture<PermitGrant> acquire = operations.acquireAsync(request);
-        CompletableFuture<?> told = acquire.whenComplete((grant, failure) -> {
+        CompletableFuture<?> forwarded = acquire.whenComplete((grant, failure) -> {
             if (failure != null) {
                 if (state.get() != ENDED) {
                     subscriber.error(failure);
                 }
             } else if (state.compareAndSet(null, grant)) {
                 subscriber.success(grant);
-            } else { // on another thread than the one that completes acquires
+            } else { // not on the thread that completes acquires
                 releases.schedule(() -> GrantRelease.afterSuccess(grant));
                 subscriber.success();
             }
@@ -55,12 +55,12 @@ final class Lease {
         });
     }
 
-    /** Ends the lease of a subscription that was completed or cancelled. Never fails. */
+    /** Releases the grant of a subscription that completed or was cancelled. Never fails. */
     Mono<Void> end() {
         return end(GrantRelease::afterSuccess);
     }
 
-    /** Ends the lease of a subscription that failed. Never fails. */
+    /** Releases the grant of a subscription that failed. Never fails. */
     Mono<Void> endAfter(Throwable failure) {
         return end(grant -> GrantRelease.afterFailure(grant, failure));
     }
