@@ -21,9 +21,9 @@ public class BackupApplication {
     }
 
     /**
-     * The instance that opened the H2 file first serves it to the others: on this machine only. When it is gone they
-     * connect anew: the pool does not know the errors that H2 reports for a lost connection, so it is to check each one
-     * that it hands out.
+     * The instance that opened the H2 file first serves it to the others, on this machine only. When it has ended they
+     * reconnect. HikariCP does not recognize the errors that H2 reports for a lost connection, so it validates each
+     * connection that it hands out.
      */
     private static void prepareForSharedH2() {
         System.getProperties().putIfAbsent("h2.bindAddress", "127.0.0.1");

@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Backups are asked for, and go on by themselves: each waits for its permits, however many there are. */
+/** Starts backups in the background. Each waits for its permits. */
 @RestController
 @RequestMapping("/backups")
 class BackupController {

@@ -18,7 +18,7 @@ public class BackupService {
      * Backs up one snapshot. It needs a permit of the storage ({@code backup}) and one of the {@code network}: both or
      * neither, across all instances.
      *
-     * <p>They are kept alive while the method runs, however long that is, and given back when it ends. Those of a
+     * <p>They are kept alive while the method runs, and released when it ends. Those of a
      * process that was killed are free again when its heartbeat has been missing for
      * {@code semaphore.instance-timeout}, or at the latest when the TTL has passed.
      */

@@ -15,8 +15,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Lets several instances start for the first time at the same time. Liquibase makes its own history table outside of
- * its own lock where a changelog has an {@code include}, and all but one would fail (liquibase/liquibase#5254).
+ * Lets several instances start at the same time on an empty database. Where a changelog has an {@code include}, Liquibase
+ * creates its history table before it takes its lock, so that all instances but one may fail (liquibase/liquibase#5254).
  */
 @Configuration(proxyBeanMethods = false)
 class FirstStart {

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param kind what it does
  * @param snapshot the name of the snapshot
  * @param instance the instance that runs it
- * @param state how far it is
- * @param requestedAt when it was asked for
- * @param startedAt when it had its permits, and began to work
- * @param endedAt when it had worked, just before it gave its permits back; or when it was refused
+ * @param state its state
+ * @param requestedAt when it was requested
+ * @param startedAt when it had its permits and began to work
+ * @param endedAt when its work ended, just before it released its permits; or when it was refused
  */
 public record Job(
         String id,

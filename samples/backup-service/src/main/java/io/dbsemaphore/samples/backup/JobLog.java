@@ -1,8 +1,5 @@
 package io.dbsemaphore.samples.backup;
 
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -15,10 +12,10 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Which job did what, and when: a table of the service's own, written by the jobs themselves in short transactions. It
- * knows nothing of semaphores, so it can tell whether they do what they promise.
+ * When each job was requested, started and ended: a table of the service's own, written by the jobs in short
+ * transactions. It is independent of the semaphores, so it can show whether they keep the limits.
  *
- * <p>Each method may be repeated: a database that is away for a moment does not end a job.
+ * <p>Each method may be repeated: a short outage of the database does not end a job.
  */
 @Repository
 @Transactional
@@ -56,7 +53,7 @@ public class JobLog {
         }
     }
 
-    /** The job has its permits, and begins. */
+    /** Enters that the job has its permits and begins. */
     public void started(String id) {
         jdbc.sql("""
                         update backup_job set state = 'RUNNING', started_at = localtimestamp(6)
@@ -64,7 +61,7 @@ public class JobLog {
                         """).param("id", id).update();
     }
 
-    /** The job has ended, or will never begin. The first who says so is right. */
+    /** Enters that the job has ended or will never begin. Only the first call has an effect. */
     public void ended(String id, JobState outcome) {
         jdbc.sql("""
                         update backup_job set state = :state, ended_at = localtimestamp(6)
@@ -77,7 +74,7 @@ public class JobLog {
     public Optional<Job> find(String id) {
         return jdbc.sql("select * from backup_job where id = :id")
                 .param("id", id)
-                .query(JobLog::job)
+                .query(Job.class)
                 .optional();
     }
 
@@ -86,28 +83,16 @@ public class JobLog {
     public List<Job> recent() {
         return jdbc.sql("select * from backup_job order by requested_at desc, id limit :limit")
                 .param("limit", RECENT)
-                .query(JobLog::job)
+                .query(Job.class)
                 .list();
     }
 
-    /** All jobs of these instances, in the order in which they were asked for. */
+    /** All jobs of these instances, in the order in which they were requested. */
     @Transactional(readOnly = true)
     public List<Job> ofInstances(Collection<String> instances) {
         return jdbc.sql("select * from backup_job where instance in (:instances) order by requested_at, id")
                 .param("instances", instances)
-                .query(JobLog::job)
+                .query(Job.class)
                 .list();
-    }
-
-    private static Job job(ResultSet row, int number) throws SQLException {
-        return new Job(
-                row.getString("id"),
-                JobKind.valueOf(row.getString("kind")),
-                row.getString("snapshot"),
-                row.getString("instance"),
-                JobState.valueOf(row.getString("state")),
-                row.getObject("requested_at", LocalDateTime.class),
-                row.getObject("started_at", LocalDateTime.class),
-                row.getObject("ended_at", LocalDateTime.class));
     }
 }

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.stereotype.Component;
 
-/** Runs jobs, and keeps the log of those that come to nothing. */
+/** Runs jobs, and logs those that are refused or fail. */
 @Component
 public class JobRunner {
 

@@ -1,6 +1,6 @@
 package io.dbsemaphore.samples.backup;
 
-/** How far a job is. */
+/** The state of a job. */
 public enum JobState {
 
     /** It waits for permits. */
@@ -18,7 +18,7 @@ public enum JobState {
     /** It ended with an exception. */
     FAILED;
 
-    /** Whether nothing will happen to the job any more. */
+    /** Whether the job has ended. */
     public boolean isFinal() {
         return this != WAITING && this != RUNNING;
     }

@@ -2,9 +2,9 @@ package io.dbsemaphore.samples.backup;
 
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.TimeUnit;
 
-/** Lets time pass: for work that is made up, and between two looks at the database. */
+/** Lets time pass: in simulated work, and between two polls of the database. */
 public final class Pause {
 
     private Pause() {}
@@ -15,12 +15,11 @@ public final class Pause {
      * @throws CancellationException when it is interrupted, as on shutdown; the flag stays set
      */
     public static void of(Duration duration) {
-        long end = System.nanoTime() + duration.toNanos();
-        for (long rest = duration.toNanos(); rest > 0; rest = end - System.nanoTime()) {
-            LockSupport.parkNanos(rest);
-            if (Thread.currentThread().isInterrupted()) {
-                throw new CancellationException("Interrupted");
-            }
+        try {
+            TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CancellationException("Interrupted");
         }
     }
 }

@@ -5,7 +5,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A replication is done while the client waits: now, or not at all, and then the answer is 429. */
+/** Replicates while the client waits. If no permit is free, the answer is 429 at once. */
 @RestController
 class ReplicationController {
 

@@ -6,7 +6,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import java.time.Duration;
 import org.springframework.stereotype.Service;
 
-/** Replicates snapshots to another site. What differs from call to call is said in code rather than by annotation. */
+/** Replicates snapshots to another site. The wait time differs from call to call, so permits are acquired in code instead of by annotation. */
 @Service
 public class ReplicationService {
 
@@ -23,11 +23,11 @@ public class ReplicationService {
     /**
      * Replicates one snapshot, which needs a permit of the {@code network} only.
      *
-     * @param patience how long to wait for the permit
+     * @param waitTime how long to wait for the permit
      * @throws PermitsUnavailableException when it did not become free; nothing was copied
      */
-    public void replicate(Snapshot snapshot, Duration patience) {
+    public void replicate(Snapshot snapshot, Duration waitTime) {
         semaphores.executeWithoutResult(
-                NETWORK.withWaitTime(patience), grant -> transfer.copy(snapshot, grant::isHeld));
+                NETWORK.withWaitTime(waitTime), grant -> transfer.copy(snapshot, grant::isHeld));
     }
 }

@@ -1,9 +1,9 @@
 package io.dbsemaphore.samples.backup;
 
 /**
- * What is to be copied.
+ * The data that a job copies.
  *
  * @param jobId the job that copies it
- * @param name what people call it
+ * @param name its name
  */
 public record Snapshot(String jobId, String name) {}

@@ -1,11 +1,10 @@
 package io.dbsemaphore.samples.backup;
 
-import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import org.springframework.stereotype.Component;
 
-/** Copies a snapshot, block by block. The copying is made up; its entries in the job log are not. */
+/** Copies a snapshot, block by block. The copying is simulated; its entries in the job log are real. */
 @Component
 public class Transfer {
 
@@ -20,7 +19,7 @@ public class Transfer {
     /**
      * Copies a snapshot.
      *
-     * @param permitted asked before each block: who lost the permits stops, since someone else may have them by now
+     * @param permitted asked before each block: a job that lost its permits stops, since another job may hold them by now
      */
     public void copy(Snapshot snapshot, BooleanSupplier permitted) {
         JobState outcome = JobState.FAILED;
@@ -44,7 +43,6 @@ public class Transfer {
     }
 
     private void copyBlock() {
-        Duration duration = properties.block();
-        Pause.of(duration);
+        Pause.of(properties.block());
     }
 }

@@ -5,7 +5,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * How large the made-up snapshots are.
+ * The size of the simulated snapshots.
  *
  * @param block how long it takes to copy one block
  * @param minBlocks the blocks of the smallest snapshot

@@ -29,7 +29,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 /** The jar as it is shipped, started as it is, and from the beans that were prepared when it was built. */
 class JarIntegrationTests {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
     private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
     private static final String PERMITS = """
             select s.name || ' ' || p.state from permit p join semaphore s on s.id = p.semaphore_id order by s.name
@@ -74,16 +74,17 @@ class JarIntegrationTests {
         String service = "http://localhost:" + port();
         assertThat(output()).contains(start);
 
-        assertThat(get(service + "/semaphores")).contains("\"backup\",\"capacity\":3", "\"network\",\"capacity\":5");
+        assertThat(get(service + "/actuator/semaphores"))
+                .contains("\"backup\",\"capacity\":3", "\"network\",\"capacity\":5");
         HttpResponse<String> started = send(HttpRequest.newBuilder(URI.create(service + "/backups?snapshot=orders"))
                 .POST(BodyPublishers.noBody()));
         assertThat(started.statusCode()).as(started::body).isEqualTo(202);
         String job = service + started.headers().firstValue("Location").orElseThrow();
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(get(job)).contains("\"state\":\"DONE\""));
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(get(job)).contains("\"state\":\"DONE\""));
         assertThat(query("select owner from semaphore_instance")).hasSize(1);
 
         process.destroy();
-        assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+        assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
                 .as("exited")
                 .isTrue();
         assertThat(process.exitValue()).as(this::output).isEqualTo(EXIT_CODE_OF_SIGTERM);
@@ -93,7 +94,7 @@ class JarIntegrationTests {
     }
 
     private String port() {
-        Matcher port = await().atMost(PATIENCE)
+        Matcher port = await().atMost(TIMEOUT)
                 .until(
                         () -> {
                             assertThat(process.isAlive()).as(this::output).isTrue();
@@ -115,7 +116,7 @@ class JarIntegrationTests {
     }
 
     private HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
-        return client.send(request.timeout(PATIENCE).build(), BodyHandlers.ofString());
+        return client.send(request.timeout(TIMEOUT).build(), BodyHandlers.ofString());
     }
 
     private String output() {

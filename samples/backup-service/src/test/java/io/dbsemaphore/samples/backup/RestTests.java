@@ -25,7 +25,7 @@ import org.springframework.test.web.servlet.assertj.MvcTestResult;
 @AutoConfigureMockMvc
 class RestTests {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     @Autowired
     private MockMvcTester mvc;
@@ -45,7 +45,7 @@ class RestTests {
             job = started.getResponse().getHeader("Location");
             assertThat(get(job)).bodyJson().extractingPath("$.state").isEqualTo("WAITING");
         }
-        await().atMost(PATIENCE)
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(get(job))
                         .bodyJson()
                         .extractingPath("$.state")
@@ -55,27 +55,6 @@ class RestTests {
                 .extractingPath("$[*].snapshot")
                 .asArray()
                 .contains("orders");
-    }
-
-    @Test
-    void listsSemaphoresAndTheirHolders() {
-        try (PermitGrant grant = semaphores.acquire(
-                AcquireRequest.of("backup").withPermits("network", 2).withOwner("night shift"))) {
-            assertThat(get("/semaphores")).bodyJson().isLenientlyEqualTo("""
-                            [{"name": "backup", "capacity": 3, "held": 1, "available": 2, "requests": 1},
-                             {"name": "network", "capacity": 5, "held": 2, "available": 3, "requests": 1}]
-                            """);
-            assertThat(get("/semaphores/network/holders")).bodyJson().isLenientlyEqualTo("""
-                            [{"externalId": "%s", "owner": "night shift", "count": 2}]
-                            """.formatted(
-                            grant.externalId()));
-        }
-        assertThat(get("/semaphores/network/holders")).bodyJson().isStrictlyEqualTo("[]");
-    }
-
-    @Test
-    void answersNotFoundForUnknownSemaphore() {
-        assertThat(get("/semaphores/tape/holders")).hasStatus(HttpStatus.NOT_FOUND);
     }
 
     @Test

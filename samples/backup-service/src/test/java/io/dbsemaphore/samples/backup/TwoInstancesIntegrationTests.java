@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Two processes of the sample, which know of each other through the database only. */
 class TwoInstancesIntegrationTests {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
     private static final long CAPACITY_OF_BACKUP = 3;
     private static final long CAPACITY_OF_NETWORK = 5;
 
@@ -57,16 +57,16 @@ class TwoInstancesIntegrationTests {
         assertThat(peak("kind is not null")).isBetween(2L, CAPACITY_OF_NETWORK);
     }
 
-    /** Short jobs: the killed process has started some after its last sign of life. */
+    /** Short jobs: the killed process has started some after its last heartbeat. */
     @Test
     void seeThatTheLimitsHoldWhenOneIsKilled() throws Exception {
         String[] settings = {
-            "demo.duration=6s", "demo.gone-after=3s", "semaphore.instance-timeout=3s", "transfer.block=20ms",
+            "demo.duration=6s", "demo.instance-timeout=3s", "semaphore.instance-timeout=3s", "transfer.block=20ms",
         };
         Process first = start("first", settings);
-        await().atMost(PATIENCE).until(() -> output("first").contains("This is process"));
+        await().atMost(TIMEOUT).until(() -> output("first").contains("This is process"));
         Process second = start("second", settings);
-        await().atMost(PATIENCE)
+        await().atMost(TIMEOUT)
                 .until(() -> Pattern.compile(second.pid() + " +\\S+ +done")
                         .matcher(output("first"))
                         .find());
@@ -98,7 +98,7 @@ class TwoInstancesIntegrationTests {
     }
 
     private static int exitCode(Process process) throws InterruptedException {
-        assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+        assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
                 .as("exited")
                 .isTrue();
         return process.exitValue();

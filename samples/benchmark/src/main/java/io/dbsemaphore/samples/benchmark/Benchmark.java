@@ -1,90 +1,95 @@
 package io.dbsemaphore.samples.benchmark;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.dbsemaphore.samples.benchmark.contestant.Surroundings;
-import io.dbsemaphore.samples.benchmark.cost.Cost;
-import io.dbsemaphore.samples.benchmark.cost.CostResult;
-import io.dbsemaphore.samples.benchmark.cost.HeldCost;
-import io.dbsemaphore.samples.benchmark.cost.HistoryCost;
-import io.dbsemaphore.samples.benchmark.cost.Probe;
-import io.dbsemaphore.samples.benchmark.cost.SnapshotCost;
-import io.dbsemaphore.samples.benchmark.database.Durability;
-import io.dbsemaphore.samples.benchmark.database.Tables;
-import io.dbsemaphore.samples.benchmark.database.Target;
-import io.dbsemaphore.samples.benchmark.report.Findings;
-import io.dbsemaphore.samples.benchmark.report.Report;
-import io.dbsemaphore.samples.benchmark.report.ReportFiles;
-import io.dbsemaphore.samples.benchmark.throughput.Competition;
-import io.dbsemaphore.samples.benchmark.throughput.Result;
-import io.dbsemaphore.samples.benchmark.throughput.Workload;
+import io.dbsemaphore.samples.benchmark.approach.Approach;
+import io.dbsemaphore.samples.benchmark.approach.Tables;
+import io.dbsemaphore.samples.benchmark.approach.Target;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** One pass over all that is to be measured, on tables made for it and dropped afterwards. */
+/** One run: creates the tables, measures, drops the tables and reports. */
 final class Benchmark {
 
     private final Options options;
     private final Target target;
-    private final Console console;
+    private final PrintStream out;
 
-    Benchmark(Options options, Target target, Console console) {
+    Benchmark(Options options, Target target, PrintStream out) {
         this.options = options;
         this.target = target;
-        this.console = console;
+        this.out = out;
     }
 
     void run() throws Exception {
-        Surroundings surroundings = new Surroundings(target, options.redis());
-        Findings findings;
-        try (HikariDataSource pool = target.pool("tables", 2)) {
-            console.introduction(options, surroundings, Durability.of(pool));
+        try (HikariDataSource pool = target.pool("tables", 2);
+                Turns turns = new Turns(target, options)) {
             Tables tables = new Tables(pool);
-            tables.drop(Tables.PREFIX);
-            surroundings.makeTables(tables);
-            findings = new Findings(throughput(surroundings), costs(tables));
-            tables.drop(Tables.PREFIX);
+            tables.dropAll();
+            tables.create();
+            List<String> introduction = introduction(Server.of(pool), turns.start());
+            print(introduction);
+            Report report = new Report(introduction, measure(turns));
+            turns.close();
+            tables.dropAll();
+            report.write(options.output());
+            print(List.of(""));
+            print(report.markdown());
+            print(List.of("", "Files: " + options.output().toAbsolutePath()));
         }
-        Report report = new Report(findings, options.scale());
-        new ReportFiles(findings, report).write(options.output());
-        console.report(report, options.output());
     }
 
-    private List<Result> throughput(Surroundings surroundings) throws Exception {
-        Competition competition = new Competition(surroundings, options.rounds(), options.length(), options.warmUp());
-        console.begin("nothing yet: warming up");
-        competition.warmUp();
+    private List<Result> measure(Turns turns) throws IOException {
+        print(List.of("warming up"));
+        turns.warmUp(cases(Scenario.WARM_UP));
         List<Result> results = new ArrayList<>();
-        // Lone threads last: they run too little for the JVM to compile it in a short round
-        List<Workload> busyFirst = Workload.measured().stream()
-                .sorted(Comparator.comparing(Workload::threads).reversed())
+        // Single threads last: in a short round they run too little for the JIT compiler
+        List<Scenario> busyFirst = options.scenarios().stream()
+                .sorted(Comparator.comparing(Scenario::threads).reversed())
                 .toList();
-        for (Workload workload : busyFirst) {
-            if (options.only().contains(workload.id())) {
-                console.begin(workload.title());
-                results.addAll(competition.run(workload));
+        for (Scenario scenario : busyFirst) {
+            List<Case> cases = cases(scenario);
+            if (!cases.isEmpty()) {
+                print(List.of("measuring " + scenario.id()));
+                results.addAll(turns.measure(cases));
             }
         }
         return results;
     }
 
-    private List<CostResult> costs(Tables tables) throws Exception {
-        List<CostResult> results = new ArrayList<>();
-        for (Cost.Kind kind : Cost.Kind.values()) {
-            if (options.only().contains(kind.id())) {
-                console.begin("a lone acquire, by " + kind.title());
-                results.addAll(cost(kind, tables).measure());
-            }
-        }
-        return results;
+    private List<Case> cases(Scenario scenario) {
+        return scenario.cases(options.approaches(), !options.earlierBuild().isEmpty(), options.rowsDivisor());
     }
 
-    private Cost cost(Cost.Kind kind, Tables tables) {
-        Probe probe = new Probe(options.rounds(), options.length());
-        return switch (kind) {
-            case HELD -> new HeldCost(target, tables, options.scale().held(), probe);
-            case HISTORY -> new HistoryCost(target, tables, options.scale().released(), probe);
-            case SNAPSHOT -> new SnapshotCost(target, tables, options.scale().releasedUnderSnapshot(), probe);
-        };
+    private List<String> introduction(Server server, List<String> libraries) {
+        List<String> lines = new ArrayList<>();
+        lines.add("On %s, %d processors".formatted(server, Runtime.getRuntime().availableProcessors()));
+        if (server.isRelaxed()) {
+            lines.add("NOT FULLY DURABLE: these figures cannot be compared with those of a durable server");
+        }
+        lines.add("%d rounds of %s s for each case, in turn, after %s s of warm-up"
+                .formatted(options.rounds(), seconds(options.length()), seconds(options.warmUp())));
+        if (libraries.size() > 1) {
+            lines.add("The current build is %s, the earlier one %s".formatted(libraries.get(0), libraries.get(1)));
+        }
+        for (Approach approach : options.approaches()) {
+            lines.add("%s: %s".formatted(approach.label(), approach.description()));
+        }
+        if (options.redis() == null) {
+            lines.add("Left out: Redisson, since there is no --redis=");
+        }
+        return lines;
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toMillis() / 1000.0;
+    }
+
+    private void print(List<String> lines) {
+        lines.forEach(out::println);
+        out.flush();
     }
 }

@@ -1,32 +1,46 @@
 package io.dbsemaphore.samples.benchmark;
 
-import io.dbsemaphore.samples.benchmark.database.DatabaseContainer;
+import io.dbsemaphore.samples.benchmark.approach.Target;
+import org.testcontainers.mysql.MySQLContainer;
 
 /** Runs the benchmark from the command line. */
 public final class BenchmarkApplication {
 
-    private static final int MISUNDERSTOOD = 2;
+    private static final String IMAGE = "mysql:9.7";
+    private static final int WRONG_OPTIONS = 2;
 
     private BenchmarkApplication() {}
 
-    /** Runs what the arguments ask for; {@link Options#USAGE} says what they may be. */
+    /** Runs what the arguments ask for; see {@link Options#USAGE}. */
     public static void main(String[] arguments) throws Exception {
-        Console console = new Console(System.out);
         Options options;
         try {
             options = Options.parse(arguments);
         } catch (IllegalArgumentException problem) {
-            console.misunderstood(String.valueOf(problem.getMessage()));
-            System.exit(MISUNDERSTOOD);
+            System.out.println(problem.getMessage() + System.lineSeparator() + Options.USAGE);
+            System.exit(WRONG_OPTIONS);
             return;
         }
-        if (options.target().isPresent()) {
-            new Benchmark(options, options.target().get(), console).run();
+        if (options.target().url().isEmpty()) {
+            runOnContainer(options);
         } else {
-            try (DatabaseContainer container = new DatabaseContainer()) {
-                new Benchmark(options, container.target(), console).run();
-            }
+            new Benchmark(options, options.target(), System.out).run();
         }
-        System.exit(0); // whatever threads a library has left behind
+        System.exit(0); // whatever threads libraries have left behind
+    }
+
+    /** On a container with the default settings of its image: full durability. */
+    private static void runOnContainer(Options options) throws Exception {
+        try (MySQLContainer container = new MySQLContainer(IMAGE)
+                .withConfigurationOverride(null)
+                .withUsername("root")
+                .withPassword("benchmark")
+                .withDatabaseName("benchmark")
+                .withCommand("--max-connections=300")) {
+            container.start();
+            Target target = new Target(
+                    container.getJdbcUrl(), container.getUsername(), container.getPassword(), options.redis());
+            new Benchmark(options, target, System.out).run();
+        }
     }
 }

@@ -1,102 +1,137 @@
 package io.dbsemaphore.samples.benchmark;
 
-import io.dbsemaphore.samples.benchmark.cost.Cost;
-import io.dbsemaphore.samples.benchmark.cost.Scale;
-import io.dbsemaphore.samples.benchmark.database.Target;
-import io.dbsemaphore.samples.benchmark.throughput.Workload;
+import io.dbsemaphore.samples.benchmark.approach.Approach;
+import io.dbsemaphore.samples.benchmark.approach.Target;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What to measure, and where.
- *
- * @param target the database; empty for a container
- * @param redis the address of a Redis, if there is one
- * @param length how long one round of one contestant is
- * @param warmUp how long each contestant runs before anything counts
- * @param rounds how many rounds each contestant has
- * @param only the ids of the workloads and costs to measure
- * @param scale how full the tables get
- * @param output where the files go
- */
-record Options(
-        Optional<Target> target,
-        @Nullable String redis,
-        Duration length,
-        Duration warmUp,
-        int rounds,
-        Set<String> only,
-        Scale scale,
-        Path output) {
+/** What to measure, and where: the options of the command line with their defaults. */
+record Options(Map<String, String> values) {
 
-    static final String USAGE = """
-            --url=jdbc:...     the database to measure on, an empty one or one for tests; tables bench_* are dropped and
-            --user= --password=  made. Without a URL: MySQL 9.7 in a container
-            --redis=redis://..  measures Redisson, too
-            --seconds=5        how long one round of one contestant is
-            --rounds=5         how many rounds each contestant has
-            --warm-up=45       how many seconds each contestant runs before anything counts
-            --quick            two rounds of 0.7 s, and tables that are less full
-            --only=a,b         of %s
-            --output=          where the files go, by default target/benchmark""".formatted(String.join(", ", all()));
+    private static final List<Approach> APPROACHES = List.of(Approach.values());
 
-    private static final Set<String> NAMES =
-            Set.of("url", "user", "password", "redis", "seconds", "warm-up", "rounds", "quick", "only", "output");
+    static final String USAGE =
+            """
+            --url=jdbc:...        the database to measure on, an empty one or one for tests: tables bench_* are dropped and
+            --user= --password=     created. Without a URL: MySQL 9.7 in a container
+            --earlier=PATH        an earlier build of semaphore-core to compare with: its jar, or target/classes
+            --only=a,b            of %s
+            --approaches=a,b      of %s
+            --redis=redis://...   measures Redisson, too
+            --seconds=5           the length of one round of one case
+            --rounds=5            the rounds of each case
+            --warm-up=45          the seconds that each approach runs in a new JVM before the first round
+            --rows-divisor=1      divides the numbers of rows in held, history and snapshot
+            --quick               the same as --seconds=0.7 --rounds=2 --warm-up=3 --rows-divisor=10
+            --output=DIRECTORY    for results.md and results.csv; by default target/benchmark
+            """.formatted(names(Scenario.measured(), Scenario::id), names(APPROACHES, Approach::id));
+
+    private static final Map<String, String> DEFAULTS =
+            Map.of("seconds", "5", "rounds", "5", "warm-up", "45", "rows-divisor", "1", "output", "target/benchmark");
+    private static final Map<String, String> QUICK =
+            Map.of("seconds", "0.7", "rounds", "2", "warm-up", "3", "rows-divisor", "10");
+
+    private static final Set<String> NAMES = Pattern.compile("--[a-z-]+")
+            .matcher(USAGE)
+            .results()
+            .map(MatchResult::group)
+            .collect(Collectors.toSet());
 
     /** @throws IllegalArgumentException saying what is wrong */
     static Options parse(String... arguments) {
-        Map<String, String> values = new LinkedHashMap<>();
+        Map<String, String> values = new HashMap<>(DEFAULTS);
+        if (List.of(arguments).contains("--quick")) {
+            values.putAll(QUICK);
+        }
         for (String argument : arguments) {
-            String[] parts = argument.replaceFirst("^--", "").split("=", 2);
-            if (!argument.startsWith("--") || !NAMES.contains(parts[0])) {
-                throw new IllegalArgumentException("Unknown: " + argument);
+            String[] parts = argument.split("=", 2);
+            if (!NAMES.contains(parts[0])) {
+                throw new IllegalArgumentException("Unknown option: " + argument);
             }
-            values.put(parts[0], parts.length == 2 ? parts[1] : "");
+            values.put(parts[0].substring(2), parts.length == 2 ? parts[1] : "");
         }
-        boolean quick = values.containsKey("quick");
-        String url = values.get("url");
-        return new Options(
-                Optional.ofNullable(url)
-                        .map(given -> new Target(
-                                given, values.getOrDefault("user", ""), values.getOrDefault("password", ""))),
-                values.get("redis"),
-                seconds(values.getOrDefault("seconds", quick ? "0.7" : "5")),
-                seconds(values.getOrDefault("warm-up", quick ? "3" : "45")),
-                Integer.parseInt(values.getOrDefault("rounds", quick ? "2" : "5")),
-                only(values.get("only")),
-                quick ? Scale.QUICK : Scale.FULL,
-                Path.of(values.getOrDefault("output", "target/benchmark")));
+        Options options = new Options(values);
+        options.scenarios();
+        options.approaches();
+        return options;
     }
 
-    private static Duration seconds(String seconds) {
-        return Duration.ofMillis(Math.round(Double.parseDouble(seconds) * 1000));
+    /** The database; with an empty URL a container is to be started. */
+    Target target() {
+        return new Target(value("url"), value("user"), value("password"), redis());
     }
 
-    private static Set<String> only(@Nullable String list) {
-        if (list == null) {
-            return all();
-        }
-        Set<String> wanted = new LinkedHashSet<>(List.of(list.split(",")));
-        if (!all().containsAll(wanted)) {
-            throw new IllegalArgumentException("--only knows " + String.join(", ", all()));
-        }
-        return wanted;
+    @Nullable String redis() {
+        return values.get("redis");
     }
 
-    private static Set<String> all() {
-        return Stream.concat(
-                        Workload.measured().stream().map(Workload::id),
-                        Arrays.stream(Cost.Kind.values()).map(Cost.Kind::id))
-                .collect(Collectors.toCollection(LinkedHashSet::new));
+    /** The jar or the classes of an earlier build of the library; empty without one. */
+    String earlierBuild() {
+        return value("earlier");
+    }
+
+    List<Scenario> scenarios() {
+        return some("only", Scenario.measured(), Scenario::id);
+    }
+
+    List<Approach> approaches() {
+        return some("approaches", APPROACHES, Approach::id).stream()
+                .filter(approach -> approach != Approach.REDISSON || redis() != null)
+                .toList();
+    }
+
+    /** The length of one round of one case. */
+    Duration length() {
+        return seconds("seconds");
+    }
+
+    Duration warmUp() {
+        return seconds("warm-up");
+    }
+
+    int rounds() {
+        return Integer.parseInt(value("rounds"));
+    }
+
+    int rowsDivisor() {
+        return Integer.parseInt(value("rows-divisor"));
+    }
+
+    Path output() {
+        return Path.of(value("output"));
+    }
+
+    private String value(String name) {
+        return values.getOrDefault(name, "");
+    }
+
+    private Duration seconds(String name) {
+        return Duration.ofMillis(Math.round(Double.parseDouble(value(name)) * 1000));
+    }
+
+    private <T> List<T> some(String option, List<T> all, Function<T, String> name) {
+        String list = values.getOrDefault(option, names(all, name));
+        List<String> wanted = Arrays.asList(list.split(","));
+        List<T> found =
+                all.stream().filter(one -> wanted.contains(name.apply(one))).toList();
+        if (found.size() < wanted.size()) {
+            throw new IllegalArgumentException(
+                    "--%s=%s: it takes some of %s".formatted(option, list, names(all, name)));
+        }
+        return found;
+    }
+
+    private static <T> String names(List<T> all, Function<T, String> name) {
+        return String.join(",", all.stream().map(name).toList());
     }
 }

@@ -1,6 +1,7 @@
 /**
- * The benchmark: this library beside other ways to limit concurrency with a database, on the same machine at the same
- * time. Here is what starts and orders it; {@code throughput} and {@code cost} measure, {@code report} shows.
+ * The benchmark: this library beside other ways to limit concurrency with a database, and beside an earlier build of its
+ * own, on the same machine in turn. {@code Benchmark} is one run, {@code Scenario} says what is measured, {@code Turns}
+ * directs the measuring JVMs, {@code Report} shows the results. What is measured is in {@code approach}.
  */
 @NullMarked
 package io.dbsemaphore.samples.benchmark;

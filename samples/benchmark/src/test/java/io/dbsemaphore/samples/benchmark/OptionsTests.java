@@ -3,43 +3,55 @@ package io.dbsemaphore.samples.benchmark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.dbsemaphore.samples.benchmark.approach.Approach;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class OptionsTests {
 
     @Test
-    void measuresAllInAContainerByDefault() {
+    void measureEverythingInAContainerByDefault() {
         Options options = Options.parse();
-        assertThat(options.target()).isEmpty();
-        assertThat(options.redis()).isNull();
-        assertThat(options.only()).hasSize(10);
+        assertThat(options.target().url()).isEmpty();
+        assertThat(options.scenarios()).hasSize(10);
+        assertThat(options.approaches()).hasSize(5).doesNotContain(Approach.REDISSON);
         assertThat(options.rounds()).isEqualTo(5);
     }
 
     @Test
-    void shortensRoundsWhenQuick() {
+    void shortenRoundsWhenQuick() {
         assertThat(Options.parse("--quick").length()).isEqualTo(Duration.ofMillis(700));
         assertThat(Options.parse("--quick", "--seconds=0.5").length()).isEqualTo(Duration.ofMillis(500));
+        assertThat(Options.parse("--rounds=7", "--quick").rounds()).isEqualTo(7);
     }
 
     @Test
-    void takesUrlWithItsParameters() {
-        assertThat(Options.parse("--url=jdbc:mysql://host/db?a=b&c=d", "--user=u")
-                        .target())
-                .hasValueSatisfying(target -> {
-                    assertThat(target.url()).isEqualTo("jdbc:mysql://host/db?a=b&c=d");
-                    assertThat(target.user()).isEqualTo("u");
-                });
+    void takeUrlWithItsParameters() {
+        Options options = Options.parse("--url=jdbc:mysql://host/db?a=b&c=d", "--user=u");
+        assertThat(options.target().url()).isEqualTo("jdbc:mysql://host/db?a=b&c=d");
+        assertThat(options.target().user()).isEqualTo("u");
     }
 
     @Test
-    void refusesWhatItDoesNotKnow() {
+    void chooseScenariosAndApproaches() {
+        Options options =
+                Options.parse("--only=held,1-thread", "--approaches=redisson,db-semaphore", "--redis=redis://r:6379");
+        assertThat(options.scenarios()).containsExactly(Scenario.ONE_THREAD, Scenario.HELD);
+        assertThat(options.approaches()).containsExactly(Approach.DB_SEMAPHORE, Approach.REDISSON);
+    }
+
+    @Test
+    void refuseWhatTheyDoNotKnow() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Options.parse("--threads=3"))
                 .withMessageContaining("--threads=3");
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("quick"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--round=3"));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Options.parse("--only=held,heap"))
                 .withMessageContaining("history");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Options.parse("--approaches=semaphore"))
+                .withMessageContaining("db-semaphore");
     }
 }

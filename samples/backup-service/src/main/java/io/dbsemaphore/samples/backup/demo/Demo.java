@@ -2,6 +2,7 @@ package io.dbsemaphore.samples.backup.demo;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.samples.backup.Pause;
+import io.dbsemaphore.samples.backup.demo.Verdict.Limits;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -15,7 +16,7 @@ import org.springframework.transaction.TransactionException;
 @Profile("demo")
 public class Demo {
 
-    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(250);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(250);
 
     private final DemoProperties properties;
     private final DemoInstances instances;
@@ -35,10 +36,11 @@ public class Demo {
         DemoPrinter printer = new DemoPrinter(System.out, limits);
         printer.introduction(properties);
         instances.join();
-        watch(properties.gatherTime(), run -> run.participants().size() >= properties.instances(), printer);
+        watch(properties.joinTimeout(), run -> run.participants().size() >= properties.instances(), printer);
         jobs.start();
         printer.heading();
-        Optional<Run> end = watch(limit(), run -> follow(run, printer), printer);
+        Optional<Run> end =
+                watch(properties.duration().plus(properties.timeLimit()), run -> follow(run, printer), printer);
         end.ifPresent(printer::summary);
         Verdict verdict =
                 end.map(run -> Verdict.of(run, limits, jobs.areDone(run))).orElse(Verdict.INCOMPLETE);
@@ -50,29 +52,25 @@ public class Demo {
         if (!jobs.goOn(run) && jobs.haveEnded(run)) {
             instances.finish();
         }
-        printer.news(run);
+        printer.printNew(run);
         return run.isOver();
     }
 
-    private Duration limit() {
-        return properties.duration().plus(properties.timeLimit());
-    }
-
-    /** Looks until it has seen enough or its time is up; returns what it saw last. */
-    private Optional<Run> watch(Duration limit, Predicate<Run> enough, DemoPrinter printer) {
+    /** Polls until the condition holds or the time is up; returns the last state. */
+    private Optional<Run> watch(Duration limit, Predicate<Run> condition, DemoPrinter printer) {
         long start = System.nanoTime();
         Optional<Run> latest = Optional.empty();
         while (System.nanoTime() - start < limit.toNanos()) {
             try {
-                Run run = instances.look();
+                Run run = instances.observe();
                 latest = Optional.of(run);
-                if (enough.test(run)) {
+                if (condition.test(run)) {
                     break;
                 }
             } catch (DataAccessException | TransactionException e) {
-                printer.databaseIsAway();
+                printer.databaseUnreachable();
             }
-            Pause.of(BETWEEN_LOOKS);
+            Pause.of(POLL_INTERVAL);
         }
         return latest;
     }

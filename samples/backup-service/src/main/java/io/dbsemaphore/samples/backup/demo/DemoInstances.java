@@ -2,8 +2,7 @@ package io.dbsemaphore.samples.backup.demo;
 
 import io.dbsemaphore.samples.backup.JobLog;
 import io.dbsemaphore.samples.backup.ThisInstance;
-import java.sql.ResultSet;
-import java.sql.SQLException;
+import io.dbsemaphore.samples.backup.demo.Run.Participant;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;
@@ -19,13 +18,13 @@ class DemoInstances {
     private final JdbcClient jdbc;
     private final JobLog jobs;
     private final ThisInstance instance;
-    private final Duration goneAfter;
+    private final Duration instanceTimeout;
 
     DemoInstances(JdbcClient jdbc, JobLog jobs, ThisInstance instance, DemoProperties properties) {
         this.jdbc = jdbc;
         this.jobs = jobs;
         this.instance = instance;
-        this.goneAfter = properties.goneAfter();
+        this.instanceTimeout = properties.instanceTimeout();
     }
 
     void join() {
@@ -41,8 +40,8 @@ class DemoInstances {
                 .update();
     }
 
-    /** Gives a sign of life, and looks at what all have done. */
-    Run look() {
+    /** Sends a heartbeat, and reads what all instances have done. */
+    Run observe() {
         jdbc.sql("update demo_instance set seen_at = localtimestamp(6) where id = :id")
                 .param("id", instance.id())
                 .update();
@@ -53,7 +52,7 @@ class DemoInstances {
         List<Participant> participants = participants();
         return new Run(
                 now,
-                goneAfter,
+                instanceTimeout,
                 participants,
                 jobs.ofInstances(participants.stream().map(Participant::id).toList()));
     }
@@ -65,17 +64,6 @@ class DemoInstances {
                         where this.id = :id and other.seen_at >= this.joined_at
                         and (other.finished_at is null or other.finished_at >= this.joined_at)
                         order by other.joined_at, other.id
-                        """)
-                .param("id", instance.id())
-                .query(DemoInstances::participant)
-                .list();
-    }
-
-    private static Participant participant(ResultSet row, int number) throws SQLException {
-        return new Participant(
-                row.getString("id"),
-                row.getObject("joined_at", LocalDateTime.class),
-                row.getObject("seen_at", LocalDateTime.class),
-                row.getObject("finished_at", LocalDateTime.class));
+                        """).param("id", instance.id()).query(Participant.class).list();
     }
 }

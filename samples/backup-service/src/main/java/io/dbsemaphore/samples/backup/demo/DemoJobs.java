@@ -43,7 +43,7 @@ class DemoJobs {
         this.replicate = snapshot -> replications.replicate(snapshot, properties.timeLimit());
     }
 
-    /** Starts as many as wait or run at the same time. */
+    /** Starts the first jobs: as many as wait or run at the same time. */
     void start() {
         startedAt = System.nanoTime();
         start(List.of());

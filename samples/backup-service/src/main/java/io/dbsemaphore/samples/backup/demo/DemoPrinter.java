@@ -2,13 +2,15 @@ package io.dbsemaphore.samples.backup.demo;
 
 import io.dbsemaphore.samples.backup.Job;
 import io.dbsemaphore.samples.backup.JobState;
+import io.dbsemaphore.samples.backup.demo.Timeline.Moment;
+import io.dbsemaphore.samples.backup.demo.Verdict.Limits;
 import java.io.PrintStream;
 import java.time.format.DateTimeFormatter;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
 
-/** Prints each moment once, as soon as everything up to it is known. Plain ASCII: every terminal shows it. */
+/** Prints each moment once, as soon as everything up to it is known, in ASCII. */
 final class DemoPrinter {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT);
@@ -17,7 +19,7 @@ final class DemoPrinter {
     private final PrintStream out;
     private final Limits limits;
     private final Set<String> printed = new HashSet<>();
-    private boolean away;
+    private boolean unreachable;
 
     DemoPrinter(PrintStream out, Limits limits) {
         this.out = out;
@@ -43,27 +45,25 @@ final class DemoPrinter {
         line(ROW.formatted("time", "process", "job", "", "all instances", "all instances", "this process"));
     }
 
-    /** Prints what is new, and certain. */
-    void news(Run run) {
-        away = false;
+    /** Prints what is new, up to the moment until which all jobs are known. */
+    void printNew(Run run) {
+        unreachable = false;
         new Timeline(run)
                 .moments().stream()
                         .filter(moment -> !moment.at().isAfter(run.knownUntil()))
                         .forEach(this::printOnce);
     }
 
-    void databaseIsAway() {
-        if (!away) {
+    void databaseUnreachable() {
+        if (!unreachable) {
             line("The database does not answer; waiting for it");
         }
-        away = true;
+        unreachable = true;
     }
 
     void summary(Run run) {
         Timeline timeline = new Timeline(run);
         timeline.moments().forEach(this::printOnce);
-        line("");
-        new Chart(run).lines().forEach(this::line);
         line("");
         line("Jobs     %d of %d instance(s): %d done, %d refused, %d failed, %d lost with their process, %d not ended"
                 .formatted(
@@ -82,8 +82,8 @@ final class DemoPrinter {
         line("Verdict  " + verdict.text());
     }
 
-    /** The process id, which the id of an instance begins with. */
-    static String process(Job job) {
+    /** The process id, with which the id of an instance begins. */
+    private static String process(Job job) {
         return job.instance().split("-", 2)[0];
     }
 

@@ -11,10 +11,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param replications how many replications each instance has waiting or running with them
  * @param duration how long an instance starts another job for each that has ended
  * @param instances how many instances to wait for before the jobs are started
- * @param gatherTime how long to wait for them
- * @param goneAfter after how long without a sign of life an instance has died
+ * @param joinTimeout how long to wait for them
+ * @param instanceTimeout after how long without a heartbeat an instance counts as dead
  * @param timeLimit how long after that to give up
- * @param breakLimit runs the backups without permits, to see that the demo would notice
+ * @param breakLimit runs the backups without permits, to show that the demo notices
  */
 @ConfigurationProperties("demo")
 public record DemoProperties(
@@ -22,7 +22,7 @@ public record DemoProperties(
         @DefaultValue("3") int replications,
         @DefaultValue("1m") Duration duration,
         @DefaultValue("1") int instances,
-        @DefaultValue("60s") Duration gatherTime,
-        @DefaultValue("10s") Duration goneAfter,
+        @DefaultValue("60s") Duration joinTimeout,
+        @DefaultValue("10s") Duration instanceTimeout,
         @DefaultValue("5m") Duration timeLimit,
         @DefaultValue("false") boolean breakLimit) {}

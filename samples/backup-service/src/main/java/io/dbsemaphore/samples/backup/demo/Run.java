@@ -7,45 +7,46 @@ import java.time.LocalDateTime;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a run at one moment.
+ * What is known of a run of the demo at one moment.
  *
  * @param now that moment, by the database's clock
- * @param goneAfter after how long without a sign of life an instance has died
- * @param participants the instances, in the order in which they came
- * @param jobs their jobs, in the order in which they were asked for
+ * @param instanceTimeout after how long without a heartbeat an instance counts as dead
+ * @param participants the instances, in the order in which they joined
+ * @param jobs their jobs, in the order in which they were requested
  */
-record Run(LocalDateTime now, Duration goneAfter, List<Participant> participants, List<Job> jobs) {
+record Run(LocalDateTime now, Duration instanceTimeout, List<Participant> participants, List<Job> jobs) {
 
-    /** What an instance wrote this long ago has been committed, and is in the jobs. */
+    /** What an instance wrote this long ago has been committed. */
     private static final Duration COMMITTED_AFTER = Duration.ofMillis(300);
 
     /** Whether an instance was killed with jobs that had not ended. */
-    boolean isGone(Participant participant) {
+    boolean isDead(Participant participant) {
         return participant.finishedAt() == null
-                && participant.seenAt().plus(goneAfter).isBefore(now);
+                && participant.seenAt().plus(instanceTimeout).isBefore(now);
     }
 
-    /** Whether nothing will happen any more. */
+    /** Whether all instances have finished or are dead. */
     boolean isOver() {
-        return participants.stream().allMatch(participant -> participant.finishedAt() != null || isGone(participant));
+        return participants.stream().allMatch(participant -> participant.finishedAt() != null || isDead(participant));
     }
 
-    /** Up to when the jobs are known, for all instances that live: one that is silent may have started some since. */
+    /** Up to when all jobs are known: the earliest heartbeat of the live instances, which may have started jobs since. */
     LocalDateTime knownUntil() {
         return participants.stream()
-                .filter(participant -> participant.finishedAt() == null && !isGone(participant))
+                .filter(participant -> participant.finishedAt() == null && !isDead(participant))
                 .map(Participant::seenAt)
                 .min(Comparator.naturalOrder())
                 .orElse(now)
                 .minus(COMMITTED_AFTER);
     }
 
-    /** Where the instance of this job died: its last sign of life. */
+    /** When the instance of this job sent its last heartbeat, if it is dead and the job had not ended. */
     Optional<LocalDateTime> lostAt(Job job) {
         return participants.stream()
-                .filter(participant -> participant.id().equals(job.instance()) && isGone(participant))
+                .filter(participant -> participant.id().equals(job.instance()) && isDead(participant))
                 .map(Participant::seenAt)
                 .filter(seenAt -> !job.state().isFinal())
                 .findFirst();
@@ -64,4 +65,16 @@ record Run(LocalDateTime now, Duration goneAfter, List<Participant> participants
     long lost() {
         return jobs.stream().filter(job -> lostAt(job).isPresent()).count();
     }
+
+    /**
+     * An instance that takes part in the run.
+     *
+     * @param seenAt its last heartbeat
+     * @param finishedAt when its own jobs had ended
+     */
+    record Participant(
+            String id,
+            LocalDateTime joinedAt,
+            LocalDateTime seenAt,
+            @Nullable LocalDateTime finishedAt) {}
 }

@@ -3,7 +3,6 @@ package io.dbsemaphore.samples.backup.demo;
 import io.dbsemaphore.samples.backup.Job;
 import io.dbsemaphore.samples.backup.JobKind;
 import io.dbsemaphore.samples.backup.JobState;
-import io.dbsemaphore.samples.backup.demo.Moment.Change;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -60,7 +59,7 @@ final class Timeline {
         }
     }
 
-    /** It may have started a job after its last sign of life. */
+    /** The instance may have started the job after its last heartbeat. */
     private static LocalDateTime later(LocalDateTime startedAt, LocalDateTime lostAt) {
         return startedAt.isAfter(lostAt) ? startedAt : lostAt;
     }
@@ -88,4 +87,26 @@ final class Timeline {
     }
 
     private record Event(LocalDateTime at, Job job, Change change) {}
+
+    /**
+     * A moment at which something changed, and what ran from then on.
+     *
+     * @param at when, by the database's clock
+     * @param backups how many backups ran, on all instances
+     * @param transfers how many jobs of all kinds ran, on all instances: each uses the network
+     * @param sameInstance how many jobs ran on the instance of this job
+     */
+    record Moment(LocalDateTime at, Job job, Change change, int backups, int transfers, int sameInstance) {}
+
+    /**
+     * What happened to a job, in the order that counts at the same instant: a permit is free for the next job as soon as
+     * the last one has ended, but a job is lost no sooner than it has started.
+     */
+    enum Change {
+        DONE,
+        FAILED,
+        REFUSED,
+        STARTED,
+        LOST
+    }
 }

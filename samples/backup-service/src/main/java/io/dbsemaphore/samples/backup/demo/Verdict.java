@@ -1,5 +1,8 @@
 package io.dbsemaphore.samples.backup.demo;
 
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreStatus;
+
 /** What a run has shown. */
 enum Verdict {
 
@@ -21,7 +24,8 @@ enum Verdict {
     }
 
     static Verdict of(Run run, Limits limits, boolean ownJobsDone) {
-        if (!limits.hold(new Timeline(run))) {
+        Timeline timeline = new Timeline(run);
+        if (timeline.peakOfBackups() > limits.backups() || timeline.peakOfTransfers() > limits.transfers()) {
             return LIMITS_BROKEN;
         }
         return ownJobsDone ? LIMITS_HELD : INCOMPLETE;
@@ -33,5 +37,17 @@ enum Verdict {
 
     String text() {
         return text;
+    }
+
+    /** The capacities of the semaphores {@code backup} and {@code network}. */
+    record Limits(int backups, int transfers) {
+
+        static Limits of(SemaphoreAdmin admin) {
+            return new Limits(capacity(admin, "backup"), capacity(admin, "network"));
+        }
+
+        private static int capacity(SemaphoreAdmin admin, String name) {
+            return admin.find(name).map(SemaphoreStatus::capacity).orElseThrow();
+        }
     }
 }

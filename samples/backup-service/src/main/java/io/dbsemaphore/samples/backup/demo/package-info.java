@@ -1,6 +1,6 @@
 /**
  * The demo (profile {@code demo}): a burst of jobs on one or several instances, a timeline of what ran when, and a
- * verdict. It reads the job log only, which the jobs write themselves; it takes no semaphore's word for anything.
+ * verdict. It reads only the job log, which the jobs write themselves, and not the tables of the semaphores.
  *
  * <p>Not an example of how to use the library; that is the package above.
  */

@@ -3,6 +3,7 @@ package io.dbsemaphore.samples.backup.demo;
 import io.dbsemaphore.samples.backup.Job;
 import io.dbsemaphore.samples.backup.JobKind;
 import io.dbsemaphore.samples.backup.JobState;
+import io.dbsemaphore.samples.backup.demo.Run.Participant;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;
@@ -11,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 /** Runs for tests: instances {@code a} and {@code b}, times in seconds. */
 final class Runs {
 
-    private static final Duration GONE_AFTER = Duration.ofSeconds(10);
+    private static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(10);
 
     private Runs() {}
 
     static Run run(int now, List<Participant> participants, Job... jobs) {
-        return new Run(at(now), GONE_AFTER, participants, List.of(jobs));
+        return new Run(at(now), INSTANCE_TIMEOUT, participants, List.of(jobs));
     }
 
     static Participant working(String id, int seenAt) {

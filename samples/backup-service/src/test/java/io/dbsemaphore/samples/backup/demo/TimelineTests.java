@@ -12,7 +12,9 @@ import static io.dbsemaphore.samples.backup.demo.Runs.working;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.dbsemaphore.samples.backup.demo.Moment.Change;
+import io.dbsemaphore.samples.backup.demo.Timeline.Change;
+import io.dbsemaphore.samples.backup.demo.Timeline.Moment;
+import io.dbsemaphore.samples.backup.demo.Verdict.Limits;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -63,7 +65,7 @@ class TimelineTests {
     }
 
     @Test
-    void countsRunningJobOfKilledInstanceUpToItsLastSignOfLife() {
+    void countsRunningJobOfKilledInstanceUpToItsLastHeartbeat() {
         Run run = run(
                 30,
                 List.of(working("a", 5), working("b", 29)),
@@ -78,7 +80,7 @@ class TimelineTests {
     }
 
     @Test
-    void countsJobThatStartedAfterTheLastSignOfLifeOfItsInstanceAtThatInstantOnly() {
+    void countsJobThatStartedAfterTheLastHeartbeatOfItsInstanceAtThatInstantOnly() {
         Run run = run(
                 30,
                 List.of(working("a", 5), working("b", 29)),

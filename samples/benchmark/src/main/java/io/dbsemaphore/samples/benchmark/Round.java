@@ -1,0 +1,94 @@
+package io.dbsemaphore.samples.benchmark;
+
+import io.dbsemaphore.samples.benchmark.approach.Limiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
+
+/** One round of a case in this JVM. */
+final class Round {
+
+    private static final long CONNECTIONS_PERIOD_MILLIS = 3;
+
+    private final OpenScenario.Opened opened;
+    private final Case measured;
+    private final List<Long> semaphores;
+    private final Duration length;
+
+    Round(OpenScenario.Opened opened, Case measured, List<Long> semaphores, Duration length) {
+        this.opened = opened;
+        this.measured = measured;
+        this.semaphores = semaphores;
+        this.length = length;
+    }
+
+    /** @param start called when all threads are ready; they begin when it returns */
+    Measurement run(Callable<?> start) throws Exception {
+        int count = measured.scenario().threads();
+        CountDownLatch ready = new CountDownLatch(count);
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger connections = new AtomicInteger();
+        ExecutorService threads = Executors.newFixedThreadPool(count);
+        ScheduledExecutorService observer = Executors.newSingleThreadScheduledExecutor();
+        try {
+            List<Future<Measurement>> futures = new ArrayList<>();
+            for (int thread = 0; thread < count; thread++) {
+                futures.add(threads.submit(() -> {
+                    ready.countDown();
+                    go.await();
+                    return measure(opened.limiter());
+                }));
+            }
+            ready.await();
+            var unusedAnswer = start.call();
+            var unused = observer.scheduleAtFixedRate(
+                    () -> connections.accumulateAndGet(opened.connectionsInUse(), Math::max),
+                    0,
+                    CONNECTIONS_PERIOD_MILLIS,
+                    TimeUnit.MILLISECONDS);
+            go.countDown();
+            List<Measurement> parts = new ArrayList<>();
+            for (Future<Measurement> future : futures) {
+                parts.add(future.get());
+            }
+            Measurement sum = Measurement.sum(parts);
+            return new Measurement(
+                    length, sum.pairs(), sum.acquireNanos(), connections.get(), sum.failures(), sum.failure());
+        } finally {
+            observer.shutdownNow();
+            threads.shutdownNow();
+        }
+    }
+
+    /** One thread: acquires and releases until the round ends. */
+    private Measurement measure(Limiter limiter) throws InterruptedException {
+        LongStream.Builder acquires = LongStream.builder();
+        long pairs = 0;
+        long failures = 0;
+        String failure = null;
+        long end = System.nanoTime() + length.toNanos();
+        for (long start = System.nanoTime(); start - end < 0; start = System.nanoTime()) {
+            try {
+                Limiter.Held held = limiter.acquire(measured.pick(semaphores));
+                acquires.add(System.nanoTime() - start);
+                held.release();
+                pairs += System.nanoTime() - end < 0 ? 1 : 0;
+            } catch (InterruptedException interrupt) {
+                throw interrupt;
+            } catch (Exception thrown) {
+                failures++;
+                failure = failure == null ? thrown.toString() : failure;
+            }
+        }
+        return new Measurement(length, pairs, acquires.build().toArray(), 0, failures, failure);
+    }
+}

@@ -1,0 +1,108 @@
+package io.dbsemaphore.samples.benchmark;
+
+import static io.dbsemaphore.samples.benchmark.approach.Approach.DB_SEMAPHORE;
+
+import io.dbsemaphore.samples.benchmark.approach.Approach;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Threads that acquire and release as fast as they can: by number of threads, or by the number of rows in the tables. */
+enum Scenario {
+    /** Lets the JIT compiler see all approaches; it is not reported. */
+    WARM_UP("warm-up", "8 threads, 4 semaphores", 1, 8, 4, 1),
+
+    ONE_THREAD("1-thread", "1 thread, 1 semaphore", 1, 1, 1, 1),
+    THREADS_32("32-threads", "32 threads, 1 semaphore", 1, 32, 1, 1),
+    THREADS_128("128-threads", "128 threads, 1 semaphore", 1, 128, 1, 1),
+    SEMAPHORES_64("64-semaphores", "32 threads, 64 semaphores", 1, 32, 64, 1),
+    TWO_NAMES_1("two-names-1", "1 thread, 2 names at once", 1, 1, 2, 2),
+    TWO_NAMES_32("two-names-32", "32 threads, 2 names at once", 1, 32, 2, 2),
+    TWO_JVMS("two-jvms", "2 JVMs x 32 threads, 1 semaphore", 2, 32, 1, 1),
+
+    /** Permits of the same semaphore are held. */
+    HELD("held", "1 thread, %,d permits held", List.of(10, 1_000, 10_000)),
+    /** Requests of the same semaphore were released before. */
+    HISTORY("history", "1 thread, %,d released requests", List.of(0, 100_000, 1_000_000)),
+    /** Requests of the same semaphore were released, and an older snapshot keeps the server from purging them. */
+    SNAPSHOT("snapshot", "1 thread, %,d releases under an old snapshot", List.of(0, 100_000));
+
+    private final String id;
+    private final String title;
+    private final int jvms;
+    private final int threads;
+    private final int semaphores;
+    private final int namesAtOnce;
+    private final List<Integer> rows;
+
+    Scenario(String id, String title, List<Integer> rows) {
+        this(id, title, 1, 1, 1, 1, rows.toArray(Integer[]::new));
+    }
+
+    Scenario(String id, String title, int jvms, int threads, int semaphores, int namesAtOnce, Integer... rows) {
+        this.id = id;
+        this.title = title;
+        this.jvms = jvms;
+        this.threads = threads;
+        this.semaphores = semaphores;
+        this.namesAtOnce = namesAtOnce;
+        this.rows = List.of(rows);
+    }
+
+    /** Those that are reported. */
+    static List<Scenario> measured() {
+        return Arrays.stream(values()).filter(scenario -> scenario != WARM_UP).toList();
+    }
+
+    /**
+     * What is measured in turn: each approach that can do it, the library of the earlier build, too; or, where rows are
+     * varied, the library only, with each number of rows.
+     *
+     * @param earlierBuild whether there is one
+     * @param rowsDivisor by how much to divide the numbers of rows, which stay at least 1 unless they are 0
+     */
+    List<Case> cases(List<Approach> approaches, boolean earlierBuild, int rowsDivisor) {
+        Stream<Case> current = variesRows()
+                ? rows.stream()
+                        .map(count ->
+                                new Case(this, DB_SEMAPHORE, false, Math.max(Math.min(count, 1), count / rowsDivisor)))
+                : approaches.stream()
+                        .filter(approach -> namesAtOnce == 1 || approach.acquiresSeveralNames())
+                        .map(approach -> new Case(this, approach, false, 0));
+        return current.flatMap(one -> earlierBuild && one.approach() == DB_SEMAPHORE
+                        ? Stream.of(one, one.with(DB_SEMAPHORE, true))
+                        : Stream.of(one))
+                .toList();
+    }
+
+    /** Its name on the command line and in CSV. */
+    String id() {
+        return id;
+    }
+
+    /** Its name in tables; contains a format specifier where rows are varied. */
+    String title() {
+        return title;
+    }
+
+    int jvms() {
+        return jvms;
+    }
+
+    /** The threads of each JVM. */
+    int threads() {
+        return threads;
+    }
+
+    int semaphores() {
+        return semaphores;
+    }
+
+    int namesAtOnce() {
+        return namesAtOnce;
+    }
+
+    boolean variesRows() {
+        return !rows.isEmpty();
+    }
+}

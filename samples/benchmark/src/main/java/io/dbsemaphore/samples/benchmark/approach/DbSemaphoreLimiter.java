@@ -1,0 +1,49 @@
+package io.dbsemaphore.samples.benchmark.approach;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** This library with its defaults. */
+public final class DbSemaphoreLimiter implements Limiter {
+
+    private final SemaphoreEngine engine;
+    private final SemaphoreOperations semaphores;
+
+    DbSemaphoreLimiter(DataSource dataSource, String tablePrefix) {
+        engine = LibraryBuild.openEngine(dataSource, tablePrefix);
+        semaphores = new SemaphoreTemplate(engine.permitManager());
+    }
+
+    @Override
+    public void prepare(long semaphore, int capacity) {
+        engine.admin().create(name(semaphore), capacity);
+    }
+
+    @Override
+    public Held acquire(List<Long> numbers) {
+        String[] names = new String[numbers.size()];
+        for (int i = 0; i < names.length; i++) {
+            names[i] = name(numbers.get(i));
+        }
+        return semaphores.acquire(AcquireRequest.of(names))::release;
+    }
+
+    /** Acquires a permit that stays held until it is released, even if this JVM ends. */
+    public PermitGrant acquireWithoutTtl(long semaphore) {
+        return semaphores.acquire(AcquireRequest.of(name(semaphore)).withoutTtl());
+    }
+
+    @Override
+    public void close() {
+        engine.close();
+    }
+
+    private static String name(long semaphore) {
+        return "bench-" + semaphore;
+    }
+}

@@ -1,0 +1,37 @@
+package io.dbsemaphore.samples.benchmark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class MeasurementTests {
+
+    @Test
+    void takesPercentilesOfAllThreadsInMilliseconds() {
+        Measurement sum = Measurement.sum(List.of(measurement(1, 1_000, null), measurement(1_001, 2_000, "it broke")));
+        assertThat(sum.acquireMillis(50)).isEqualTo(1_000);
+        assertThat(sum.acquireMillis(99)).isEqualTo(1_980);
+        assertThat(sum.acquireMillis(100)).isEqualTo(2_000);
+        assertThat(sum.pairsPerSecond()).isEqualTo(1_000);
+        assertThat(sum.connections()).isEqualTo(6);
+        assertThat(sum.failures()).isEqualTo(2);
+        assertThat(sum.failure()).isEqualTo("it broke");
+    }
+
+    @Test
+    void hasNoPercentileWithoutAcquires() {
+        assertThat(measurement(2, 1, null).acquireMillis(50)).isNaN();
+    }
+
+    /** Two seconds with acquires of so many milliseconds, descending. */
+    private static Measurement measurement(int from, int to, @Nullable String failure) {
+        long[] nanos = LongStream.rangeClosed(from, to)
+                .map(millis -> (from + to - millis) * 1_000_000)
+                .toArray();
+        return new Measurement(Duration.ofSeconds(2), nanos.length, nanos, 3, 1, failure);
+    }
+}
