@@ -31,13 +31,19 @@ final class EngineDatabase implements AutoCloseable {
     private final SemaphoreDataSource sessions;
     private final SemaphorePersistence persistence;
     private final HeldCheck heldCheck;
+    private final boolean certifiesWrites;
 
     private EngineDatabase(
-            String tablePrefix, SemaphoreDataSource sessions, SemaphorePersistence persistence, HeldCheck heldCheck) {
+            String tablePrefix,
+            SemaphoreDataSource sessions,
+            SemaphorePersistence persistence,
+            HeldCheck heldCheck,
+            boolean certifiesWrites) {
         this.tablePrefix = tablePrefix;
         this.sessions = sessions;
         this.persistence = persistence;
         this.heldCheck = heldCheck;
+        this.certifiesWrites = certifiesWrites;
     }
 
     /** Opens the database, and {@linkplain #check checks} that it can be used. */
@@ -73,7 +79,8 @@ final class EngineDatabase implements AutoCloseable {
                 settings.get(SemaphoreSettings.TABLE_PREFIX),
                 sessions,
                 persistence,
-                new HeldCheck(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX), certifiesWrites));
+                new HeldCheck(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX), certifiesWrites),
+                certifiesWrites);
         try {
             opened.awaitTables(Deadline.in(schemaWait));
         } catch (RuntimeException failure) {
@@ -93,6 +100,11 @@ final class EngineDatabase implements AutoCloseable {
 
     HeldCheck heldCheck() {
         return heldCheck;
+    }
+
+    /** Whether the server {@linkplain WriteCertification certifies writes}. */
+    boolean certifiesWrites() {
+        return certifiesWrites;
     }
 
     private void awaitTables(Deadline deadline) {

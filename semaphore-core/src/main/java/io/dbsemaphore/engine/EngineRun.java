@@ -116,7 +116,8 @@ final class EngineRun {
                 settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
                 settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
-                settings.get(SemaphoreSettings.DECISION_TIMEOUT));
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
+                database.certifiesWrites());
         renewals = new RenewalBatcher(
                 persistence.renewals(),
                 threads,

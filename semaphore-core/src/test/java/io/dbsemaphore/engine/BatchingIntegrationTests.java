@@ -11,6 +11,7 @@ import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import java.sql.SQLException;
@@ -35,6 +36,7 @@ class BatchingIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final int INNOCENT = 12;
+    private static final String INSERT = "insert into permit_request";
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);
@@ -111,6 +113,37 @@ class BatchingIntegrationTests {
                 .isInstanceOf(RequestConflictException.class)
                 .hasMessageContaining(id);
         assertThat(cluster.held(name)).isEqualTo(1 + INNOCENT);
+    }
+
+    @Test
+    void triesABatchAgainAsAWholeAfterAConflict() throws Exception {
+        String name = cluster.semaphore(100);
+        Gathered gathered = new Gathered(name);
+        List<FutureTask<PermitGrant>> together = gathered.acquire(INNOCENT, AcquireRequest.of(name));
+        gate.clear();
+        gate.failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
+        gathered.go();
+
+        for (FutureTask<PermitGrant> each : together) {
+            assertThat(Cluster.get(each).isHeld()).isEqualTo(true);
+        }
+        assertThat(gate.count("update semaphore")).as("attempts").isEqualTo(2);
+        assertThat(gate.count(INSERT)).as("what all need").isEqualTo(1);
+    }
+
+    @Test
+    void triesEachCallerOfABatchByItselfBeforeItIsToldOfAConflict() throws Exception {
+        String name = cluster.semaphore(100);
+        Gathered gathered = new Gathered(name);
+        List<FutureTask<PermitGrant>> together = gathered.acquire(INNOCENT, AcquireRequest.of(name));
+        for (int i = 0; i < SemaphoreSettings.defaults().get(SemaphoreSettings.MAX_ATTEMPTS); i++) {
+            gate.failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
+        }
+        gathered.go();
+
+        for (FutureTask<PermitGrant> each : together) {
+            assertThat(Cluster.get(each).isHeld()).isEqualTo(true);
+        }
     }
 
     @Test

@@ -19,12 +19,14 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Does the rounds: one transaction for all that has gathered, and to each caller his own outcome. A round that fails is
- * taken apart, so that only he sees the error whose order causes it.
+ * Does the batches: one transaction for all that has gathered, and to each caller its own outcome. A batch that fails is
+ * taken apart, so that only the caller whose order causes an error sees it. After a
+ * {@linkplain ConflictBackOff conflict} it is tried again as a whole: taken apart, it would conflict more often and do less.
  */
 final class BatchRunner implements BatchWorkers.Source {
 
@@ -122,12 +124,7 @@ final class BatchRunner implements BatchWorkers.Source {
         boolean reached = taken.batch != null;
         Batch batch = taken.batch != null ? taken.batch : queue.take(true, true, false);
         if (failure instanceof PartialReleaseException) {
-            finish(
-                    batch,
-                    Map.of(),
-                    () -> batch.members().stream()
-                            .filter(pending -> pending.place() == QueuedAcquire.Place.BATCH)
-                            .forEach(this::again));
+            finish(batch, Map.of(), () -> undecided(batch).forEach(this::again));
         } else {
             finish(batch, Map.of(), () -> fail(batch, failure, reached));
         }
@@ -146,15 +143,17 @@ final class BatchRunner implements BatchWorkers.Source {
             try {
                 moves.run();
             } catch (RuntimeException | Error unforeseen) { // nobody may wait for ever
-                batch.members().stream()
-                        .filter(pending -> pending.place() == QueuedAcquire.Place.BATCH)
-                        .forEach(pending -> giveUp(pending, unforeseen));
+                undecided(batch).forEach(pending -> giveUp(pending, unforeseen));
             }
         });
         batch.members().stream().filter(QueuedAcquire::isDecided).forEach(pending -> {
             groupCommitDelay.leave(1);
             pending.tell();
         });
+    }
+
+    private static Stream<QueuedAcquire> undecided(Batch batch) {
+        return batch.members().stream().filter(pending -> pending.place() == QueuedAcquire.Place.BATCH);
     }
 
     /** It may have been granted, so that it has to be undone. */
@@ -238,12 +237,17 @@ final class BatchRunner implements BatchWorkers.Source {
 
     private void fail(Batch batch, Throwable failure, boolean reached) {
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
+        boolean conflict = SqlErrors.isVictim(failure);
         boolean unreachable = !reached || unknown || SemaphorePersistence.isUnreachable(failure);
         RuntimeException shown = failure instanceof CommitOutcomeUnknownException commit
                 ? commit.translatedCause()
                 : failure instanceof RuntimeException exception
                         ? exception
                         : new IllegalStateException("A grant failed: " + failure, failure);
+        if (conflict) {
+            queue.conflicted(batch);
+        }
+        boolean isShared = batch.members().size() > 1 && !unreachable;
         for (QueuedAcquire pending : batch.members()) {
             if (unknown && pending.command().isClaimed()) {
                 pending.command().setOutcomeUnknown(true);
@@ -258,30 +262,24 @@ final class BatchRunner implements BatchWorkers.Source {
                     background.undo(pending.command());
                 }
                 pending.decide(shown);
-            } else if (batch.members().size() > 1 && !unreachable) {
+            } else if ((conflict || !isShared) && isWorthAnother(pending, shown, failure, unreachable)) {
+                pauseAndTryAgain(pending, conflict ? Duration.ZERO : RetryLimit.pauseAfter(pending.attempts()));
+            } else if (isShared) {
                 pending.isolate();
                 again(pending);
             } else {
-                failOrTryAgain(pending, shown, failure, unreachable);
+                pending.decide(shown);
             }
         }
     }
 
-    private void failOrTryAgain(QueuedAcquire pending, RuntimeException shown, Throwable failure, boolean unreachable) {
-        int attempts = pending.failed(shown);
-        boolean worthIt = RetryLimit.remain(failure, attempts, maxAttempts, pending.begunAt())
+    private boolean isWorthAnother(
+            QueuedAcquire pending, RuntimeException shown, Throwable failure, boolean unreachable) {
+        boolean worthIt = RetryLimit.remain(failure, pending.failed(shown), maxAttempts, pending.begunAt())
                 && (!SqlErrors.isLockWait(failure) || isInTime(pending));
-        boolean timeLeft = (unreachable || SqlErrors.isVictim(failure))
-                && pending.command().isWillingToWait()
-                && !pending.deadline().isPassed();
-        if (worthIt || timeLeft) {
-            long millis = Math.min(500, 20L << Math.min(attempts - 1, 5));
-            pauseAndTryAgain(
-                    pending,
-                    Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis)));
-        } else {
-            pending.decide(shown);
-        }
+        boolean waits =
+                pending.command().isWillingToWait() && !pending.deadline().isPassed();
+        return worthIt || (waits && (unreachable || SqlErrors.isVictim(failure)));
     }
 
     /** Whether a row may be waited for, in all attempts taken together, although its caller does not wait for permits. */

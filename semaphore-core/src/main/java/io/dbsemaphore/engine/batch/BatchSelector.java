@@ -16,6 +16,7 @@ final class BatchSelector {
     private static final int MAX_NAMES = 200;
 
     private final InFlightNames inFlight;
+    private final ConflictBackOff backOff;
     private final int maxBatchSize;
     private final boolean mayWait;
     private final boolean waitsAtFirst;
@@ -26,8 +27,10 @@ final class BatchSelector {
     private @Nullable String awaited;
     private boolean closed;
 
-    private BatchSelector(InFlightNames inFlight, int maxBatchSize, boolean mayWait, boolean waitsAtFirst) {
+    private BatchSelector(
+            InFlightNames inFlight, ConflictBackOff backOff, int maxBatchSize, boolean mayWait, boolean waitsAtFirst) {
         this.inFlight = inFlight;
+        this.backOff = backOff;
         this.maxBatchSize = maxBatchSize;
         this.mayWait = mayWait;
         this.waitsAtFirst = waitsAtFirst;
@@ -45,18 +48,19 @@ final class BatchSelector {
     static BatchSelector from(
             ReadyQueue queue,
             InFlightNames inFlight,
+            ConflictBackOff backOff,
             int maxBatchSize,
             boolean withKeptAlive,
             boolean mayWait,
             boolean waitsAtFirst) {
-        BatchSelector selection = new BatchSelector(inFlight, maxBatchSize, mayWait, waitsAtFirst);
+        BatchSelector selection = new BatchSelector(inFlight, backOff, maxBatchSize, mayWait, waitsAtFirst);
         queue.offerTo(selection, withKeptAlive);
         return selection;
     }
 
     /** Whether a round can begin. */
-    static boolean isPossible(ReadyQueue queue, InFlightNames inFlight) {
-        BatchSelector selection = new BatchSelector(inFlight, 1, true, false);
+    static boolean isPossible(ReadyQueue queue, InFlightNames inFlight, ConflictBackOff backOff) {
+        BatchSelector selection = new BatchSelector(inFlight, backOff, 1, true, false);
         queue.offerTo(selection, true);
         return !selection.members.isEmpty();
     }
@@ -92,6 +96,9 @@ final class BatchSelector {
         if (pending.place() != Place.QUEUE) {
             throw new IllegalStateException(
                     "Not in the queue: " + pending.command().externalId());
+        }
+        if (backOff.isPaused(pending.names())) {
+            return false; // its turn at its other names is not kept
         }
         if (pending.names().stream().anyMatch(name -> reserved.contains(name) || inFlight.contains(name))) {
             pass(pending);

@@ -47,10 +47,11 @@ public final class BatchingGranter implements Granter {
             int maxBatchSize,
             int maxAttempts,
             Duration lockWait,
-            Duration decisionTimeout) {
+            Duration decisionTimeout,
+            boolean certifiesWrites) {
         batching = maxBatchSize > 1;
         // all but one may be held up by rows that others have locked
-        queue = new GrantQueue(Math.max(1, atOnce - 1), maxBatchSize);
+        queue = new GrantQueue(Math.max(1, atOnce - 1), maxBatchSize, certifiesWrites);
         deadlines = new AcquireDeadlines(queue, background, decisionTimeout, this::signal);
         timer = new AcquireTimer(deadlines, threads);
         poller = new AvailabilityPoller(queue.waiters(), availabilityTransactions, threads, this::signal);

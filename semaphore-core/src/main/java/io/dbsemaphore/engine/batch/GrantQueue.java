@@ -29,6 +29,7 @@ final class GrantQueue {
     private final ReadyQueue queue = new ReadyQueue();
     private final InFlightNames inFlight = new InFlightNames();
     private final HandoverPauses pauses = new HandoverPauses();
+    private final ConflictBackOff backOff;
     private final WaitQueues waitQueues = new WaitQueues(pauses::isPaused);
     private final PolledWaiters waiters = new PolledWaiters(guard, inFlight, waitQueues, pauses, this::wake);
     private boolean closed;
@@ -58,8 +59,10 @@ final class GrantQueue {
      *
      * @param maxWaitingBatches how many rounds at a time may wait for rows that others have locked
      * @param maxBatchSize how many acquires one round decides at most
+     * @param certifiesWrites whether the server is one of several that are written to
      */
-    GrantQueue(int maxWaitingBatches, int maxBatchSize) {
+    GrantQueue(int maxWaitingBatches, int maxBatchSize, boolean certifiesWrites) {
+        backOff = new ConflictBackOff(certifiesWrites);
         contention = new Contention(maxWaitingBatches);
         this.maxBatchSize = maxBatchSize;
     }
@@ -93,7 +96,11 @@ final class GrantQueue {
 
     /** How long until a round can begin; {@link Long#MAX_VALUE} when nothing waits for one. */
     long nanosToWork() {
-        return guard.get(() -> BatchSelector.isPossible(queue, inFlight) ? 0L : queue.nanosToReady());
+        return guard.get(() -> {
+            backOff.endPauses();
+            long nanos = queue.size() == 0 ? Long.MAX_VALUE : Math.min(queue.nanosToReady(), backOff.nanosToEnd());
+            return BatchSelector.isPossible(queue, inFlight, backOff) ? 0L : nanos;
+        });
     }
 
     /** Whether something is queued that this JVM is to keep alive. */
@@ -123,8 +130,9 @@ final class GrantQueue {
     private BatchSelector select(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
         // what waits keeps releases from riding along, which is worth more, unless others are at the same rows
         boolean waitsAtFirst = !takesReleases && contention.waitsAtFirst(queue.size());
+        backOff.endPauses();
         return BatchSelector.from(
-                queue, inFlight, maxBatchSize, withKeptAlive, mayWait && contention.mayWait(), waitsAtFirst);
+                queue, inFlight, backOff, maxBatchSize, withKeptAlive, mayWait && contention.mayWait(), waitsAtFirst);
     }
 
     /**
@@ -136,6 +144,7 @@ final class GrantQueue {
         return guard.is(() -> !pauses.begin(names)
                 && !closed
                 && !contention.isWithOthers()
+                && !backOff.isPaused(names)
                 && (isAboveThreshold() || waitQueues.isAwaited(names)));
     }
 
@@ -159,6 +168,7 @@ final class GrantQueue {
             availability.forEach((name, left) -> {
                 waitQueues.batch(name, left, inFlight.takeChange(name), batch.begunAt());
                 pauses.batch(name, left, waitQueues.isAwaited(name));
+                backOff.committed(name, left);
             });
             contention.end(batch.members().size(), batch.isWaiting());
             inFlight.end(batch.hold());
@@ -175,6 +185,11 @@ final class GrantQueue {
     /** Within {@link #finish}: somebody else had locked a row. */
     void contested() {
         contention.contested();
+    }
+
+    /** Within {@link #finish}: it failed for the sake of another transaction. */
+    void conflicted(Batch batch) {
+        backOff.conflict(batch.names());
     }
 
     /** Within {@link #finish}: it waits for permits. */

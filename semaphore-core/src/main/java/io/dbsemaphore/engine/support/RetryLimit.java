@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.support;
 
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Whether a transaction that failed is tried again: a bounded number of times where it lost against another one, and for a
@@ -25,5 +26,11 @@ public final class RetryLimit {
                         || (max > 1
                                 && SemaphorePersistence.isConnectionBroken(failure)
                                 && System.nanoTime() - begunAt < BROKEN_CONNECTIONS));
+    }
+
+    /** The pause after so many failed attempts to grant: longer each time, and spread. */
+    public static Duration pauseAfter(int made) {
+        long millis = Math.min(500, 20L << Math.min(made - 1, 5));
+        return Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis));
     }
 }

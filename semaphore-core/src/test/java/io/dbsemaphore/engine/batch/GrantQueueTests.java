@@ -23,7 +23,7 @@ class GrantQueueTests {
 
     private static final PermitShortage FULL = new PermitShortage("backup", 1, 1, 1, Optional.empty());
 
-    private final GrantQueue queue = new GrantQueue(1, 500);
+    private final GrantQueue queue = new GrantQueue(1, 500, false);
 
     @Test
     void fewAreNoCompany() {
@@ -66,7 +66,7 @@ class GrantQueueTests {
 
     @Test
     void decidesNoMoreAtOnceThanTheMaximum() {
-        GrantQueue small = new GrantQueue(1, 5);
+        GrantQueue small = new GrantQueue(1, 5, false);
         waiters(12).forEach(small::add);
 
         Batch first = small.take(true, true, false);

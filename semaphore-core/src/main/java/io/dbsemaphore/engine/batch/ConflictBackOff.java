@@ -1,0 +1,118 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.domain.RemainingAvailability;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Keeps the batches of this instance apart from those of other instances that grant the same semaphores. After a batch has
+ * failed for the sake of another transaction, no batch begins at its semaphores for a back-off with full jitter, which doubles
+ * with each further conflict.
+ *
+ * <p>On servers that {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes}, conflicts are frequent, and back-off
+ * alone favors the instance that won, as in the capture effect of Ethernet (Ramakrishnan and Yang, 1994). So an instance that
+ * has granted a contested semaphore for a time slice leaves it to others for as long.
+ *
+ * <p>Without conflicts nothing of this happens. Guarded by the lock of the {@link GrantQueue}.
+ *
+ * @see <a href="https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/">Exponential Backoff And Jitter</a>
+ */
+final class ConflictBackOff {
+
+    private static final long FIRST = Duration.ofMillis(10).toNanos();
+    private static final int MAX_DOUBLINGS = 2;
+    private static final long SLICE = Duration.ofMillis(50).toNanos();
+
+    /** For so long after its last conflict a semaphore is contested. */
+    private static final long CONTESTED = Duration.ofSeconds(2).toNanos();
+
+    private final Map<String, Contested> contested = new HashMap<>();
+    private final Map<String, Long> pausedUntil = new HashMap<>();
+    private final boolean takesTurns;
+
+    /** What is known of one contested semaphore. Instants are of this JVM's monotonic clock. */
+    private static final class Contested {
+
+        private int conflictsInARow;
+        private long conflictAt;
+        private long grantedAt = System.nanoTime() - SLICE;
+        private long sliceBegunAt;
+
+        private boolean isOver(long now) {
+            return now - conflictAt > CONTESTED;
+        }
+    }
+
+    /**
+     * Begins without any conflict.
+     *
+     * @param takesTurns whether contested semaphores are left to others after a time slice
+     */
+    ConflictBackOff(boolean takesTurns) {
+        this.takesTurns = takesTurns;
+    }
+
+    /** A batch failed for the sake of another transaction. Its semaphores pause until the same instant, to be tried together. */
+    void conflict(Collection<String> names) {
+        long now = System.nanoTime();
+        contested.values().removeIf(state -> state.isOver(now));
+        int before = 0;
+        for (String name : names) {
+            Contested state = contested.computeIfAbsent(name, each -> new Contested());
+            state.conflictAt = now;
+            before = Math.max(before, state.conflictsInARow++);
+        }
+        long longest = FIRST << Math.min(before, MAX_DOUBLINGS);
+        long until = now + ThreadLocalRandom.current().nextLong(longest);
+        names.forEach(name -> pausedUntil.put(name, until));
+    }
+
+    /** What a batch of this instance has committed. */
+    void committed(String name, RemainingAvailability left) {
+        Contested state = contested.get(name);
+        if (state != null && left.fence() > left.fenceBefore()) {
+            state.conflictsInARow = 0;
+            if (takesTurns) {
+                granted(name, state);
+            }
+        }
+    }
+
+    private void granted(String name, Contested state) {
+        long now = System.nanoTime();
+        if (now - state.grantedAt >= SLICE) {
+            state.sliceBegunAt = now;
+        }
+        state.grantedAt = now;
+        if (state.isOver(now)) {
+            contested.remove(name);
+        } else if (now - state.sliceBegunAt >= SLICE) {
+            pausedUntil.put(name, now + SLICE + ThreadLocalRandom.current().nextLong(SLICE / 2));
+        }
+    }
+
+    /** Ends the pauses that are over. */
+    void endPauses() {
+        if (!pausedUntil.isEmpty()) {
+            long now = System.nanoTime();
+            pausedUntil.values().removeIf(until -> until - now <= 0);
+        }
+    }
+
+    /** Whether no batch is to begin at one of these semaphores until its pause {@linkplain #endPauses is ended}. */
+    boolean isPaused(Collection<String> names) {
+        return !pausedUntil.isEmpty() && names.stream().anyMatch(pausedUntil::containsKey);
+    }
+
+    /** How long until the first pause is over; {@link Long#MAX_VALUE} when there is none. */
+    long nanosToEnd() {
+        long now = System.nanoTime();
+        return pausedUntil.values().stream()
+                .mapToLong(until -> Math.max(0, until - now))
+                .min()
+                .orElse(Long.MAX_VALUE);
+    }
+}

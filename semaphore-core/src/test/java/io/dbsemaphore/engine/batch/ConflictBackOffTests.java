@@ -1,0 +1,123 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.domain.RemainingAvailability;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Test;
+
+class ConflictBackOffTests {
+
+    private static final String NAME = "backup";
+    private static final List<String> NAMES = List.of(NAME);
+    private static final Duration SLICE = Duration.ofMillis(50);
+
+    private final ConflictBackOff backOff = new ConflictBackOff(true);
+    private long fence;
+
+    @Test
+    void doesNothingWithoutAConflict() {
+        for (long begun = System.nanoTime(); System.nanoTime() - begun < 2 * SLICE.toNanos(); ) {
+            grant();
+
+            assertThat(backOff.isPaused(NAMES)).isEqualTo(false);
+        }
+        assertThat(backOff.nanosToEnd()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void pausesAllSemaphoresOfABatchUntilTheSameInstant() {
+        for (int i = 0; i < 3; i++) {
+            backOff.conflict(List.of("other"));
+        }
+        backOff.conflict(List.of(NAME, "other"));
+
+        assertThat(backOff.isPaused(NAMES)).isEqualTo(true);
+        assertThat(backOff.isPaused(List.of("third"))).isEqualTo(false);
+        awaitEnd();
+        assertThat(backOff.isPaused(List.of("other"))).isEqualTo(false);
+    }
+
+    @Test
+    void pausesLongerAfterSeveralConflictsButNeverForLongerThanATimeSlice() {
+        long longest = 0;
+        for (int i = 0; i < 1_000; i++) {
+            backOff.conflict(NAMES);
+            longest = Math.max(longest, backOff.nanosToEnd());
+        }
+
+        assertThat(Duration.ofNanos(longest)).isBetween(Duration.ofMillis(11), SLICE);
+    }
+
+    @Test
+    void leavesAContestedSemaphoreToOthersAfterATimeSlice() {
+        backOff.conflict(NAMES);
+        awaitEnd();
+        grant();
+        assertThat(backOff.isPaused(NAMES)).as("after one grant").isEqualTo(false);
+
+        soon().until(() -> {
+            grant();
+            return backOff.isPaused(NAMES);
+        });
+
+        assertThat(Duration.ofNanos(backOff.nanosToEnd())).isBetween(SLICE.dividedBy(2), SLICE.multipliedBy(2));
+        awaitEnd();
+        grant();
+        assertThat(backOff.isPaused(NAMES)).as("in the next time slice").isEqualTo(false);
+    }
+
+    @Test
+    void leavesNothingToOthersWhereTheServerIsTheOnlyOne() {
+        ConflictBackOff alone = new ConflictBackOff(false);
+        alone.conflict(NAMES);
+        soon().until(() -> {
+            alone.endPauses();
+            return !alone.isPaused(NAMES);
+        });
+        for (long begun = System.nanoTime(); System.nanoTime() - begun < 2 * SLICE.toNanos(); ) {
+            alone.committed(NAME, new RemainingAvailability(1, 0, 1, fence, ++fence));
+
+            assertThat(alone.isPaused(NAMES)).isEqualTo(false);
+        }
+    }
+
+    @Test
+    void stopsOnceThereWasNoConflictForAWhile() {
+        backOff.conflict(NAMES);
+        awaitEnd();
+        for (long begun = System.nanoTime();
+                System.nanoTime() - begun < Duration.ofMillis(2_100).toNanos(); ) {
+            grant();
+        }
+        awaitEnd();
+
+        for (long begun = System.nanoTime(); System.nanoTime() - begun < 2 * SLICE.toNanos(); ) {
+            grant();
+
+            assertThat(backOff.isPaused(NAMES)).isEqualTo(false);
+        }
+    }
+
+    private void grant() {
+        backOff.committed(NAME, new RemainingAvailability(1, 0, 1, fence, ++fence));
+    }
+
+    private void awaitEnd() {
+        soon().until(() -> {
+            backOff.endPauses();
+            return !backOff.isPaused(NAMES);
+        });
+    }
+
+    /** Looks far more often than time slices end. */
+    private static ConditionFactory soon() {
+        return Awaitility.await()
+                .atMost(Duration.ofSeconds(2))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1));
+    }
+}
