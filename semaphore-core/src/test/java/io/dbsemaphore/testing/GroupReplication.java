@@ -75,6 +75,7 @@ public final class GroupReplication implements AutoCloseable {
                         "--server-id=" + (node + 1),
                         "--max-connections=200",
                         "--report-host=" + name(node),
+                        "--replica-parallel-workers=1", // what another node has committed is applied in its order
                         "--gtid-mode=ON",
                         "--enforce-gtid-consistency=ON",
                         "--innodb-flush-log-at-trx-commit=0",
@@ -143,6 +144,8 @@ public final class GroupReplication implements AutoCloseable {
 
     private void createDatabase() {
         schemas.add(server(0).create(DATABASE, true));
+        execute(0, "create database brake");
+        execute(0, "create table brake.brake (id int auto_increment primary key)");
         awaitInSync();
         for (int node = 1; node < SIZE; node++) {
             schemas.add(
@@ -172,6 +175,31 @@ public final class GroupReplication implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /**
+     * Keeps a node from applying what the others commit from now on, until it is closed: its clients read what was there
+     * before, and their commits are compared with what the others have committed nevertheless.
+     */
+    public Brake holdBack(int node) {
+        try {
+            Connection connection = connect(node);
+            try (Statement lock = connection.createStatement()) {
+                lock.execute("lock tables brake.brake write");
+            }
+            execute((node + 1) % SIZE, "insert into brake.brake values ()"); // for this the node waits from now on
+            return connection::close;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Lets go when it is closed. */
+    @FunctionalInterface
+    public interface Brake extends AutoCloseable {
+
+        @Override
+        void close() throws SQLException;
     }
 
     /** How many transactions were rolled back at their commit since they were in the way of one committed before. */
