@@ -1,0 +1,134 @@
+package io.dbsemaphore.boot.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitAssert;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.Permits;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.annotation.WithPermits;
+import java.io.IOException;
+import java.lang.reflect.Array;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The tables of docs/reference.md on the annotation and the contract list all that there is, and nothing else. */
+class DocumentedApiTests {
+
+    private static final String REFERENCE = "docs/reference.md";
+
+    @Test
+    void listsTheAttributesOfTheAnnotationWithTheirTypesAndDefaults() {
+        List<List<String>> rows = rows("`@WithPermits`");
+
+        assertThat(names(rows)).isEqualTo(methods(WithPermits.class, method -> true));
+        for (List<String> row : rows) {
+            Method attribute = Arrays.stream(WithPermits.class.getDeclaredMethods())
+                    .filter(method -> method.getName().equals(Documents.code(row.get(0))))
+                    .findFirst()
+                    .orElseThrow();
+            String type = attribute.getReturnType().getSimpleName();
+            assertThat(Documents.code(row.get(1))).as(attribute.getName()).isIn(type, "duration");
+            assertThat(row.get(2)).as(attribute.getName()).startsWith(defaultValue(attribute));
+        }
+    }
+
+    @Test
+    void theReadmeNamesTheAttributesOfTheAnnotation() {
+        String readme = Documents.read("README.md");
+
+        assertThat(methods(WithPermits.class, method -> true))
+                .allSatisfy(attribute -> assertThat(readme).contains("`" + attribute + "`"));
+    }
+
+    @Test
+    void listsTheMethodsOfARequest() {
+        assertThat(names(rows("`AcquireRequest`")))
+                .isEqualTo(methods(AcquireRequest.class, method -> method.getReturnType() == AcquireRequest.class));
+    }
+
+    @Test
+    void listsTheMethodsOfTheOperations() {
+        assertThat(names(rows("`SemaphoreTemplate` and `SemaphoreOperations`")))
+                .isEqualTo(methods(SemaphoreOperations.class, method -> true));
+    }
+
+    @Test
+    void listsTheMethodsOfAGrant() {
+        assertThat(names(rows("`PermitGrant`"))).isEqualTo(methods(PermitGrant.class, method -> true));
+    }
+
+    @Test
+    void listsTheMethodsOfPermitsAndPermitAssert() {
+        Set<String> methods = methods(Permits.class, method -> true).stream()
+                .map("Permits."::concat)
+                .collect(Collectors.toCollection(TreeSet::new));
+        methods(PermitAssert.class, method -> true).forEach(method -> methods.add("PermitAssert." + method));
+
+        assertThat(names(rows("`Permits` and `PermitAssert`"))).isEqualTo(methods);
+    }
+
+    @Test
+    void listsTheExceptions() throws IOException {
+        Path contract = Documents.ROOT.resolve("semaphore-core/src/main/java/io/dbsemaphore");
+        try (Stream<Path> files = Files.list(contract)) {
+            Set<String> exceptions = files.map(file -> file.getFileName().toString())
+                    .filter(file -> file.endsWith("Exception.java") && !file.equals("SemaphoreException.java"))
+                    .map(file -> file.replace(".java", ""))
+                    .collect(Collectors.toCollection(TreeSet::new));
+
+            assertThat(names(rows("Exceptions"))).isEqualTo(exceptions);
+        }
+    }
+
+    @Test
+    void listsTheMethodsForOperators() {
+        String section = Documents.section(REFERENCE, "Administration and extension points");
+
+        assertThat(methods(SemaphoreAdmin.class, method -> true))
+                .allSatisfy(method -> assertThat(section).contains("`" + method + "`"));
+        assertThat(methods(SemaphoreMaintenance.class, method -> true))
+                .allSatisfy(method -> assertThat(section).contains("`" + method + "`"));
+    }
+
+    private static List<List<String>> rows(String heading) {
+        return Documents.rows(Documents.section(REFERENCE, heading));
+    }
+
+    /** What the first cells name, without parameters. */
+    private static Set<String> names(List<List<String>> rows) {
+        return rows.stream()
+                .map(row -> Documents.code(row.get(0)).replaceAll("\\(.*", ""))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static Set<String> methods(Class<?> type, Predicate<Method> condition) {
+        return Arrays.stream(type.getDeclaredMethods())
+                .filter(method -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
+                .filter(condition)
+                .map(Method::getName)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** How the table begins to say it. */
+    private static String defaultValue(Method attribute) {
+        Object value = attribute.getDefaultValue();
+        if (value.getClass().isArray()) {
+            return Array.getLength(value) == 0 ? "none" : "`" + Array.get(value, 0) + "`";
+        }
+        return value instanceof String text ? "`\"" + text + "\"`" : "`" + value + "`";
+    }
+}

@@ -1,0 +1,133 @@
+package io.dbsemaphore.boot.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import java.io.IOException;
+import java.io.StringReader;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.core.env.PropertiesPropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.ClassPathResource;
+
+/** What is to be copied from the documents compiles, and is bound as it reads. */
+class DocumentedExamplesTests {
+
+    private static final Pattern CLASS = Pattern.compile("^(?:public )?class (\\w+)", Pattern.MULTILINE);
+
+    @TempDir
+    Path output;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"README.md", "docs/reference.md"})
+    void compiles(String document) throws IOException {
+        List<String> examples = Documents.blocks(document, "java");
+
+        assertThat(examples)
+                .isNotEmpty()
+                .allSatisfy(example -> assertThat(errors(example)).isEmpty());
+    }
+
+    @Test
+    void theYamlOfTheReadmeIsBoundAsItReads() throws IOException {
+        SemaphoreProperties bound = bindYaml("README.md");
+
+        assertThat(bound.semaphores()).containsOnlyKeys("backup", "network");
+        assertThat(bound.patterns()).containsOnlyKeys("tenant:*");
+        assertThat(bound.patterns().get("tenant:*").capacity()).isEqualTo(2);
+    }
+
+    @Test
+    void theYamlOfTheReferenceIsBoundAsItReads() throws IOException {
+        SemaphoreProperties bound = bindYaml("docs/reference.md");
+
+        assertThat(bound.semaphores()).containsOnlyKeys("backup", "eu.west/nightly", "maintenance-window");
+        assertThat(bound.patterns()).containsOnlyKeys("tenant:*", "tenant:premium-*");
+    }
+
+    @Test
+    void thePropertiesOfTheReferenceAreBoundAsTheyRead() throws IOException {
+        Properties properties = new Properties();
+        properties.load(new StringReader(
+                Documents.blocks("docs/reference.md", "properties").get(0)));
+        SemaphoreProperties bound = bind(new PropertiesPropertySource("properties", properties));
+
+        assertThat(bound.semaphores()).containsOnlyKeys("backup");
+        assertThat(bound.patterns()).containsOnlyKeys("tenant:*");
+    }
+
+    @Test
+    void theChangelogToIncludeIsThere() {
+        Matcher include = Pattern.compile("file: (\\S+)").matcher(Documents.read("README.md"));
+
+        assertThat(include.find()).isTrue();
+        assertThat(new ClassPathResource(include.group(1)).exists()).isTrue();
+    }
+
+    private List<String> errors(String example) {
+        Matcher name = CLASS.matcher(example);
+        String type = name.find() ? name.group(1) : "OnlyImports";
+        URI uri = URI.create("string:///" + type + ".java");
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
+        compiler.getTask(
+                        null,
+                        null,
+                        diagnostics,
+                        List.of("-proc:none", "-parameters", "-d", output.toString()),
+                        null,
+                        List.of(new SimpleJavaFileObject(uri, JavaFileObject.Kind.SOURCE) {
+                            @Override
+                            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                                return example;
+                            }
+                        }))
+                .call();
+        return diagnostics.getDiagnostics().stream()
+                .filter(diagnostic -> diagnostic.getKind() == Diagnostic.Kind.ERROR)
+                .map(Object::toString)
+                .toList();
+    }
+
+    private static SemaphoreProperties bindYaml(String document) throws IOException {
+        String yaml = Documents.blocks(document, "yaml").stream()
+                .filter(block -> block.startsWith("semaphore:"))
+                .findFirst()
+                .orElseThrow();
+        return bind(new YamlPropertySourceLoader()
+                .load(document, new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)))
+                .get(0));
+    }
+
+    private static SemaphoreProperties bind(PropertySource<?> source) {
+        return new Binder(ConfigurationPropertySources.from(source))
+                .bind(
+                        "semaphore",
+                        Bindable.of(SemaphoreProperties.class),
+                        new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
+                .get();
+    }
+}

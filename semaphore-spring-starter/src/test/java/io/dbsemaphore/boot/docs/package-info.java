@@ -1,0 +1,8 @@
+/**
+ * The documents of the repository, compared with the code: tables, examples, links and names of properties. Each test says
+ * what to change, the document or the code.
+ */
+@NullMarked
+package io.dbsemaphore.boot.docs;
+
+import org.jspecify.annotations.NullMarked;
