@@ -32,7 +32,7 @@ class DocumentationLinksTests {
     static List<Path> documents() throws IOException {
         List<Path> documents = new ArrayList<>();
         for (String folder :
-                new String[] {"", "docs", "docs/decisions", "samples/backup-service", "samples/benchmark"}) {
+                new String[] {"", ".github", "docs", "docs/decisions", "samples/backup-service", "samples/benchmark"}) {
             try (Stream<Path> files = Files.list(ROOT.resolve(folder))) {
                 files.filter(file -> file.toString().endsWith(".md")).forEach(documents::add);
             }

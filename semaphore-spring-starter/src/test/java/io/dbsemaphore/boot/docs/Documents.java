@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** Reads the Markdown files of the repository. */
 final class Documents {
@@ -24,18 +23,6 @@ final class Documents {
     static String read(String path) {
         try {
             return Files.readString(ROOT.resolve(path));
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
-    }
-
-    /** All Markdown files, as paths from the root. */
-    static List<String> all() {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            return files.map(file -> ROOT.relativize(file).toString().replace('\\', '/'))
-                    .filter(file -> file.endsWith(".md") && !file.contains("target/"))
-                    .sorted()
-                    .toList();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

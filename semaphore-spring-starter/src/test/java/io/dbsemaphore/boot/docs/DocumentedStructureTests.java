@@ -1,0 +1,56 @@
+package io.dbsemaphore.boot.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** CONTRIBUTING.md names each package of the library, and no type that does not exist. */
+class DocumentedStructureTests {
+
+    private static final Pattern PACKAGE = Pattern.compile("`(io\\.dbsemaphore[a-z.]*)`");
+    private static final Pattern TYPE = Pattern.compile("`([A-Z][a-z]+(?:[A-Z0-9][A-Za-z0-9]*)+)`");
+
+    @Test
+    void contributorsAreToldOfEachPackage() throws IOException {
+        Set<String> named = PACKAGE.matcher(Documents.section("CONTRIBUTING.md", "Where things are"))
+                .results()
+                .map(found -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> existing = new TreeSet<>();
+        for (String module : List.of("semaphore-core", "semaphore-spring-starter")) {
+            Path sources = Documents.ROOT.resolve(module).resolve("src/main/java");
+            try (Stream<Path> files = Files.walk(sources)) {
+                files.filter(file -> file.endsWith("package-info.java"))
+                        .map(file -> sources.relativize(file.getParent()).toString())
+                        .forEach(directory -> existing.add(directory.replaceAll("[/\\\\]", ".")));
+            }
+        }
+
+        assertThat(named).isEqualTo(existing);
+    }
+
+    @Test
+    void contributorsAreToldOfTypesThatExist() throws IOException {
+        Set<String> sources = new TreeSet<>();
+        for (String module : List.of("semaphore-core", "semaphore-spring-starter")) {
+            try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(module).resolve("src"))) {
+                files.map(file -> file.getFileName().toString())
+                        .filter(file -> file.endsWith(".java"))
+                        .forEach(file -> sources.add(file.replace(".java", "")));
+            }
+        }
+
+        assertThat(TYPE.matcher(Documents.read("CONTRIBUTING.md")).results().map(found -> found.group(1)))
+                .isNotEmpty()
+                .allMatch(sources::contains, "is a type of this repository");
+    }
+}
