@@ -3,12 +3,13 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.engine.batch.WaitTime;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the order of a request: the configured defaults put in, the configured bounds checked. */
+/** Makes the command of a request: with the configured defaults, checked against the configured bounds. */
 final class AcquireCommandFactory {
 
     private final SemaphoreSettings settings;
@@ -22,15 +23,39 @@ final class AcquireCommandFactory {
     }
 
     /**
-     * A new order.
+     * An acquire that begins.
      *
-     * @param replayable whether a grant that is held under the request's external id may be handed out again
-     * @param keptAlive whether this JVM is going to keep it alive
      * @throws IllegalArgumentException when the request breaks a bound
      * @throws org.springframework.transaction.IllegalTransactionStateException when it is made within an open transaction
      *     and that is refused
      */
-    AcquireCommand command(AcquireRequest request, boolean replayable, boolean keptAlive) {
+    AcquireAttempt begin(AcquireRequest request) {
+        return begin(request, true, request.keepAlive().orElse(false), false);
+    }
+
+    /** The same for work that this JVM is about to do. */
+    AcquireAttempt beginForWork(AcquireRequest request) {
+        return begin(request, request.isAdopt(), request.keepAlive().orElse(true), true);
+    }
+
+    private AcquireAttempt begin(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
+        boolean keptAlive = keepAlive && !request.isWithoutTtl();
+        return new AcquireAttempt(
+                request,
+                command(request, replayable, keptAlive),
+                WaitTime.of(request.waitTime()),
+                System.nanoTime(),
+                keptAlive,
+                forWork);
+    }
+
+    /**
+     * The command of a request.
+     *
+     * @param replayable whether a grant that is held under the request's external id may be returned again
+     * @param keptAlive whether this JVM is going to keep it alive
+     */
+    private AcquireCommand command(AcquireRequest request, boolean replayable, boolean keptAlive) {
         if (request.permits().size() > settings.get(SemaphoreSettings.MAX_NAMES_PER_REQUEST)) {
             throw new IllegalArgumentException("The request names %d semaphores, at most %d are allowed"
                             .formatted(request.permits().size(), settings.get(SemaphoreSettings.MAX_NAMES_PER_REQUEST))

@@ -1,94 +1,51 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.AcquireInterruptedException;
-import io.dbsemaphore.AcquireOutcomeUnknownException;
-import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.engine.batch.Granter;
-import io.dbsemaphore.engine.batch.WaitTime;
-import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.engine.support.Uninterruptibles;
-import io.dbsemaphore.persistence.SemaphorePersistence;
-import io.dbsemaphore.persistence.UndoTransaction;
+import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.engine.batch.BatchingGranter;
 
-/**
- * Makes sure that an order that fails holds nothing. A commit without an answer is found out by the next attempt: it waits
- * for the locks that the lost one held, and then sees whether the request is there. Where no attempt gets that far, the
- * order is undone.
- */
+/** Acquires on the calling thread, which waits for the result. */
 final class AcquireService {
 
-    private final Granter grants;
-    private final UndoTransaction undoing;
-    private final Retries retry;
-    private final BackgroundReleaser background;
+    private final AdmissionGate gate;
+    private final BatchingGranter granter;
+    private final PatternSemaphoreCreator patterns;
+    private final UnknownOutcomes outcomes;
+    private final AcquireResults results;
 
-    AcquireService(Granter grants, UndoTransaction undoing, Retries retry, BackgroundReleaser background) {
-        this.grants = grants;
-        this.undoing = undoing;
-        this.retry = retry;
-        this.background = background;
+    AcquireService(
+            AdmissionGate gate,
+            BatchingGranter granter,
+            PatternSemaphoreCreator patterns,
+            UnknownOutcomes outcomes,
+            AcquireResults results) {
+        this.gate = gate;
+        this.granter = granter;
+        this.patterns = patterns;
+        this.outcomes = outcomes;
+        this.results = results;
     }
 
     /**
-     * Grants the order, as soon as there is room within the time to wait.
+     * Acquires, as soon as permits are available within the wait time. Semaphores that are missing and match a pattern are
+     * created first.
      *
-     * @throws AcquireInterruptedException when interrupted before it was decided; nothing is held
-     * @throws RuntimeException when it failed; nothing is held, unless it is an {@link AcquireOutcomeUnknownException}
+     * @throws io.dbsemaphore.SemaphoreClosedException when closed
+     * @throws io.dbsemaphore.AcquireInterruptedException when interrupted before it was decided; nothing is held
+     * @throws RuntimeException when it failed; nothing is held, unless it is an
+     *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
-    Granter.Answer grant(AcquireCommand command, WaitTime wait) {
+    AcquireResult acquire(AcquireAttempt attempt) {
+        gate.enter();
         try {
-            return grants.grant(command, wait);
-        } catch (RuntimeException failure) {
-            throw failure(command, wait, failure);
-        } catch (Error failure) {
-            if (command.isOutcomeUnknown()) {
-                undo(command, wait, failure);
+            BatchingGranter.Answer answer = granter.grant(attempt.command(), attempt.waitTime());
+            if (patterns.createMissing(answer)) {
+                answer = granter.grant(attempt.command(), attempt.waitTime());
             }
-            throw failure;
-        }
-    }
-
-    /** Does what {@link #grant} does, without waiting; {@link #failure} is to be called with what it fails with. */
-    Granter.Submission submit(AcquireCommand command, WaitTime wait) {
-        return grants.submit(command, wait);
-    }
-
-    /** What the caller is told of a failure, once it is made sure that nothing is held. May wait for the database. */
-    RuntimeException failure(AcquireCommand command, WaitTime wait, RuntimeException failure) {
-        if (failure instanceof AcquireOutcomeUnknownException) {
-            return failure; // undone in the background
-        }
-        if (command.isOutcomeUnknown()) {
-            undo(command, wait, failure);
-        }
-        return Thread.currentThread().isInterrupted() && SemaphorePersistence.isWorthRepeating(failure)
-                ? interrupted(command, failure)
-                : failure;
-    }
-
-    /** It was not tried again, since the pause before that was interrupted. */
-    private static AcquireInterruptedException interrupted(AcquireCommand command, Throwable failure) {
-        AcquireInterruptedException interrupted =
-                new AcquireInterruptedException(command.permits().keySet());
-        interrupted.addSuppressed(failure);
-        return interrupted;
-    }
-
-    private void undo(AcquireCommand command, WaitTime wait, Throwable failure) {
-        if (wait.willingToWait() && wait.deadline().isPassed()) { // the database has had its time
-            background.undo(command);
-            throw new AcquireOutcomeUnknownException(command.externalId(), failure);
-        }
-        try {
-            Uninterruptibles.call(() -> retry.call(() -> {
-                undoing.undo(command);
-                return Boolean.TRUE;
-            }));
-        } catch (RuntimeException | Error undoFailure) {
-            failure.addSuppressed(undoFailure);
-            background.undo(command);
-            throw new AcquireOutcomeUnknownException(command.externalId(), failure);
+            return results.of(attempt, answer);
+        } catch (RuntimeException | Error failure) {
+            throw outcomes.resolve(attempt.command(), attempt.waitTime(), failure);
+        } finally {
+            gate.leave();
         }
     }
 }

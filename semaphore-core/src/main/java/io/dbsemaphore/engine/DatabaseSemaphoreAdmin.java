@@ -6,11 +6,9 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreName;
 import io.dbsemaphore.SemaphoreStatus;
-import io.dbsemaphore.engine.batch.Granter;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.engine.support.Uninterruptibles;
 import io.dbsemaphore.persistence.AdminTransactions;
 import java.util.List;
 import java.util.Optional;
@@ -24,22 +22,22 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     private final AdminTransactions transactions;
     private final ReleaseService releaser;
-    private final DatabasePermitManager permits;
+    private final GrantService grants;
     private final Retries retry;
-    private final Granter grants;
+    private final Runnable availabilityChanged;
     private final ListenerNotifier listeners;
 
     DatabaseSemaphoreAdmin(
             AdminTransactions transactions,
             ReleaseService releaser,
-            DatabasePermitManager permits,
+            GrantService grants,
             Retries retry,
-            Granter grants,
+            Runnable availabilityChanged,
             ListenerNotifier listeners) {
-        this.grants = grants;
+        this.availabilityChanged = availabilityChanged;
         this.transactions = transactions;
         this.releaser = releaser;
-        this.permits = permits;
+        this.grants = grants;
         this.retry = retry;
         this.listeners = listeners;
     }
@@ -61,7 +59,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
             transactions.setCapacity(name, capacity, changedBy, reason);
             return Boolean.TRUE;
         });
-        grants.lookAgain();
+        availabilityChanged.run();
     }
 
     @Override
@@ -103,7 +101,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         ReleaseOutcome outcome = releaser.force(
                 externalId,
                 () -> transactions.forceRelease(externalId, releasedBy, reason),
-                () -> permits.loseHeld(externalId));
+                () -> grants.lose(externalId));
         if (outcome == ReleaseOutcome.RELEASED) {
             listeners.tell(listener -> listener.forced(externalId, releasedBy, reason));
         }
@@ -111,7 +109,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     }
 
     private <T extends @Nullable Object> T run(Supplier<T> transaction) {
-        return Uninterruptibles.call(() -> retry.call(transaction));
+        return retry.call(transaction);
     }
 
     private static void checkCapacity(String name, int capacity) {

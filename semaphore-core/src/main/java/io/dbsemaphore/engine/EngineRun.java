@@ -7,13 +7,9 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.engine.batch.BatchTransaction;
+import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchingGranter;
-import io.dbsemaphore.engine.batch.Granter;
 import io.dbsemaphore.engine.batch.ReleaseBatcher;
-import io.dbsemaphore.engine.batch.Releases;
-import io.dbsemaphore.engine.batch.RenewalBatcher;
-import io.dbsemaphore.engine.batch.Renewals;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.InstanceLease;
@@ -25,7 +21,9 @@ import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CompletionExecutor;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.persistence.SemaphorePersistence;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -38,12 +36,15 @@ final class EngineRun {
 
     private final DaemonThreads threads;
     private final SemaphoreSettings settings;
-    private final Granter grants;
-    private final Releases releases;
-    private final Renewals renewals;
+    private final AcquireCommandFactory commands;
+    private final BatchingGranter granter;
+    private final ReleaseBatcher releaseBatcher;
     private final BackgroundReleaser background;
     private final CompletionExecutor completions;
-    private final DatabasePermitManager permitManager;
+    private final AcquireService acquires;
+    private final AsyncAcquireService asyncAcquires;
+    private final ReleaseService releases;
+    private final GrantService grants;
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance;
     private final Shutdown shutdown;
@@ -66,22 +67,29 @@ final class EngineRun {
      * Makes a run.
      *
      * @param held what this JVM holds, from earlier runs, too
-     * @param current the run of the moment, for handles that outlive theirs
+     * @param manager of the engine, which handles ask that outlive their run
      */
     EngineRun(
             Configuration configuration,
             EngineDatabase database,
             GrantRegistry held,
             CheckedGrants checked,
-            Supplier<DatabasePermitManager> current) {
+            DatabasePermitManager manager) {
         threads = configuration.threads();
         settings = configuration.settings();
         SemaphorePersistence persistence = database.persistence();
+        DatabaseThreads databaseThreads = database.sessions().threads();
         ListenerNotifier listeners = configuration.listeners();
+        Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
+        Retries retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
+        BatchLimits limits = new BatchLimits(
+                transactionsAtOnce(),
+                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
+                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
+                lockWait);
         background = new BackgroundReleaser(persistence.undoing(), threads);
         completions = new CompletionExecutor(threads);
-        Retries retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), listeners);
-        AdmissionGate intake = new AdmissionGate();
+        AdmissionGate gate = new AdmissionGate();
         InstanceLease lease = new InstanceLease(
                 persistence.instances(),
                 settings.get(SemaphoreSettings.OWNER),
@@ -94,71 +102,50 @@ final class EngineRun {
                 listeners,
                 threads,
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL));
-        BatchTransaction attempt = new BatchTransaction(persistence.grants(), keepAlive::prepare, listeners);
-        ReleasesByExternalId unbatched =
-                new ReleasesByExternalId(retry, settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT));
-        ReleaseBatcher releaseBatcher = new ReleaseBatcher(
-                persistence.releases(),
-                threads,
-                transactionsAtOnce(),
-                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
-                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
-                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
-                listeners);
-        releases = releaseBatcher;
-        grants = new BatchingGranter(
-                attempt,
-                persistence.availabilityTransactions(),
-                releaseBatcher,
-                background,
-                threads,
-                transactionsAtOnce(),
-                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
-                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
-                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
+        commands = new AcquireCommandFactory(settings, lease);
+        releaseBatcher = new ReleaseBatcher(persistence.releases(), threads, databaseThreads, limits, listeners);
+        granter = new BatchingGranter(
+                new BatchingGranter.Collaborators(
+                        persistence.grants(),
+                        keepAlive::prepare,
+                        persistence.availabilityTransactions(),
+                        releaseBatcher,
+                        background,
+                        listeners,
+                        threads,
+                        databaseThreads),
+                limits,
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
-        renewals = new RenewalBatcher(
-                persistence.renewals(),
-                threads,
-                transactionsAtOnce(),
-                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
-                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
-                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
+        releases = new ReleaseService(
+                releaseBatcher,
+                persistence.releases(),
+                new ReleasesByExternalId(retry, lockWait),
+                held,
+                checked,
+                background,
+                granter,
+                keepAlive,
                 listeners);
-        ReleaseService releaser = new ReleaseService(
-                releases, persistence.releases(), unbatched, held, checked, background, grants, keepAlive, listeners);
+        UnknownOutcomes outcomes = new UnknownOutcomes(persistence.undoing(), retry, background);
         PatternSemaphoreCreator patterns =
                 new PatternSemaphoreCreator(configuration.patterns(), persistence.admin(), retry);
-        AcquireService granter = new AcquireService(grants, persistence.undoing(), retry, background);
-        permitManager = new DatabasePermitManager(
-                new AcquireCommandFactory(settings, lease),
-                intake,
-                patterns,
-                granter,
-                new AsyncAcquireService(intake, patterns, granter, completions),
-                releaser,
-                renewals,
-                persistence.renewals(),
-                retry,
-                held,
-                keepAlive,
-                lease,
-                database.heldCheck(),
-                checked,
-                listeners,
-                current);
-        admin = new DatabaseSemaphoreAdmin(persistence.admin(), releaser, permitManager, retry, grants, listeners);
+        AcquireResults results = new AcquireResults(commands, releases, held, keepAlive, lease, listeners, manager);
+        acquires = new AcquireService(gate, granter, patterns, outcomes, results);
+        asyncAcquires = new AsyncAcquireService(gate, granter, patterns, outcomes, results, completions);
+        grants = new GrantService(
+                commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, manager);
+        admin = new DatabaseSemaphoreAdmin(persistence.admin(), releases, grants, retry, granter::lookAgain, listeners);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),
-                permitManager,
+                manager,
                 admin,
                 new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
                 retry,
                 listeners,
-                grants::lookAgain);
-        shutdown = new Shutdown(intake, grants, held, keepAlive, persistence.releases(), retry, listeners, threads);
+                granter::lookAgain);
+        shutdown = new Shutdown(gate, granter, held, keepAlive, persistence.releases(), retry, listeners, threads);
         threads.open();
     }
 
@@ -174,8 +161,24 @@ final class EngineRun {
         }
     }
 
-    DatabasePermitManager permitManager() {
-        return permitManager;
+    AcquireCommandFactory commands() {
+        return commands;
+    }
+
+    AcquireService acquires() {
+        return acquires;
+    }
+
+    AsyncAcquireService asyncAcquires() {
+        return asyncAcquires;
+    }
+
+    ReleaseService releases() {
+        return releases;
+    }
+
+    GrantService grants() {
+        return grants;
     }
 
     SemaphoreAdmin admin() {
@@ -192,10 +195,9 @@ final class EngineRun {
             schedule.close();
         }
         shutdown.run(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT));
-        grants.close();
+        granter.close();
         background.close();
-        releases.close();
-        renewals.close();
+        releaseBatcher.close();
         completions.close();
         threads.close();
     }

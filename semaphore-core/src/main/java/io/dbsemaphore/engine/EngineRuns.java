@@ -28,6 +28,7 @@ final class EngineRuns {
     private final Consumer<SemaphoreAdmin> onceOpen;
     private final GrantRegistry held = new GrantRegistry();
     private final CheckedGrants checked = new CheckedGrants();
+    private final DatabasePermitManager permitManager = new DatabasePermitManager(this);
     private final FutureTask<EngineRun> first = new FutureTask<>(this::openFirst);
     private volatile @Nullable EngineDatabase database;
     private volatile @Nullable EngineRun run;
@@ -169,6 +170,10 @@ final class EngineRuns {
         return current != null ? current : awaitFirst();
     }
 
+    DatabasePermitManager permitManager() {
+        return permitManager;
+    }
+
     /** See {@link SemaphoreEngine#check}. */
     void check() {
         database().check();
@@ -181,8 +186,7 @@ final class EngineRuns {
     }
 
     private EngineRun newRun(EngineDatabase opened) {
-        return new EngineRun(
-                configuration, opened, held, checked, () -> current().permitManager());
+        return new EngineRun(configuration, opened, held, checked, permitManager);
     }
 
     private EngineDatabase database() {

@@ -3,9 +3,8 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.batch.Batcher;
-import io.dbsemaphore.engine.batch.Granter;
-import io.dbsemaphore.engine.batch.Releases;
+import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.ReleaseBatcher;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.DeferredReleases;
 import io.dbsemaphore.engine.hold.GrantRegistry;
@@ -28,64 +27,73 @@ import java.util.function.Supplier;
  */
 final class ReleaseService {
 
-    private final Releases releases;
+    private final ReleaseBatcher batcher;
     private final ReleaseTransaction transaction;
-    private final ReleasesByExternalId unbatched;
+    private final ReleasesByExternalId byExternalId;
     private final GrantRegistry held;
     private final CheckedGrants checked;
     private final BackgroundReleaser background;
     private final DeferredReleases deferred;
-    private final Granter grants;
+    private final BatchingGranter granter;
     private final KeepAlive keepAlive;
     private final ListenerNotifier listeners;
 
     ReleaseService(
-            Releases releases,
+            ReleaseBatcher batcher,
             ReleaseTransaction transaction,
-            ReleasesByExternalId unbatched,
+            ReleasesByExternalId byExternalId,
             GrantRegistry held,
             CheckedGrants checked,
             BackgroundReleaser background,
-            Granter grants,
+            BatchingGranter granter,
             KeepAlive keepAlive,
             ListenerNotifier listeners) {
-        this.releases = releases;
+        this.batcher = batcher;
         this.transaction = transaction;
-        this.unbatched = unbatched;
+        this.byExternalId = byExternalId;
         this.held = held;
         this.checked = checked;
         this.background = background;
         this.deferred = new DeferredReleases(held, background);
-        this.grants = grants;
+        this.granter = granter;
         this.keepAlive = keepAlive;
         this.listeners = listeners;
     }
 
     /** Releases a grant of this JVM. */
     ReleaseOutcome release(HeldGrant state) {
-        return state.isReleased() ? ReleaseOutcome.ALREADY_RELEASED : held.releasing(() -> releaseNow(state));
-    }
-
-    private ReleaseOutcome releaseNow(HeldGrant state) {
-        StoredGrant grant = state.grant();
-        Consumer<SemaphoreListener> event = held.holds(state)
-                ? listener -> listener.released(grant.externalId(), grant.counts(), state.heldFor())
-                : listener -> listener.released(grant.externalId());
-        state.end();
-        keepAlive.stop(grant.requestId()); // before the release is tried, so that nothing renews what is given back
-        held.end(grant.requestId());
-        if (checked.defer(grant.requestId(), () -> releaseDeferred(state, event))) {
-            return ReleaseOutcome.DEFERRED;
+        if (state.isReleased()) {
+            return ReleaseOutcome.ALREADY_RELEASED;
         }
+        StoredGrant grant = state.grant();
+        Map<String, Integer> counts = grant.counts();
+        Consumer<SemaphoreListener> event = held.holds(state)
+                ? listener -> listener.released(grant.externalId(), counts, state.heldFor())
+                : listener -> listener.released(grant.externalId());
+        held.releaseBegins();
         try {
-            ReleaseOutcome outcome = release(grant);
+            state.end();
+            keepAlive.stop(grant.requestId()); // before the release is tried, so that nothing renews what is released
+            held.end(grant.requestId());
+            if (checked.defer(grant.requestId(), () -> releaseDeferred(state, event))) {
+                return ReleaseOutcome.DEFERRED;
+            }
+            ReleaseOutcome outcome = granter.acceptsReleases(counts.keySet())
+                    ? releasePiggyBacked(grant, counts)
+                    : released(counts, batcher.release(grant));
             state.released();
             tell(outcome, event);
             return outcome;
         } catch (RuntimeException | Error failure) {
             releaseInBackground(grant, event, state.deadline());
             throw failure;
+        } finally {
+            held.releaseEnds();
         }
+    }
+
+    private ReleaseOutcome releasePiggyBacked(StoredGrant grant, Map<String, Integer> counts) {
+        return ReleaseBatcher.await(batcher.submitPiggyBacked(grant, () -> granter.releasing(counts)));
     }
 
     /** Releases, in the background, a grant that never came to its caller. */
@@ -136,40 +144,33 @@ final class ReleaseService {
         Runnable later = () -> background.release(
                 externalId,
                 () -> BackgroundReleaser.done(
-                        () -> takenAway(externalId, unbatched.tryOnce(externalId, transaction), taken)),
+                        () -> takenAway(externalId, byExternalId.tryOnce(externalId, transaction), taken)),
                 Deadline.NEVER);
         return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
-                : takenAway(externalId, unbatched.run(externalId, transaction), taken);
+                : takenAway(externalId, byExternalId.run(externalId, transaction), taken);
     }
 
     private ReleaseOutcome takenAway(String externalId, ReleaseOutcome outcome, Runnable taken) {
         taken.run();
         if (outcome == ReleaseOutcome.RELEASED) {
-            grants.lookAgain();
+            granter.lookAgain();
         }
         tell(outcome, listener -> listener.released(externalId));
         return outcome;
     }
 
-    private ReleaseOutcome release(StoredGrant grant) {
-        Map<String, Integer> counts = grant.counts();
-        return grants.acceptsReleases(counts.keySet())
-                ? Batcher.await(releases.submitPiggyBacked(grant, () -> grants.releasing(counts)))
-                : released(counts, releases.release(grant));
-    }
-
-    /** As {@link #release(StoredGrant)}, without waiting for it. */
+    /** Releases without waiting for it. */
     private CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
         Map<String, Integer> counts = grant.counts();
-        return grants.acceptsReleases(counts.keySet())
-                ? releases.submitPiggyBacked(grant, () -> grants.releasing(counts))
-                : releases.submitAsync(grant).thenApply(outcome -> released(counts, outcome));
+        return granter.acceptsReleases(counts.keySet())
+                ? batcher.submitPiggyBacked(grant, () -> granter.releasing(counts))
+                : batcher.submitAsync(grant).thenApply(outcome -> released(counts, outcome));
     }
 
     private ReleaseOutcome released(Map<String, Integer> counts, ReleaseOutcome outcome) {
         if (outcome == ReleaseOutcome.RELEASED) {
-            grants.released(counts);
+            granter.released(counts);
         }
         return outcome;
     }

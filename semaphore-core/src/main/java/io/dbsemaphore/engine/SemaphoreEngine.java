@@ -78,7 +78,7 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     private SemaphoreEngine(EngineRuns runs) {
         this.runs = runs;
-        permitManager = new DelegatingPermitManager(runs);
+        permitManager = runs.permitManager();
         admin = new DelegatingAdmin(runs);
         maintenance = new DelegatingMaintenance(runs);
     }

@@ -2,7 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.engine.batch.Granter;
+import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
@@ -32,7 +32,7 @@ final class Shutdown {
     private static final Duration DATABASE_PATIENCE = Duration.ofSeconds(10);
 
     private final AdmissionGate intake;
-    private final Granter grants;
+    private final BatchingGranter granter;
     private final GrantRegistry held;
     private final KeepAlive keepAlive;
     private final ReleaseTransaction releases;
@@ -42,7 +42,7 @@ final class Shutdown {
 
     Shutdown(
             AdmissionGate intake,
-            Granter grants,
+            BatchingGranter granter,
             GrantRegistry held,
             KeepAlive keepAlive,
             ReleaseTransaction releases,
@@ -50,7 +50,7 @@ final class Shutdown {
             ListenerNotifier listeners,
             DaemonThreads threads) {
         this.intake = intake;
-        this.grants = grants;
+        this.granter = granter;
         this.held = held;
         this.keepAlive = keepAlive;
         this.releases = releases;
@@ -63,7 +63,7 @@ final class Shutdown {
     void run(Duration patienceWithWork) {
         try {
             intake.close();
-            grants.close(); // whoever waits is told that there is nothing to wait for
+            granter.close(); // whoever waits is told that there is nothing to wait for
             if (!intake.awaitNone(DATABASE_PATIENCE)) {
                 log.warn(
                         "Some acquires were still under way after {}; what they get is free when its TTL has passed",

@@ -49,7 +49,8 @@ public final class DatabaseThreads {
         return mayUseCaller() ? work.get() : callElsewhere(work);
     }
 
-    private boolean mayUseCaller() {
+    /** Whether the calling thread may use the {@code DataSource}. */
+    public boolean mayUseCaller() {
         return DaemonThreads.isCurrent() || (plain && !isInTransaction() && !isVirtual());
     }
 
@@ -62,7 +63,8 @@ public final class DatabaseThreads {
         return Thread.currentThread().getClass().getName().equals(VIRTUAL_THREAD);
     }
 
-    private <T extends @Nullable Object> T callElsewhere(Supplier<T> work) {
+    /** Does database work on a thread of the library, and waits for it. An interrupt does not end it; the flag is kept. */
+    public <T extends @Nullable Object> T callElsewhere(Supplier<T> work) {
         FutureTask<T> task = new FutureTask<>(work::get);
         threads.execute(task);
         boolean interrupted = false;

@@ -1,8 +1,6 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PolledAvailability;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.Collection;
 import java.util.HashMap;
@@ -21,7 +19,6 @@ public final class AvailabilityTransactions {
     private final PermitRequestRepository requests;
     private final InstanceRepository instances;
     private final SuspectInstances suspectInstances;
-    private final GrantStatements statements;
 
     AvailabilityTransactions(
             ShortTransaction transaction,
@@ -29,15 +26,13 @@ public final class AvailabilityTransactions {
             SemaphoreDirectory directory,
             PermitRequestRepository requests,
             InstanceRepository instances,
-            SuspectInstances suspectInstances,
-            GrantStatements statements) {
+            SuspectInstances suspectInstances) {
         this.transaction = transaction;
         this.semaphores = semaphores;
         this.directory = directory;
         this.requests = requests;
         this.instances = instances;
         this.suspectInstances = suspectInstances;
-        this.statements = statements;
     }
 
     /** What is free of each, by name. */
@@ -70,9 +65,9 @@ public final class AvailabilityTransactions {
             Map<String, Long> fences = new HashMap<>();
             Set<Long> ids = idsOf(names);
             if (!ids.isEmpty()) {
-                Result<List<LockedSemaphore>> locked = statements.lockFree(ids);
-                statements.flush();
-                locked.get().forEach(semaphore -> fences.put(semaphore.name(), semaphore.fence() + by));
+                semaphores.lockFree(ids).stream()
+                        .map(Semaphore::toLocked)
+                        .forEach(semaphore -> fences.put(semaphore.name(), semaphore.fence() + by));
                 if (!fences.isEmpty()) {
                     semaphores.raiseFences(idsOf(fences.keySet()), by);
                 }

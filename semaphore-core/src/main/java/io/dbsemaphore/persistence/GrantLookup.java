@@ -4,11 +4,7 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.persistence.PermitRequestRepository.Found;
 import jakarta.persistence.EntityManager;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** Reads a grant as the database has it. */
@@ -36,23 +32,6 @@ final class GrantLookup {
     StoredGrant reload(long requestId) {
         entityManager.clear(); // a bulk update does not reach an entity that was loaded before
         return complete(requests.findByIds(List.of(requestId)).get(0));
-    }
-
-    /** Those grants that are held and not expired, of requests that were changed in this transaction, read anew. */
-    List<StoredGrant> findAlive(Collection<Long> requestIds) {
-        entityManager.clear();
-        Map<Long, List<StoredPermit>> held = new HashMap<>();
-        permits.findByRequests(requestIds)
-                .forEach(permit -> held.computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
-                        .add(stored(permit)));
-        return requests.findByIds(requestIds).stream()
-                .filter(found -> found.request().isAcquired())
-                .map(found -> found.request()
-                        .toGrant(held.getOrDefault(found.request().id(), List.of()), found.now()))
-                .filter(grant -> grant.remaining()
-                        .map(left -> !left.isNegative() && !left.isZero())
-                        .orElse(true))
-                .toList();
     }
 
     private static StoredPermit stored(PermitRepository.NamedPermit permit) {

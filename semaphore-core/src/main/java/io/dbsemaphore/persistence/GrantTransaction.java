@@ -16,7 +16,6 @@ import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.StaleSemaphoreException;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.TimeOrderedIds;
-import io.dbsemaphore.persistence.ReleaseTransaction.FreeRelease;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
@@ -32,22 +31,24 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionStatus;
 
 /**
- * The heart: one transaction that grants any number of orders.
+ * The transaction that grants: it decides any number of acquires.
  *
  * <ol>
- *   <li>What its callers have done with is released, so that there is room for others.
- *   <li>Orders whose external id is known already are answered with what is there.
+ *   <li>What callers have released meanwhile is released, so that others can have it.
+ *   <li>Acquires whose external id is known already are answered with what is there.
  *   <li>The rows of the semaphores are locked: one id per statement, in ascending order, where a lock is waited for; then
- *       the others, all in one statement that skips what is locked, so that what names it is left for later.
- *   <li>In a statement of its own, by the same round trip, the held permits are summed.
- *   <li>Each order is decided, in turn; where there is no room, what has expired is taken back first.
- *   <li>The fences are raised, requests and permits inserted, and all is committed at once, by one round trip.
+ *       the others, all in one statement that skips what is locked. Acquires that name a skipped row are postponed.
+ *   <li>The held permits are summed in a statement of its own, by the same round trip where the driver can.
+ *   <li>Each acquire is decided, one after the other. Where too few permits are available, what has expired is reclaimed
+ *       first.
+ *   <li>The fences are raised, requests and permits inserted, and all is committed, by one round trip where the driver can.
  * </ol>
  *
- * Whoever grants holds the lock of the row, so no two see the same room; whoever releases needs no lock, since a release
- * only makes more of it.
+ * Whoever grants holds the lock of the row, so no two transactions see the same permits available. A release needs no such
+ * lock, since it only makes more available.
  */
 public final class GrantTransaction {
 
@@ -55,9 +56,11 @@ public final class GrantTransaction {
     private final ReleaseTransaction releases;
     private final SemaphoreDirectory directory;
     private final RepeatedCommands repeatedCommands;
-    private final ReclaimForAcquire orphans;
+    private final ReclaimForAcquire reclaim;
     private final EarliestExpiries earliestExpiries;
-    private final GrantStatements statements;
+    private final SemaphoreRepository semaphores;
+    private final PermitRequestRepository requests;
+    private final PermitRepository permits;
     private final TimeOrderedIds ids;
 
     GrantTransaction(
@@ -65,64 +68,84 @@ public final class GrantTransaction {
             ReleaseTransaction releases,
             SemaphoreDirectory directory,
             RepeatedCommands repeatedCommands,
-            ReclaimForAcquire orphans,
+            ReclaimForAcquire reclaim,
             EarliestExpiries earliestExpiries,
-            GrantStatements statements,
+            SemaphoreRepository semaphores,
+            PermitRequestRepository requests,
+            PermitRepository permits,
             TimeOrderedIds ids) {
         this.transaction = transaction;
         this.releases = releases;
         this.directory = directory;
         this.repeatedCommands = repeatedCommands;
-        this.orphans = orphans;
+        this.reclaim = reclaim;
         this.earliestExpiries = earliestExpiries;
-        this.statements = statements;
+        this.semaphores = semaphores;
+        this.requests = requests;
+        this.permits = permits;
         this.ids = ids;
     }
 
     /**
-     * Grants or refuses the orders, each with an outcome of its own, in their order.
+     * Grants or refuses the acquires, each with an outcome of its own, in their order. On a thread that has no transaction of
+     * the host.
      *
-     * @param batch what to grant, asked for once there is a connection
+     * @param source the batch, asked for once there is a connection
      * @throws PartialReleaseException when one of the releases is the reason; nothing was done
      * @throws RuntimeException when the transaction failed as a whole: nothing was done, unless it is a
      *     {@link CommitOutcomeUnknownException}
      */
-    public BatchResult grant(Supplier<GrantBatch> batch) {
-        return transaction.execute(() -> grant(batch.get()));
+    public BatchResult grant(Supplier<GrantBatch> source) {
+        TransactionStatus status = transaction.begin();
+        BatchResult result;
+        try {
+            GrantBatch batch = source.get();
+            try {
+                result = decide(batch, releases.queue(batch.releases()));
+            } catch (RuntimeException failure) {
+                result = decide(batch, releases.queueFree(batch.releases(), failure));
+            }
+        } catch (RuntimeException | Error failure) {
+            throw transaction.rollBack(status, failure);
+        }
+        transaction.commit(status);
+        return result;
     }
 
-    private BatchResult grant(GrantBatch batch) {
-        return releases.releaseFreeWithin(batch.releases(), release -> grant(batch, release));
-    }
-
-    private BatchResult grant(GrantBatch batch, FreeRelease release) {
+    private BatchResult decide(GrantBatch batch, QueuedRelease release) {
         BatchOutcomes outcomes = new BatchOutcomes(batch.commands());
         repeatedCommands.settle(outcomes);
         RowLocks locks = lock(outcomes, batch.awaited());
-        repeatedCommands.settle(outcomes); // who waited for the lock may have been overtaken by his own repetition
-        Map<String, SemaphoreAvailability> availabilities = measure(locks);
+        repeatedCommands.settle(outcomes); // while it waited for the lock, the same acquire may have been granted
+        Map<String, SemaphoreAvailability> availabilities = availabilities(locks, permits.sumHeld(locks.ids()));
         Set<Long> released = release.released();
         outcomes.settleAll(command -> postponed(command, availabilities.keySet()));
         outcomes.settleAll(command -> command.claim() ? null : new GrantOutcome.Withdrawn());
-        Allocation decision = Allocation.of(outcomes.open(), availabilities);
+        Allocation allocation = Allocation.of(outcomes.open(), availabilities);
         List<ReclaimedRequest> reclaimed =
-                decision.hasRefusals() ? orphans.releaseOf(decision.shortfalls()) : List.of();
+                allocation.hasRefusals() ? reclaim.releaseOf(allocation.shortfalls()) : List.of();
         if (!reclaimed.isEmpty()) {
-            decision = Allocation.of(outcomes.open(), measure(locks));
+            allocation = Allocation.of(outcomes.open(), availabilities(locks, permits.sumHeld(locks.ids())));
         }
-        write(decision).forEach(outcomes::settle);
-        decision.rejections().forEach(outcomes::settle);
-        refuse(decision).forEach(outcomes::settle);
-        return new BatchResult(outcomes.outcomes(), decision.remaining(), reclaimed, released);
+        write(allocation).forEach(outcomes::settle);
+        allocation.rejections().forEach(outcomes::settle);
+        refuse(allocation).forEach(outcomes::settle);
+        return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released);
     }
 
-    /** Locks what the orders name, by the next round trip. */
+    /** Locks what the open acquires name: now, or by the next round trip. */
     private RowLocks lock(BatchOutcomes outcomes, Set<String> awaited) {
         Map<String, Long> known = settleUnknown(outcomes);
-        SortedMap<Long, String> waiting = new TreeMap<>();
+        SortedMap<Long, String> waited = new TreeMap<>();
         SortedMap<Long, String> free = new TreeMap<>();
-        outcomes.openNames().forEach(name -> (awaited.contains(name) ? waiting : free).put(idOf(known, name), name));
-        return RowLocks.lock(statements, waiting, free);
+        outcomes.openNames().forEach(name -> (awaited.contains(name) ? waited : free).put(idOf(known, name), name));
+        RowLocks locks = new RowLocks(semaphores, waited, free);
+        if (semaphores.areOneRoundTrip()) {
+            locks.queueLocks();
+        } else {
+            locks.lockOneByOne();
+        }
+        return locks;
     }
 
     private Map<String, Long> settleUnknown(BatchOutcomes outcomes) {
@@ -144,9 +167,8 @@ public final class GrantTransaction {
         return id;
     }
 
-    /** The rooms of what is locked, by name. */
-    private Map<String, SemaphoreAvailability> measure(RowLocks locks) {
-        Map<Long, HeldSum> sums = statements.sumHeld(locks.ids());
+    /** What is available of the semaphores that are locked, by name. */
+    private Map<String, SemaphoreAvailability> availabilities(RowLocks locks, Map<Long, HeldSum> sums) {
         locks.firstMissing().ifPresent(missing -> {
             directory.forget(missing.getKey());
             throw new StaleSemaphoreException(missing.getValue());
@@ -177,7 +199,7 @@ public final class GrantTransaction {
         }
         List<Allocation.Approval> approvals = decision.approvals();
         LocalDateTime now = decision.now();
-        statements.raiseFences(decision.watermarks(), approvals.size(), now);
+        semaphores.queueRaiseFences(decision.watermarks(), approvals.size(), now);
         List<PermitRequest> requestRows = new ArrayList<>();
         List<Permit> permitRows = new ArrayList<>();
         Map<AcquireCommand, GrantOutcome> outcomes = new HashMap<>();
@@ -201,8 +223,8 @@ public final class GrantTransaction {
         }
         requestRows.sort(
                 Comparator.comparing(PermitRequest::externalId)); // two batches that insert in two orders deadlock
-        statements.insertRequests(requestRows);
-        statements.insertPermits(permitRows);
+        requests.insertAll(requestRows);
+        permits.insertAll(permitRows);
         return outcomes;
     }
 

@@ -20,18 +20,10 @@ public final class KeepAliveTransaction {
 
     private final ShortTransaction transaction;
     private final PermitRequestRepository requests;
-    private final ReleaseStatements locks;
-    private final KeepAliveStatements statements;
 
-    KeepAliveTransaction(
-            ShortTransaction transaction,
-            PermitRequestRepository requests,
-            ReleaseStatements locks,
-            KeepAliveStatements statements) {
+    KeepAliveTransaction(ShortTransaction transaction, PermitRequestRepository requests) {
         this.transaction = transaction;
         this.requests = requests;
-        this.locks = locks;
-        this.statements = statements;
     }
 
     /**
@@ -66,8 +58,8 @@ public final class KeepAliveTransaction {
 
     private Outcome renewBatch(Set<Long> batch) {
         Renewal renewal = transaction.execute(() -> {
-            Set<Long> locked = locks.lockFreeRequests(batch);
-            return new Renewal(locked, locked.isEmpty() ? () -> 0 : statements.renew(locked));
+            Set<Long> locked = requests.lockFree(batch);
+            return new Renewal(locked, locked.isEmpty() ? () -> 0 : requests.queueRenewal(locked));
         });
         return renewal.changed().get() == batch.size()
                 ? new Outcome(batch, Set.of())
@@ -76,9 +68,9 @@ public final class KeepAliveTransaction {
 
     private Outcome confirmBatch(Set<Long> batch) {
         return transaction.execute(() -> {
-            Set<Long> locked = locks.lockFreeRequests(batch);
+            Set<Long> locked = requests.lockFree(batch);
             if (!locked.isEmpty()) {
-                statements.touch(locked);
+                requests.queueTouch(locked);
             }
             return outcome(batch, locked);
         });

@@ -1,10 +1,12 @@
 package io.dbsemaphore.persistence;
 
 import jakarta.persistence.EntityManager;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
+import org.springframework.aop.TargetSource;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.data.jpa.repository.query.QueryEnhancerFactories;
 import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
+import org.springframework.data.repository.core.support.RepositoryComposition.RepositoryFragments;
+import org.springframework.data.repository.core.support.RepositoryFragment;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -24,18 +26,37 @@ final class LazyRepositories {
     }
 
     <T> T get(Class<T> type) {
-        SingletonSupplier<T> repository = SingletonSupplier.of(() -> make(type));
-        return type.cast(Proxy.newProxyInstance(classLoader, new Class<?>[] {type}, (proxy, method, arguments) -> {
-            try {
-                return method.invoke(repository.obtain(), arguments);
-            } catch (InvocationTargetException failure) {
-                throw failure.getTargetException();
-            }
-        }));
+        return lazily(type, RepositoryFragments.empty());
+    }
+
+    /** A repository of which a part is implemented by hand. */
+    <T, F> T get(Class<T> type, Class<F> fragment, F implementation) {
+        return lazily(type, RepositoryFragments.of(RepositoryFragment.implemented(fragment, implementation)));
+    }
+
+    private <T> T lazily(Class<T> type, RepositoryFragments fragments) {
+        ProxyFactory proxy = new ProxyFactory();
+        proxy.setInterfaces(type);
+        proxy.setOpaque(true);
+        proxy.setTargetSource(new LazyTarget(type, SingletonSupplier.of(() -> make(type, fragments))));
+        return type.cast(proxy.getProxy(classLoader));
     }
 
     /** One at a time: the factory is not made for several threads. */
-    private synchronized <T> T make(Class<T> type) {
-        return factory.getRepository(type);
+    private synchronized Object make(Class<?> type, RepositoryFragments fragments) {
+        return factory.getRepository(type, fragments);
+    }
+
+    private record LazyTarget(Class<?> type, SingletonSupplier<Object> repository) implements TargetSource {
+
+        @Override
+        public Class<?> getTargetClass() {
+            return type;
+        }
+
+        @Override
+        public Object getTarget() {
+            return repository.obtain();
+        }
     }
 }

@@ -11,7 +11,7 @@ import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
 
-interface PermitRepository extends Repository<Permit, Long> {
+interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
 
     /** A permit with the name of its semaphore. */
     record NamedPermit(long requestId, long id, String name, int count, long token) {}

@@ -18,8 +18,8 @@ import org.hibernate.type.SqlTypes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log of one acquire: who holds, since when, until when. Written by its constructor and {@link GrantStatements}; its state
- * and expiry change by conditional updates only, never through a managed instance.
+ * The log of one acquire: who holds, since when, until when. Made by its constructor and inserted by
+ * {@link PermitRequestStatements}; its state and expiry change by conditional updates only, never through a managed instance.
  */
 @Entity
 @Table(name = "permit_request")

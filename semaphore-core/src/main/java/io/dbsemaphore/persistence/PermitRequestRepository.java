@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.StoredGrant;
 import jakarta.persistence.LockModeType;
 import jakarta.persistence.QueryHint;
 import java.time.Duration;
@@ -17,7 +18,7 @@ import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
 
 /** State and expiry change by compare-and-set: each method says whether a row was in the state it must have been in. */
-interface PermitRequestRepository extends Repository<PermitRequest, Long> {
+interface PermitRequestRepository extends Repository<PermitRequest, Long>, PermitRequestStatements {
 
     /** A lock timeout that Hibernate renders as SKIP LOCKED. */
     String SKIP_LOCKED = "-2";
@@ -37,13 +38,6 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
     @Query("select utc_now()")
     LocalDateTime now();
 
-    /** The key of an external id. */
-    record Key(long id, String externalId) {}
-
-    @Query("select new io.dbsemaphore.persistence.PermitRequestRepository$Key(r.id, r.externalId)"
-            + " from PermitRequest r where r.externalId in :externalIds")
-    List<Key> findIds(Collection<String> externalIds);
-
     @Query("select r.id from PermitRequest r where r.externalId = :externalId")
     Optional<Long> findIdByExternalId(String externalId);
 
@@ -62,13 +56,26 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long> {
             where r.id = :id and r.state = ACQUIRED and (r.expiresAt is null or r.expiresAt > utc_now())""")
     int renew(long id, long ttlMillis);
 
-    /** Renews those that are held and not expired. */
-    @Modifying
-    @Query("""
-            update PermitRequest r
-            set r.ttlMillis = :ttlMillis, r.expiresAt = utc_plus_millis(:ttlMillis), r.renewedAt = utc_now(), r.updatedAt = utc_now()
-            where r.id in :ids and r.state = ACQUIRED and (r.expiresAt is null or r.expiresAt > utc_now())""")
-    int renewAll(Collection<Long> ids, long ttlMillis);
+    /** When a request expires, and the database's clock. */
+    record Expiry(@Nullable LocalDateTime expiresAt, LocalDateTime now) {
+
+        /** The grant as it is with this expiry. */
+        StoredGrant of(StoredGrant grant, Duration ttl) {
+            return new StoredGrant(
+                    grant.requestId(),
+                    grant.externalId(),
+                    grant.owner(),
+                    grant.permits(),
+                    ttl,
+                    grant.acquiredAt(),
+                    expiresAt == null ? null : StoredGrant.instant(expiresAt),
+                    StoredGrant.instant(now));
+        }
+    }
+
+    @Query("select new io.dbsemaphore.persistence.PermitRequestRepository$Expiry(r.expiresAt, utc_now())"
+            + " from PermitRequest r where r.id = :id")
+    Optional<Expiry> findExpiry(long id);
 
     /** Begins the time to live of a repeated request anew; one that is expired, but that nobody took, is still its own. */
     @Modifying

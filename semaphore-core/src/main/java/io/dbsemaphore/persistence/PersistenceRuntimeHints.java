@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.PermitState;
 import jakarta.persistence.EntityManager;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -18,6 +19,14 @@ import org.springframework.transaction.interceptor.TransactionalProxy;
  * there. They are no beans, so nobody else says so.
  */
 final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
+
+    private static final List<Class<?>> FRAGMENTS = List.of(
+            SemaphoreStatements.class,
+            SemaphoreStatementsImpl.class,
+            PermitStatements.class,
+            PermitStatementsImpl.class,
+            PermitRequestStatements.class,
+            PermitRequestStatementsImpl.class);
 
     static final List<Class<?>> REPOSITORIES = List.of(
             SemaphoreRepository.class,
@@ -37,13 +46,15 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
                         MemberCategory.ACCESS_DECLARED_FIELDS));
         hints.reflection().registerType(PermitState.class, MemberCategory.INVOKE_DECLARED_METHODS);
         REPOSITORIES.forEach(repository -> registerRepository(hints, repository));
+        FRAGMENTS.forEach(
+                fragment -> hints.reflection().registerType(fragment, MemberCategory.INVOKE_DECLARED_METHODS));
         hints.proxies().registerJdkProxy(EntityManager.class, EntityManagerProxy.class);
         hints.resources().registerPattern("db/dbsemaphore/**");
     }
 
     private static void registerRepository(RuntimeHints hints, Class<?> repository) {
         hints.reflection().registerType(repository, MemberCategory.INVOKE_DECLARED_METHODS);
-        hints.proxies().registerJdkProxy(repository);
+        hints.proxies().registerJdkProxy(repository, SpringProxy.class, DecoratingProxy.class);
         hints.proxies()
                 .registerJdkProxy(
                         repository, Repository.class, TransactionalProxy.class, Advised.class, DecoratingProxy.class);

@@ -13,17 +13,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Releases a request: compare-and-set, then its permits, at once. No semaphore row is locked, so a release contends with
- * nobody but a transaction that checked these very permits.
+ * Releases requests: a conditional update of the request, and one of its permits, in the same transaction. No row of a
+ * semaphore is locked, so a release waits for nothing but a transaction that checked these very permits.
  */
 public final class ReleaseTransaction {
 
@@ -32,22 +29,28 @@ public final class ReleaseTransaction {
     private final ShortTransaction transaction;
     private final PermitRequestRepository requests;
     private final PermitRepository permits;
-    private final ReleaseStatements statements;
+    private final SemaphoreRepository semaphores;
 
     ReleaseTransaction(
             ShortTransaction transaction,
             PermitRequestRepository requests,
             PermitRepository permits,
-            ReleaseStatements statements) {
-        this.statements = statements;
+            SemaphoreRepository semaphores) {
         this.transaction = transaction;
         this.requests = requests;
         this.permits = permits;
+        this.semaphores = semaphores;
     }
 
-    /** Releases what was granted, with the commit. */
+    /**
+     * Releases what was granted; both updates are sent with the commit. The permits come first, which a business transaction
+     * may have locked for long: while this waits for them, it must not have locked the request, which is to be renewed.
+     */
     public ReleaseOutcome release(StoredGrant grant) {
-        Result<Integer> released = transaction.execute(() -> statements.release(grant.requestId()));
+        Result<Integer> released = transaction.execute(() -> {
+            permits.queueReleaseOf(grant.requestId());
+            return requests.queueRelease(Set.of(grant.requestId()));
+        });
         return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
     }
 
@@ -60,28 +63,36 @@ public final class ReleaseTransaction {
     }
 
     /**
-     * Releases those of these requests that, with all of their permits, nobody else has locked.
+     * Releases those of these requests that, with all of their permits, no other transaction has locked.
      *
-     * @return what became of each request, by its key; without those that somebody has locked
+     * @return what became of each request, by its id; without those that are locked
      */
     public Map<Long, ReleaseOutcome> releaseUnlocked(Set<Long> requestIds) {
         return transaction.execute(() -> releaseUnlockedWithin(requestIds));
     }
 
     /**
-     * Releases those of these requests whose permits are held and not locked by somebody else, by one transaction. Who has
+     * Releases those of these requests whose permits are held and not locked by another transaction. A transaction that has
      * {@linkplain io.dbsemaphore.SemaphoreOperations#requireHeld checked} a grant has locked its permits, perhaps for long;
-     * its request nobody has locked for longer than a transaction of this library lasts.
+     * a request is locked only by transactions of this library, which are short.
      *
-     * @param permitIds the keys of the permits of each request, by its key
-     * @return what became of each request, by its key; without those that somebody has locked
-     * @throws PartialReleaseException when a request was released by somebody else meanwhile; nothing is released
+     * @param permitIds the ids of the permits of each request, by its id
+     * @return what became of each request, by its id; without those that are locked
+     * @throws PartialReleaseException when a request was released by another transaction meanwhile; nothing is released
      */
     public Map<Long, ReleaseOutcome> releaseFree(SortedMap<Long, List<Long>> permitIds) {
-        return transaction.execute(() -> releaseFreeWithin(permitIds, release -> {
-            statements.flush();
-            return outcomes(permitIds.keySet(), release.released());
-        }));
+        return transaction.execute(() -> {
+            try {
+                return releaseNow(queue(permitIds));
+            } catch (RuntimeException failure) {
+                return releaseNow(queueFree(permitIds, failure));
+            }
+        });
+    }
+
+    private Map<Long, ReleaseOutcome> releaseNow(QueuedRelease release) {
+        semaphores.flush();
+        return outcomes(release.permitIds().keySet(), release.released());
     }
 
     private Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, Set<Long> released) {
@@ -97,75 +108,49 @@ public final class ReleaseTransaction {
     }
 
     /**
-     * Releases within a transaction that is open already, by its next round trip; see {@link #releaseFree}.
-     *
-     * <p>At first all is queued, with a lock that is refused when somebody else has one of the permits: that is rare. Then
-     * nothing has been done, and the work is begun anew with what is free, which takes a round trip to find out.
-     *
-     * @param work the rest of the transaction
+     * Queues the release of these requests for the next round trip of the open transaction. Where the driver sends all at
+     * once, it is sent with a lock that is refused when another transaction has locked one of the permits, which is rare;
+     * then nothing has been done, and {@link #queueFree} begins anew. Elsewhere it begins with that.
      */
-    <T> T releaseFreeWithin(SortedMap<Long, List<Long>> permitIds, Function<FreeRelease, T> work) {
+    QueuedRelease queue(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
-            return work.apply(FreeRelease.NONE);
+            return QueuedRelease.NONE;
         }
-        if (statements.areOneRoundTrip()) {
-            try {
-                Set<Long> permits = permitsOf(permitIds.keySet(), permitIds);
-                return work.apply(new FreeRelease(
-                        permitIds, statements.lockPermits(permits), statements.release(permitIds.keySet(), permits)));
-            } catch (RuntimeException failure) {
-                if (!SqlErrors.isLockRefused(failure)) {
-                    throw failure;
-                }
-                log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
-            }
+        if (!semaphores.areOneRoundTrip()) {
+            return queueFree(permitIds);
         }
-        Set<Long> locked = statements.lockFreePermits(permitsOf(permitIds.keySet(), permitIds));
-        Set<Long> free = FreeRelease.requestsOf(permitIds, locked);
-        return work.apply(
-                free.isEmpty()
-                        ? FreeRelease.NONE
-                        : new FreeRelease(
-                                permitIds, () -> locked, statements.release(free, permitsOf(free, permitIds))));
+        Set<Long> all = QueuedRelease.permitsOf(permitIds.keySet(), permitIds);
+        return new QueuedRelease(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
     }
 
     /**
-     * What is released by the next round trip of the transaction.
+     * Queues the release of those of these requests whose permits no other transaction has locked, which takes a round trip
+     * to find out.
      *
-     * @param permitIds the keys of the permits of each request, by its key
-     * @param locked the keys of those that were held
-     * @param changed how many requests were
+     * @throws RuntimeException the failure, unless it is that a lock was refused
      */
-    record FreeRelease(SortedMap<Long, List<Long>> permitIds, Result<Set<Long>> locked, Result<Integer> changed) {
-
-        private static final FreeRelease NONE = new FreeRelease(new TreeMap<>(), Set::of, () -> 0);
-
-        /**
-         * The keys of the requests that were released, when that is executed.
-         *
-         * @throws PartialReleaseException when one of them was released by somebody else meanwhile
-         */
-        Set<Long> released() {
-            Set<Long> released = requestsOf(permitIds, locked.get());
-            if (changed.get() != released.size()) {
-                throw new PartialReleaseException();
-            }
-            return released;
+    QueuedRelease queueFree(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
+        if (permitIds.isEmpty() || !SqlErrors.isLockRefused(failure)) {
+            throw failure;
         }
-
-        /** The requests all of whose permits are among these. */
-        private static Set<Long> requestsOf(SortedMap<Long, List<Long>> permitIds, Set<Long> permits) {
-            return permitIds.entrySet().stream()
-                    .filter(request -> permits.containsAll(request.getValue()))
-                    .map(Map.Entry::getKey)
-                    .collect(Collectors.toCollection(TreeSet::new));
-        }
+        log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
+        return queueFree(permitIds);
     }
 
-    private static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {
-        SortedSet<Long> permits = new TreeSet<>();
-        requestIds.forEach(id -> permits.addAll(permitIds.getOrDefault(id, List.of())));
-        return permits;
+    private QueuedRelease queueFree(SortedMap<Long, List<Long>> permitIds) {
+        Set<Long> locked = permits.lockFree(QueuedRelease.permitsOf(permitIds.keySet(), permitIds));
+        Set<Long> free = QueuedRelease.requestsOf(permitIds, locked);
+        Result<Integer> changed =
+                free.isEmpty() ? () -> 0 : queueRelease(free, QueuedRelease.permitsOf(free, permitIds));
+        return new QueuedRelease(permitIds, () -> locked, changed);
+    }
+
+    private Result<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {
+        Result<Integer> released = requests.queueRelease(requestIds);
+        if (!permitIds.isEmpty()) {
+            permits.queueRelease(permitIds);
+        }
+        return released;
     }
 
     /** Releases within a transaction that is open already; see {@link #releaseUnlessLocked(String)}. */
@@ -176,19 +161,19 @@ public final class ReleaseTransaction {
                 : Optional.of(ReleaseOutcome.NOT_FOUND);
     }
 
-    /** Releases what nobody has repeated, within a transaction that is open already. */
+    /** Releases what was never repeated, within a transaction that is open already. */
     void releaseUnrepeatedWithin(long requestId) {
         if (requests.releaseUnrepeated(requestId) == 1) {
             permits.releaseByRequest(requestId);
         }
     }
 
-    /** Releases within a transaction that is open already; empty when somebody else has locked it. */
+    /** Releases within a transaction that is open already; empty when another transaction has locked it. */
     Optional<ReleaseOutcome> releaseUnlessLockedWithin(long requestId) {
         return Optional.ofNullable(releaseUnlockedWithin(Set.of(requestId)).get(requestId));
     }
 
-    /** The permits are locked first, which a business transaction may have locked for long, then the requests. */
+    /** Locks the permits first, which a business transaction may have locked for long, then the requests. */
     private Map<Long, ReleaseOutcome> releaseUnlockedWithin(Set<Long> requestIds) {
         SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
         requestIds.forEach(id -> permitIds.put(id, new ArrayList<>()));
@@ -196,12 +181,12 @@ public final class ReleaseTransaction {
                 .forEach(permit -> permitIds
                         .computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
                         .add(permit.id()));
-        Set<Long> held = permitsOf(requestIds, permitIds);
-        Set<Long> locked = held.isEmpty() ? Set.of() : statements.lockFreePermits(held);
-        Set<Long> free = FreeRelease.requestsOf(permitIds, locked);
-        Set<Long> released = free.isEmpty() ? Set.of() : statements.lockFreeRequests(free);
+        Set<Long> held = QueuedRelease.permitsOf(requestIds, permitIds);
+        Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockFree(held);
+        Set<Long> free = QueuedRelease.requestsOf(permitIds, locked);
+        Set<Long> released = free.isEmpty() ? Set.of() : requests.lockFree(free);
         if (!released.isEmpty()) {
-            statements.release(released, permitsOf(released, permitIds));
+            queueRelease(released, QueuedRelease.permitsOf(released, permitIds));
         }
         return outcomes(requestIds, released);
     }

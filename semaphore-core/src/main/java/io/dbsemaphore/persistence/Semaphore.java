@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.LockedSemaphore;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -56,5 +57,10 @@ class Semaphore {
 
     int capacity() {
         return capacity;
+    }
+
+    /** What a transaction needs of it that has locked its row. */
+    LockedSemaphore toLocked() {
+        return new LockedSemaphore(id, name, capacity, fence);
     }
 }

@@ -9,6 +9,7 @@ import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
 import io.dbsemaphore.persistence.unit.LibrarySqlLogger;
 import io.dbsemaphore.persistence.unit.QuietJdbcEnvironment;
+import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TablePrefix;
@@ -27,6 +28,7 @@ import org.hibernate.cfg.MappingSettings;
 import org.hibernate.cfg.SchemaToolingSettings;
 import org.hibernate.cfg.ValidationSettings;
 import org.hibernate.engine.jdbc.spi.SqlStatementLogger;
+import org.hibernate.engine.spi.SessionFactoryImplementor;
 import org.hibernate.resource.jdbc.spi.PhysicalConnectionHandlingMode;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
@@ -64,24 +66,31 @@ public final class SemaphorePersistence implements AutoCloseable {
         sessionFactory = sessionFactory(dataSource, database, tablePrefix);
         EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(sessionFactory);
         LazyRepositories repositories = new LazyRepositories(entityManager);
-        SemaphoreRepository semaphores = repositories.get(SemaphoreRepository.class);
-        PermitRequestRepository requests = repositories.get(PermitRequestRepository.class);
-        PermitRepository permits = repositories.get(PermitRepository.class);
+        Sql sql = new Sql(entityManager);
+        SessionFactoryImplementor mapping = sessionFactory.unwrap(SessionFactoryImplementor.class);
+        SemaphoreRepository semaphores = repositories.get(
+                SemaphoreRepository.class, SemaphoreStatements.class, new SemaphoreStatementsImpl(sql, tablePrefix));
+        PermitRequestRepository requests = repositories.get(
+                PermitRequestRepository.class,
+                PermitRequestStatements.class,
+                new PermitRequestStatementsImpl(
+                        sql, new RowInsert<>(mapping, PermitRequest.class, sql), database, tablePrefix));
+        PermitRepository permits = repositories.get(
+                PermitRepository.class,
+                PermitStatements.class,
+                new PermitStatementsImpl(sql, new RowInsert<>(mapping, Permit.class, sql), database, tablePrefix));
         InstanceRepository instanceRows = repositories.get(InstanceRepository.class);
         CapacityAuditRepository audits = repositories.get(CapacityAuditRepository.class);
         SemaphoreReports reports = repositories.get(SemaphoreReports.class);
 
         ShortTransaction transaction = new ShortTransaction(transactionManager(sessionFactory, dataSource), dataSource);
         TimeOrderedIds ids = new TimeOrderedIds();
-        Sql sql = new Sql(entityManager);
-        GrantStatements statements = new GrantStatements(sql, database, tablePrefix);
         SemaphoreDirectory directory = new SemaphoreDirectory(semaphores);
         GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
         SuspectInstances silent = new SuspectInstances(silenceGrace);
         RequestReclaim orphans = new RequestReclaim(requests, permits, silent);
 
-        ReleaseStatements together = new ReleaseStatements(sql, database, tablePrefix);
-        releases = new ReleaseTransaction(transaction, requests, permits, together);
+        releases = new ReleaseTransaction(transaction, requests, permits, semaphores);
         grants = new GrantTransaction(
                 transaction,
                 releases,
@@ -89,15 +98,16 @@ public final class SemaphorePersistence implements AutoCloseable {
                 new RepeatedCommands(requests, lookup),
                 new ReclaimForAcquire(requests, permits, instanceRows, silent, orphans),
                 new EarliestExpiries(requests),
-                statements,
+                semaphores,
+                requests,
+                permits,
                 ids);
-        availabilityTransactions = new AvailabilityTransactions(
-                transaction, semaphores, directory, requests, instanceRows, silent, statements);
-        renewals = new RenewTransaction(transaction, requests, lookup, together);
-        undoing = new UndoTransaction(transaction, requests, releases, statements, ids);
+        availabilityTransactions =
+                new AvailabilityTransactions(transaction, semaphores, directory, requests, instanceRows, silent);
+        renewals = new RenewTransaction(transaction, requests, lookup);
+        undoing = new UndoTransaction(transaction, requests, releases, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);
-        keepAlive = new KeepAliveTransaction(
-                transaction, requests, together, new KeepAliveStatements(sql, database, tablePrefix));
+        keepAlive = new KeepAliveTransaction(transaction, requests);
         instances = new InstanceTransactions(transaction, instanceRows);
         maintenance = new MaintenanceTransactions(
                 transaction, requests, permits, semaphores, instanceRows, audits, silent, orphans);

@@ -1,17 +1,20 @@
 package io.dbsemaphore.persistence;
 
 import jakarta.persistence.LockModeType;
+import jakarta.persistence.QueryHint;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.hibernate.jpa.SpecHints;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.domain.Limit;
 import org.springframework.data.jpa.repository.Lock;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
+import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
 
-interface SemaphoreRepository extends Repository<Semaphore, Long> {
+interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStatements {
 
     /** The id that a name has. */
     record NamedId(String name, long id) {}
@@ -23,6 +26,12 @@ interface SemaphoreRepository extends Repository<Semaphore, Long> {
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @Query("select s from Semaphore s where s.id = :id")
     Optional<Semaphore> lockById(long id);
+
+    /** Locks those of the rows that no other transaction has locked. It never waits, so that their order does not matter. */
+    @Lock(LockModeType.PESSIMISTIC_WRITE)
+    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = PermitRequestRepository.SKIP_LOCKED))
+    @Query("select s from Semaphore s where s.id in :ids order by s.id")
+    List<Semaphore> lockFree(Collection<Long> ids);
 
     @Query("select new io.dbsemaphore.persistence.SemaphoreRepository$NamedId(s.name, s.id)"
             + " from Semaphore s where s.name in :names")

@@ -17,19 +17,16 @@ public final class UndoTransaction {
     private final ShortTransaction transaction;
     private final PermitRequestRepository requests;
     private final ReleaseTransaction releases;
-    private final GrantStatements statements;
     private final TimeOrderedIds ids;
 
     UndoTransaction(
             ShortTransaction transaction,
             PermitRequestRepository requests,
             ReleaseTransaction releases,
-            GrantStatements statements,
             TimeOrderedIds ids) {
         this.transaction = transaction;
         this.requests = requests;
         this.releases = releases;
-        this.statements = statements;
         this.ids = ids;
     }
 
@@ -38,7 +35,7 @@ public final class UndoTransaction {
         transaction.execute(() -> {
             List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
-                statements.insertRequests(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
+                requests.insertAll(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
             }
             found.stream()
                     .map(each -> each.request().id())

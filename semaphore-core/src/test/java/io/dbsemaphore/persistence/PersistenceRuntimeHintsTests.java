@@ -14,6 +14,8 @@ import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
+import io.dbsemaphore.persistence.unit.RowInsert;
+import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.testing.DatabaseKind;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
@@ -21,12 +23,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.hibernate.SessionFactory;
 import org.hibernate.cfg.Configuration;
 import org.hibernate.cfg.JdbcSettings;
+import org.hibernate.engine.spi.SessionFactoryImplementor;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -34,6 +38,7 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.aot.AotServices;
 import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.data.repository.Repository;
+import org.springframework.data.repository.core.support.RepositoryComposition.RepositoryFragments;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 
@@ -82,13 +87,34 @@ class PersistenceRuntimeHintsTests {
 
             assertThat(proxies().forInterfaces(entityManager.getClass().getInterfaces()))
                     .accepts(hints);
+            Map<Class<?>, RepositoryFragments> fragments = fragments(entityManager, factory);
+            LazyRepositories lazy = new LazyRepositories(entityManager);
             assertThat(repositories)
                     .allSatisfy(repository -> assertThat(proxies()
-                                    .forInterfaces(made.getRepository(repository)
+                                    .forInterfaces(made.getRepository(
+                                                    repository,
+                                                    fragments.getOrDefault(repository, RepositoryFragments.empty()))
                                             .getClass()
                                             .getInterfaces()))
+                            .accepts(hints))
+                    .allSatisfy(repository -> assertThat(proxies()
+                                    .forInterfaces(
+                                            lazy.get(repository).getClass().getInterfaces()))
                             .accepts(hints));
         }
+    }
+
+    private static Map<Class<?>, RepositoryFragments> fragments(EntityManager entityManager, SessionFactory factory) {
+        Sql sql = new Sql(entityManager);
+        SessionFactoryImplementor mapping = factory.unwrap(SessionFactoryImplementor.class);
+        return Map.of(
+                SemaphoreRepository.class, RepositoryFragments.just(new SemaphoreStatementsImpl(sql, "")),
+                PermitRequestRepository.class,
+                        RepositoryFragments.just(new PermitRequestStatementsImpl(
+                                sql, new RowInsert<>(mapping, PermitRequest.class, sql), Database.H2, "")),
+                PermitRepository.class,
+                        RepositoryFragments.just(new PermitStatementsImpl(
+                                sql, new RowInsert<>(mapping, Permit.class, sql), Database.H2, "")));
     }
 
     @Test

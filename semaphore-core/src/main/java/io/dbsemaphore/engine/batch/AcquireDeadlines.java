@@ -77,7 +77,7 @@ final class AcquireDeadlines {
     }
 
     private long giveUp(QueuedAcquire pending) {
-        if (queue.giveUp(pending, () -> {})) {
+        if (queue.giveUp(pending)) {
             answer(pending);
             return 0;
         }
@@ -91,7 +91,7 @@ final class AcquireDeadlines {
 
     /** Ends it now: what is being written for it is undone by those who decide. */
     void end(QueuedAcquire pending) {
-        if (queue.giveUp(pending, pending::abandon)) {
+        if (queue.abandon(pending)) {
             answer(pending);
         } else if (pending.isAbandoned()) {
             fail(pending, new AcquireOutcomeUnknownException(pending.command().externalId(), noAnswer(pending)));
@@ -112,7 +112,7 @@ final class AcquireDeadlines {
             fail(pending, new AcquireOutcomeUnknownException(pending.command().externalId(), noAnswer(pending)));
         } else if (!pending.lastShortages().isEmpty()) {
             boolean unused = pending.answer()
-                    .complete(new Granter.Answer(
+                    .complete(new BatchingGranter.Answer(
                             new GrantOutcome.Refused(pending.lastShortages()), System.nanoTime(), 0));
         } else {
             fail(pending, noAnswer(pending));

@@ -2,7 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
-import io.dbsemaphore.engine.support.Uninterruptibles;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -12,29 +12,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A few threads that do one kind of work in rounds. As long as rounds are short, one thread does them all, since two would
- * split what one does together; when it is held up, another helps. The threads exist while there is work. While the system
- * has no thread for them, callers do the work.
+ * A few threads that run one kind of batches. While batches are short, one thread runs them all, since two would split what
+ * one transaction can do; when a batch takes long, another thread helps. The threads exist while there is work. Where no batch
+ * is under way, a caller may run one itself, which saves two thread switches (the combiner of flat combining: Hendler, Incze,
+ * Shavit and Tzafrir, <a href="https://doi.org/10.1145/1810479.1810540">Flat Combining and the Synchronization-Parallelism
+ * Tradeoff</a>, 2010). While the system has no thread to start, callers do all the work.
  */
 final class BatchWorkers implements AutoCloseable {
 
-    /** What is to be done. */
+    /** Where the batches come from. */
     interface Source {
 
-        /** How long until a round can begin: 0 when at once, {@link Long#MAX_VALUE} when there is nothing to do. */
+        /** How long until a batch can begin: 0 when at once, {@link Long#MAX_VALUE} when there is nothing to do. */
         long nanosToWork();
 
         /**
-         * Does one round.
+         * Runs one batch.
          *
-         * @param mayWait whether for somebody else's locks; a caller who does it himself can be interrupted only if not
+         * @param mayWait whether it may wait for locks of other transactions; a caller's thread must not, since its deadline
+         *     or an interrupt could not end that
          */
-        void work(boolean mayWait);
+        void run(boolean mayWait);
     }
 
     private static final Logger log = LoggerFactory.getLogger(BatchWorkers.class);
-
-    private static final String VIRTUAL_THREAD = "java.lang.VirtualThread"; // has no other name before Java 21
 
     private static final long HELP_AFTER = Duration.ofMillis(20).toNanos();
     private static final long END_AFTER = Duration.ofSeconds(2).toNanos();
@@ -45,6 +46,7 @@ final class BatchWorkers implements AutoCloseable {
     private final DaemonThreads factory;
     private final String name;
     private final int max;
+    private final DatabaseThreads databaseThreads;
     private final Source source;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
@@ -57,10 +59,17 @@ final class BatchWorkers implements AutoCloseable {
     private int watching;
     private boolean closed;
 
-    BatchWorkers(DaemonThreads factory, String name, int max, Source source) {
+    /**
+     * Makes workers.
+     *
+     * @param max how many batches may be under way at once
+     * @param databaseThreads tells which callers may run a batch themselves
+     */
+    BatchWorkers(DaemonThreads factory, String name, int max, DatabaseThreads databaseThreads, Source source) {
         this.factory = factory;
         this.name = name;
         this.max = max;
+        this.databaseThreads = databaseThreads;
         this.source = source;
     }
 
@@ -69,10 +78,15 @@ final class BatchWorkers implements AutoCloseable {
         return max > 1;
     }
 
-    /** There is work, which is done by a thread of the library; by this one where the system has none for the moment. */
+    /** There is work: a thread of the library does it, or this one where the system has none for the moment. */
     void signal() {
-        if (!wake()) {
-            boolean unused = help();
+        long end = System.nanoTime() + LONGEST_HELP;
+        while (!wake() && source.nanosToWork() <= 0 && System.nanoTime() < end && beginInCaller()) {
+            boolean interrupted = Thread.interrupted();
+            batch(false);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -108,37 +122,26 @@ final class BatchWorkers implements AutoCloseable {
     }
 
     /**
-     * Lets the calling thread do a round where nobody is at one: a lone caller need not wake another thread and be woken by
-     * it. Not a virtual thread, whose socket an interrupt would close.
-     *
-     * @return whether it did one, with what it has just put on the desk
+     * Begins a batch on the calling thread, unless one is under way or the thread must not use the database; to be ended by
+     * {@link #endInCaller}.
      */
-    boolean help() {
-        if (Thread.currentThread().getClass().getName().equals(VIRTUAL_THREAD) || !begin()) {
+    boolean beginInCaller() {
+        if (!databaseThreads.mayUseCaller()) {
             return false;
         }
-        long end = System.nanoTime() + LONGEST_HELP;
-        boolean goesOn = true;
-        while (goesOn) {
-            Uninterruptibles.call(() -> {
-                batch(false);
-                return Boolean.TRUE;
-            });
-            goesOn = source.nanosToWork() < Long.MAX_VALUE
-                    && !wake()
-                    && source.nanosToWork() <= 0
-                    && System.nanoTime() < end
-                    && begin();
-        }
-        return true;
-    }
-
-    private boolean begin() {
         lock.lock();
         try {
             return runningSince.isEmpty() && runningSince.put(Thread.currentThread(), System.nanoTime()) == null;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Ends the batch of the calling thread. */
+    void endInCaller() {
+        finish();
+        if (source.nanosToWork() < Long.MAX_VALUE) {
+            signal();
         }
     }
 
@@ -186,9 +189,9 @@ final class BatchWorkers implements AutoCloseable {
 
     private void batch(boolean mayWait) {
         try {
-            source.work(mayWait);
-        } catch (Throwable failure) { // the desk tells its callers; this thread must go on
-            UnexpectedErrors.survive(log, "A round of " + name, failure);
+            source.run(mayWait);
+        } catch (Throwable failure) { // the source answers its callers; this thread must go on
+            UnexpectedErrors.survive(log, "A batch of " + name, failure);
         } finally {
             finish();
         }

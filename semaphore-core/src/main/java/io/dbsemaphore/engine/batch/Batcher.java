@@ -2,9 +2,9 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.engine.support.CallerExceptions;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.RetryLimit;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
@@ -17,140 +17,116 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Lets many callers have done together, by one transaction on a thread of the library, what each would do by himself. A
- * transaction that fails is taken apart, so that only he sees the error who causes it.
+ * Coalesces requests: one transaction does what many callers want. A batch that fails is bisected into its items, so that
+ * only the caller whose item causes a failure sees it.
  *
  * @param <I> what a caller wants
- * @param <O> what he gets
+ * @param <O> its answer
  */
-public final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
+final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
 
-    /** What is done with what has gathered. */
+    private static final Logger log = LoggerFactory.getLogger(Batcher.class);
+
+    /** What the transactions do. */
     interface Work<I, O> {
 
+        /** Does what one caller wants, by one transaction, which waits for rows that others have locked. */
+        O runOne(I item);
+
         /**
-         * Does it by one transaction.
+         * Does what many want, by one transaction, which does not wait for rows that others have locked.
          *
-         * @return what each gets, in their order; null where another transaction has locked a row of it
+         * @param lockedLikely whether such rows are to be expected
+         * @return the answers, in their order; null where another transaction has locked a row
          */
-        List<@Nullable O> run(List<I> items, Locks locks);
+        List<@Nullable O> run(List<I> items, boolean lockedLikely);
 
         /** Says what was not done, since a row was locked by another transaction for so long. */
         String lockedFor(I item, Duration time);
     }
 
-    /** What a transaction makes of rows that others have locked. */
-    enum Locks {
-        /** It waits for them; there is one item. */
-        WAIT,
-        /** They are rare, so it leaves out those that are usually locked for long, and waits for the others. */
-        UNLIKELY,
-        /** They are likely, so it leaves them all out, at the cost of one more statement. */
-        LIKELY
-    }
-
-    private static final long FIRST_PAUSE_MILLIS = 5;
-    private static final long LONGEST_PAUSE_MILLIS = 200;
-
     private final Work<I, O> work;
-    private final int maxBatchSize;
-    private final int maxAttempts;
-    private final int atOnce;
-    private final Duration lockWait;
-    private final BatchWorkers workers;
+    private final BatchLimits limits;
     private final ListenerNotifier listeners;
+    private final BatchWorkers workers;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Set<Item<I, O>> items = new LinkedHashSet<>();
-    private final Set<Item<I, O>> piggyBacked = new LinkedHashSet<>();
+    private final Set<BatchItem<I, O>> items = new LinkedHashSet<>();
+    private final Set<BatchItem<I, O>> piggyBacked = new LinkedHashSet<>();
     private int waiting;
 
-    private static final class Item<I, O> {
+    /** Items of one transaction; whether it waits for locked rows, as it may for a single item. */
+    private record Batch<I, O>(List<BatchItem<I, O>> items, boolean waits) {
 
-        private final I wanted;
-        private final CompletableFuture<O> answer = new CompletableFuture<>();
-        private final long begunAt = System.nanoTime();
-        private final Deadline giveUp;
-        private int attempts;
-        private boolean isolated;
-        private long pauseMillis;
-        private Deadline notBefore = Deadline.in(Duration.ZERO);
-
-        Item(I wanted, Duration lockWait) {
-            this.wanted = wanted;
-            this.giveUp = Deadline.in(lockWait);
-        }
-
-        /** Whether another transaction was found to have locked a row of it. */
-        private boolean isBlocked() {
-            return pauseMillis > 0;
-        }
-
-        /** Makes it be tried again after a pause, which is longer each time, without waiting for the row. */
-        private Duration block() {
-            pauseMillis = Math.min(LONGEST_PAUSE_MILLIS, isBlocked() ? 2 * pauseMillis : FIRST_PAUSE_MILLIS);
-            return Duration.ofMillis(pauseMillis);
+        boolean isLockedLikely() {
+            return items.stream().anyMatch(BatchItem::isBlocked);
         }
     }
 
-    /** What is done together. */
-    private record Batch<I, O>(List<Item<I, O>> items, Locks locks) {}
-
-    /**
-     * Makes one.
-     *
-     * @param atOnce how many transactions at a time; all but one may wait for a row that another transaction has locked
-     * @param lockWait for how long what another transaction has locked is tried
-     */
     Batcher(
             DaemonThreads threads,
+            DatabaseThreads databaseThreads,
             String name,
-            int atOnce,
-            int maxBatchSize,
-            int maxAttempts,
-            Duration lockWait,
+            BatchLimits limits,
             ListenerNotifier listeners,
             Work<I, O> work) {
-        this.lockWait = lockWait;
         this.work = work;
-        this.maxBatchSize = maxBatchSize;
-        this.maxAttempts = maxAttempts;
-        this.atOnce = atOnce;
+        this.limits = limits;
         this.listeners = listeners;
-        this.workers = new BatchWorkers(threads, name, atOnce, this);
-    }
-
-    /** Has it done, and waits for it; an interrupt does not end that. */
-    O submit(I wanted) {
-        CompletableFuture<O> answer = add(wanted, items);
-        if (!workers.help()) {
-            workers.signal();
-        }
-        return await(answer);
+        this.workers = new BatchWorkers(threads, name, limits.atOnce(), databaseThreads, this);
     }
 
     /** Has it done by a thread of the library, which completes the future. */
     CompletableFuture<O> submitAsync(I wanted) {
-        CompletableFuture<O> answer = add(wanted, items);
+        CompletableFuture<O> answer = add(new BatchItem<>(wanted, limits.lockWait()), items);
         workers.signal();
         return answer;
     }
 
-    private CompletableFuture<O> add(I wanted, Set<Item<I, O>> to) {
-        Item<I, O> item = new Item<>(wanted, lockWait);
+    /**
+     * Begins to do a single item on the calling thread; null where another batch is under way, or has to be. To be ended by
+     * {@link #endInCaller}.
+     */
+    @Nullable BatchItem<I, O> beginInCaller(I wanted) {
+        if (!workers.beginInCaller()) {
+            return null;
+        }
+        lock.lock();
+        try {
+            waiting++;
+        } finally {
+            lock.unlock();
+        }
+        return new BatchItem<>(wanted, limits.lockWait());
+    }
+
+    /** The item has failed: it is tried again by a thread of the library, or answered by the failure. */
+    void failedInCaller(BatchItem<I, O> item, Throwable failure) {
+        failed(List.of(item), failure);
+    }
+
+    /** Ends what {@link #beginInCaller} has begun. */
+    void endInCaller() {
+        finishWaiting();
+        workers.endInCaller();
+    }
+
+    private CompletableFuture<O> add(BatchItem<I, O> item, Set<BatchItem<I, O>> to) {
         lock.lock();
         try {
             to.add(item);
         } finally {
             lock.unlock();
         }
-        return item.answer;
+        return item.answer();
     }
 
-    /** Waits for the answer, and throws what it failed with as the caller's own. */
-    public static <O> O await(CompletableFuture<O> answer) {
+    /** Waits for the answer, and throws what it failed with as the caller's own; an interrupt does not end that. */
+    static <O> O await(CompletableFuture<O> answer) {
         try {
             return answer.join();
         } catch (CompletionException failure) {
@@ -159,18 +135,18 @@ public final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
     }
 
     /**
-     * Hands it in for another transaction to {@linkplain #takePiggyBacked take along}. Where that does not succeed, it is done
-     * as if it had been {@linkplain #submitAsync handed in}.
+     * Submits it for another transaction to {@linkplain #takePiggyBacked take with it}. Where that does not succeed, it is
+     * done as if it had been {@linkplain #submitAsync submitted}.
      *
      * @param submitted runs as soon as it can be taken
      */
     CompletableFuture<O> submitPiggyBacked(I wanted, Runnable submitted) {
-        CompletableFuture<O> answer = add(wanted, piggyBacked);
+        CompletableFuture<O> answer = add(new BatchItem<>(wanted, limits.lockWait()), piggyBacked);
         submitted.run();
         return answer;
     }
 
-    /** Whether something waits to be taken along. */
+    /** Whether something waits to be taken by another transaction. */
     boolean hasPiggyBacked() {
         lock.lock();
         try {
@@ -180,59 +156,43 @@ public final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
         }
     }
 
-    /** Takes along what is waiting for that. */
-    PiggyBack takePiggyBacked() {
+    /** Takes what waits for another transaction; it is to be told what became of it. */
+    List<BatchItem<I, O>> takePiggyBacked() {
         lock.lock();
         try {
-            List<Item<I, O>> taken = piggyBacked.stream().limit(maxBatchSize).toList();
+            List<BatchItem<I, O>> taken =
+                    piggyBacked.stream().limit(limits.maxBatchSize()).toList();
             taken.forEach(piggyBacked::remove);
-            return new PiggyBack(taken);
+            return taken;
         } finally {
             lock.unlock();
         }
     }
 
-    /** What a transaction of somebody else does along with its own. */
-    final class PiggyBack {
+    /** The other transaction has done it: the answers, in their order; null for what is to be done by itself. */
+    void piggyBackedDone(List<BatchItem<I, O>> taken, List<@Nullable O> answers) {
+        answer(taken, answers);
+        signalIfAny();
+    }
 
-        private final List<Item<I, O>> items;
-
-        private PiggyBack(List<Item<I, O>> items) {
-            this.items = items;
+    /**
+     * The other transaction has failed: nothing was done, or it is unknown whether it was.
+     *
+     * @return whether something is tried again
+     */
+    boolean piggyBackedFailed(List<BatchItem<I, O>> taken, Throwable failure) {
+        if (isOfConnection(failure)) {
+            taken.forEach(item -> failed(item, taken.size(), failure));
+        } else { // whichever part of that transaction it was, these are better done by themselves
+            taken.forEach(item -> again(item, Duration.ZERO));
         }
+        signalIfAny();
+        return taken.stream().anyMatch(item -> !item.isAnswered());
+    }
 
-        List<I> wanted() {
-            return wantedOf(items);
-        }
-
-        /** What each gets, in their order; null for what is to be done by itself. */
-        void done(List<@Nullable O> done) {
-            answer(items, done);
-            signalIfAny();
-        }
-
-        /**
-         * Nothing was done, or nobody knows whether it was.
-         *
-         * @return whether something is tried again
-         */
-        boolean failed(Throwable failure) {
-            items.forEach(item -> {
-                if (isInnocent(failure)) {
-                    Batcher.this.failed(item, items.size(), failure);
-                } else { // whoever it was, what rode along had better go its own way
-                    again(item, Duration.ZERO);
-                }
-            });
-            boolean again = items.stream().anyMatch(item -> !item.answer.isDone());
-            signalIfAny();
-            return again;
-        }
-
-        private void signalIfAny() {
-            if (nanosToWork() < Long.MAX_VALUE) {
-                workers.signal();
-            }
+    private void signalIfAny() {
+        if (nanosToWork() < Long.MAX_VALUE) {
+            workers.signal();
         }
     }
 
@@ -240,134 +200,137 @@ public final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
     public long nanosToWork() {
         lock.lock();
         try {
-            return items.stream()
-                    .mapToLong(item -> Math.max(0, item.notBefore.remainingNanos()))
-                    .min()
-                    .orElse(Long.MAX_VALUE);
+            return items.stream().mapToLong(BatchItem::nanosToDue).min().orElse(Long.MAX_VALUE);
         } finally {
             lock.unlock();
         }
     }
 
     @Override
-    public void work(boolean unused) {
+    public void run(boolean unused) {
         Batch<I, O> batch = take();
         if (batch.items.isEmpty()) {
             return;
         }
         try {
-            answer(batch.items, work.run(wantedOf(batch.items), batch.locks));
-        } catch (RuntimeException | Error failure) {
-            batch.items.forEach(item -> failed(item, batch.items.size(), failure));
-            if (batch.items.stream().anyMatch(item -> !item.answer.isDone())) {
-                listeners.tell(listener -> listener.retried(failure));
+            if (batch.waits) {
+                batch.items
+                        .get(0)
+                        .answer()
+                        .complete(work.runOne(batch.items.get(0).wanted()));
+            } else {
+                List<I> wanted = batch.items.stream().map(BatchItem::wanted).toList();
+                answer(batch.items, work.run(wanted, batch.isLockedLikely()));
             }
+        } catch (RuntimeException | Error failure) {
+            failed(batch.items, failure);
         } finally {
-            finish(batch);
+            if (batch.waits) {
+                finishWaiting();
+            }
         }
     }
 
-    private static <I, O> List<I> wantedOf(List<Item<I, O>> items) {
-        return items.stream().map(item -> item.wanted).toList();
-    }
-
-    private void answer(List<Item<I, O>> done, List<@Nullable O> results) {
-        for (int i = 0; i < results.size(); i++) {
-            Item<I, O> item = done.get(i);
-            O result = results.get(i);
-            if (result == null) {
+    private void answer(List<BatchItem<I, O>> done, List<@Nullable O> answers) {
+        for (int i = 0; i < answers.size(); i++) {
+            BatchItem<I, O> item = done.get(i);
+            O answer = answers.get(i);
+            if (answer == null) {
                 blocked(item, null);
             } else {
-                item.answer.complete(result);
+                item.answer().complete(answer);
             }
+        }
+    }
+
+    private void failed(List<BatchItem<I, O>> batch, Throwable failure) {
+        batch.forEach(item -> failed(item, batch.size(), failure));
+        if (batch.stream().anyMatch(item -> !item.isAnswered())) {
+            listeners.tell(listener -> listener.retried(failure));
         }
     }
 
     /** Another transaction has locked a row of it. Between the attempts it holds neither a connection nor a lock. */
-    private void blocked(Item<I, O> item, @Nullable Throwable failure) {
-        if (item.giveUp.isPassed()) {
-            item.answer.completeExceptionally(
-                    new CannotAcquireLockException(work.lockedFor(item.wanted, lockWait), failure));
+    private void blocked(BatchItem<I, O> item, @Nullable Throwable failure) {
+        if (item.isBlockedForTooLong()) {
+            item.answer()
+                    .completeExceptionally(
+                            new CannotAcquireLockException(work.lockedFor(item.wanted(), limits.lockWait()), failure));
         } else {
             again(item, item.block());
         }
     }
 
-    private static boolean isInnocent(Throwable failure) {
+    /** Whether no item can be the reason: it is the connection that failed. */
+    private static boolean isOfConnection(Throwable failure) {
         return failure instanceof CommitOutcomeUnknownException || SemaphorePersistence.isUnreachable(failure);
     }
 
-    private void failed(Item<I, O> item, int together, Throwable failure) {
+    private void failed(BatchItem<I, O> item, int together, Throwable failure) {
         boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
         if (together > 1 && locked) {
             again(item, item.block());
-        } else if (together > 1 && !isInnocent(failure)) {
-            item.isolated = true;
+        } else if (together > 1 && !isOfConnection(failure)) {
+            item.isolate();
             again(item, Duration.ZERO);
         } else if (locked) {
             blocked(item, failure);
-        } else if (RetryLimit.remain(failure, ++item.attempts, maxAttempts, item.begunAt)) {
-            again(item, Duration.ofMillis(20L * item.attempts));
         } else {
-            item.answer.completeExceptionally(
-                    failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure);
+            int attempts = item.failed();
+            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), item.begunAt())) {
+                again(item, Duration.ofMillis(20L * attempts));
+            } else {
+                item.answer()
+                        .completeExceptionally(
+                                failure instanceof CommitOutcomeUnknownException unknown
+                                        ? unknown.translatedCause()
+                                        : failure);
+            }
         }
     }
 
-    private void again(Item<I, O> item, Duration pause) {
-        lock.lock();
-        try {
-            item.notBefore = Deadline.in(pause);
-            items.add(item);
-        } finally {
-            lock.unlock();
-        }
+    private void again(BatchItem<I, O> item, Duration pause) {
+        item.pauseFor(pause);
+        CompletableFuture<O> unused = add(item, items);
     }
 
     private Batch<I, O> take() {
         lock.lock();
         try {
-            List<Item<I, O>> taken = new ArrayList<>();
-            for (Item<I, O> item : items) {
-                if (item.notBefore.isPassed() && taken.size() < maxBatchSize && fits(item, taken)) {
+            List<BatchItem<I, O>> taken = new ArrayList<>();
+            for (BatchItem<I, O> item : items) {
+                if (item.isDue() && taken.size() < limits.maxBatchSize() && fits(item, taken)) {
                     taken.add(item);
-                    if (item.isolated) {
+                    if (item.isIsolated()) {
                         break;
                     }
                 }
             }
             taken.forEach(items::remove);
-            Locks locks = locks(taken);
-            waiting += locks == Locks.WAIT ? 1 : 0;
-            return new Batch<>(taken, locks);
+            boolean waits = taken.size() == 1 && !taken.get(0).isBlocked() && waiting < limits.maxWaiting();
+            waiting += waits ? 1 : 0;
+            return new Batch<>(taken, waits);
         } finally {
             lock.unlock();
         }
-    }
-
-    private Locks locks(List<Item<I, O>> taken) {
-        if (taken.stream().anyMatch(Item::isBlocked)) {
-            return Locks.LIKELY;
-        }
-        return taken.size() == 1 && waiting < atOnce - 1 ? Locks.WAIT : Locks.UNLIKELY;
     }
 
     /** What is probably still locked is tried apart from what is not, which it would cost a round trip. */
-    private boolean fits(Item<I, O> item, List<Item<I, O>> taken) {
+    private boolean fits(BatchItem<I, O> item, List<BatchItem<I, O>> taken) {
         return taken.isEmpty()
-                || (!item.isolated && item.isBlocked() == taken.get(0).isBlocked());
+                || (!item.isIsolated() && item.isBlocked() == taken.get(0).isBlocked());
     }
 
-    private void finish(Batch<I, O> batch) {
+    private void finishWaiting() {
         lock.lock();
         try {
-            waiting -= batch.locks == Locks.WAIT ? 1 : 0;
+            waiting--;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Lets what has gathered be done. What is submitted afterwards is done, too, as long as there is a database. */
+    /** Lets what was submitted be done. What is submitted afterwards is done, too, as long as there is a database. */
     @Override
     public void close() {
         workers.close();

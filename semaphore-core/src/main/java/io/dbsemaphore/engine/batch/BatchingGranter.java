@@ -3,10 +3,15 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
+import io.dbsemaphore.persistence.GrantTransaction;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -16,17 +21,20 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Grants the orders of all callers together: a caller hands in its order, and waits for the answer or goes on; one thread takes
- * all that has gathered and grants it in one transaction. A lone caller waits for nobody; where many ask again and again, a
- * round may wait for a moment for those {@linkplain GroupCommitDelay whom the last one served}.
- *
- * <p>The idea is that of group commit in databases and of flat combining (Hendler, Incze, Shavit and Tzafrir, 2010).
+ * Grants the acquires of all callers together: a caller queues its acquire, and waits for the answer or goes on; one thread
+ * takes all that is queued and decides it in one transaction, as a group commit does. A lone caller waits for nothing.
+ * Where many callers acquire again and again, a batch may {@linkplain GroupCommitDelay be delayed} briefly so that the
+ * callers of the previous one can join it.
  */
-public final class BatchingGranter implements Granter {
+public final class BatchingGranter implements AutoCloseable {
 
-    /** How long a round waits for those whom the last one served, at most. */
+    private static final Logger log = LoggerFactory.getLogger(BatchingGranter.class);
+
     private static final Duration MAX_DELAY = Duration.ofMillis(1);
 
     private final GrantQueue queue;
@@ -35,66 +43,121 @@ public final class BatchingGranter implements Granter {
     private final AcquireTimer timer;
     private final AvailabilityPoller poller;
     private final GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MAX_DELAY);
+    private final BatchRunner runner;
     private final BatchWorkers workers;
 
-    public BatchingGranter(
-            BatchTransaction attempt,
-            AvailabilityTransactions availabilityTransactions,
-            ReleaseBatcher releases,
-            BackgroundReleaser background,
-            DaemonThreads threads,
-            int atOnce,
-            int maxBatchSize,
-            int maxAttempts,
-            Duration lockWait,
-            Duration decisionTimeout,
-            boolean certifiesWrites) {
-        batching = maxBatchSize > 1;
-        // all but one may be held up by rows that others have locked
-        queue = new GrantQueue(Math.max(1, atOnce - 1), maxBatchSize, certifiesWrites);
-        deadlines = new AcquireDeadlines(queue, background, decisionTimeout, this::signal);
-        timer = new AcquireTimer(deadlines, threads);
-        poller = new AvailabilityPoller(queue.waiters(), availabilityTransactions, threads, this::signal);
-        workers = new BatchWorkers(
-                threads,
-                "semaphore-grants",
-                atOnce,
-                new BatchRunner(queue, attempt, releases, background, poller, groupCommitDelay, maxAttempts, lockWait));
+    /**
+     * What was decided about an acquire.
+     *
+     * @param asOf this JVM's clock before the transaction that decided it
+     * @param epoch the lease epoch of this instance before that
+     */
+    public record Answer(GrantOutcome outcome, long asOf, long epoch) {}
+
+    /** An acquire for whose answer no thread waits. */
+    public interface Submission {
+
+        /**
+         * Completed as {@link #grant} returns or throws, or with a {@link CancellationException} once withdrawn; on a thread
+         * of the engine, which must not be blocked.
+         */
+        CompletableFuture<Answer> answer();
+
+        /** The caller has lost interest: the acquire leaves the queue, unless something is being written for it. */
+        void withdraw();
     }
 
-    @Override
+    /** What batches work with. */
+    public record Collaborators(
+            GrantTransaction transaction,
+            LongSupplier keepAlive,
+            AvailabilityTransactions availability,
+            ReleaseBatcher releases,
+            BackgroundReleaser background,
+            ListenerNotifier listeners,
+            DaemonThreads threads,
+            DatabaseThreads databaseThreads) {}
+
+    /**
+     * Makes a granter.
+     *
+     * @param limits of the batches
+     * @param decisionTimeout how long a caller waits for a decision after its wait time has ended
+     * @param certifiesWrites whether the server is one of several that are written to
+     */
+    public BatchingGranter(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
+        batching = limits.maxBatchSize() > 1;
+        queue = new GrantQueue(limits, certifiesWrites);
+        deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal);
+        timer = new AcquireTimer(deadlines, with.threads());
+        poller = new AvailabilityPoller(queue.waiters(), with.availability(), with.threads(), this::signal);
+        runner = new BatchRunner(
+                queue,
+                with.transaction(),
+                with.keepAlive(),
+                with.releases(),
+                with.background(),
+                new BatchEvents(with.listeners()),
+                poller,
+                groupCommitDelay);
+        workers = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), with.databaseThreads(), runner);
+    }
+
+    /**
+     * Grants, as soon as permits are available within the wait time.
+     *
+     * @param wait how long to wait for permits; without a wait time it is tried once
+     * @return granted, refused or rejected
+     * @throws AcquireInterruptedException when interrupted while it was not being decided; nothing is held
+     * @throws SemaphoreClosedException when closed
+     * @throws RuntimeException when it failed. Something may be held only if the command says that its
+     *     {@linkplain AcquireCommand#isOutcomeUnknown() outcome is unknown}
+     */
     public Answer grant(AcquireCommand command, WaitTime wait) {
         if (Thread.currentThread().isInterrupted()) {
             throw new AcquireInterruptedException(command.permits().keySet());
         }
-        QueuedAcquire pending = pending(command, wait);
-        // a round of its own it could not leave at its deadline
-        if (enqueue(pending) && (wait.willingToWait() || queue.isContended() || !workers.help())) {
+        QueuedAcquire acquire = queued(command, wait);
+        boolean isTried = enqueue(acquire);
+        // not where it may wait for permits: it could not leave the batch at its deadline
+        if (isTried && !wait.willingToWait() && !queue.isContended() && workers.beginInCaller()) {
+            boolean interrupted = Thread.interrupted();
+            try {
+                runner.run(false);
+            } catch (Throwable failure) { // the caller is answered below
+                UnexpectedErrors.survive(log, "A batch on a caller's thread", failure);
+            } finally {
+                workers.endInCaller();
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        } else if (isTried) {
             signal();
         }
-        return await(pending);
+        return await(acquire);
     }
 
-    @Override
+    /** Does what {@link #grant} does, without waiting for the answer. */
     public Submission submit(AcquireCommand command, WaitTime wait) {
-        QueuedAcquire pending = pending(command, wait);
-        boolean isTried = enqueue(pending);
+        QueuedAcquire acquire = queued(command, wait);
+        boolean isTried = enqueue(acquire);
         Submission submission = new Submission() {
 
             @Override
             public CompletableFuture<Answer> answer() {
-                return pending.answer();
+                return acquire.answer();
             }
 
             @Override
             public void withdraw() {
-                if (pending.answer().isDone()) {
+                if (acquire.answer().isDone()) {
                     return;
                 }
-                if (BatchingGranter.this.withdraw(pending)) {
-                    boolean unused = pending.answer().completeExceptionally(new CancellationException());
+                if (BatchingGranter.this.withdraw(acquire)) {
+                    boolean unused = acquire.answer().completeExceptionally(new CancellationException());
                 } else {
-                    timer.watch(pending);
+                    timer.watch(acquire);
                 }
             }
         };
@@ -102,7 +165,7 @@ public final class BatchingGranter implements Granter {
             if (isTried) {
                 signal();
             }
-            timer.watch(pending);
+            timer.watch(acquire);
         } catch (RuntimeException | Error failure) {
             submission.withdraw();
             throw failure;
@@ -110,15 +173,15 @@ public final class BatchingGranter implements Granter {
         return submission;
     }
 
-    private static QueuedAcquire pending(AcquireCommand command, WaitTime wait) {
+    private static QueuedAcquire queued(AcquireCommand command, WaitTime wait) {
         command.setWillingToWait(wait.willingToWait());
         return new QueuedAcquire(command, wait.deadline());
     }
 
     /** Returns whether it is to be tried now. */
-    private boolean enqueue(QueuedAcquire pending) {
-        boolean isTried = queue.add(pending);
-        groupCommitDelay.come();
+    private boolean enqueue(QueuedAcquire acquire) {
+        boolean isTried = queue.add(acquire);
+        groupCommitDelay.arrived();
         return isTried;
     }
 
@@ -154,7 +217,7 @@ public final class BatchingGranter implements Granter {
     private boolean withdraw(QueuedAcquire pending) {
         boolean unknown = pending.command().isOutcomeUnknown(); // then it is found out rather than given up
         pending.endWait();
-        boolean givenUp = unknown ? !queue.tryLast(pending) : queue.giveUp(pending, () -> {});
+        boolean givenUp = unknown ? !queue.tryLast(pending) : queue.giveUp(pending);
         if (givenUp && pending.command().isOutcomeUnknown()) {
             deadlines.answer(pending);
         } else if (givenUp) {
@@ -174,19 +237,22 @@ public final class BatchingGranter implements Granter {
         }
     }
 
-    @Override
+    /**
+     * Whether a transaction that grants is about to take releases of these semaphores with it, which costs nothing: then they
+     * are better submitted for that than done in a transaction of their own.
+     */
     public boolean acceptsReleases(Set<String> names) {
         return queue.takesReleases(names) && batching && workers.areSeveral();
     }
 
-    @Override
+    /** Permits of these semaphores were submitted to be released with the next grants. */
     public void releasing(Map<String, Integer> permits) {
         boolean unused = queue.released(permits);
-        groupCommitDelay.come();
+        groupCommitDelay.arrived();
         signal();
     }
 
-    @Override
+    /** Permits of these semaphores were released by this JVM. */
     public void released(Map<String, Integer> permits) {
         if (queue.released(permits)) {
             signal();
@@ -196,11 +262,12 @@ public final class BatchingGranter implements Granter {
         }
     }
 
-    @Override
+    /** Permits of any semaphore may have become available. */
     public void lookAgain() {
         poller.lookNow();
     }
 
+    /** Ends every wait. */
     @Override
     public void close() {
         queue.close().forEach(pending -> pending.answer().completeExceptionally(new SemaphoreClosedException()));

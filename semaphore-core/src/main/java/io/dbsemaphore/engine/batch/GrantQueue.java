@@ -2,10 +2,12 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
-import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -14,28 +16,28 @@ import java.util.Set;
 import java.util.SortedMap;
 
 /**
- * What is to be granted in this JVM, and whose turn it is: a queue of orders to be tried, in the order in which they came;
- * the names that rounds are at; and the lines of those for whom there was no room. One lock guards all of it; nothing under
- * it takes long.
+ * The acquires of this JVM that are to be decided, and whose turn it is: a queue of those that are ready to be tried, in the
+ * order in which they came; the semaphores with a batch in flight; and the wait queues of those for which too few permits were
+ * available. All state is guarded by one lock, under which there is neither input nor output nor any code of a caller.
  */
 final class GrantQueue {
 
     /** So many that name the same are tried once more at their deadline; a batch after the next would come too late. */
     static final int MAX_LAST_ATTEMPTS = 500;
 
-    private final QueueLock guard = new QueueLock();
+    private final QueueLock lock = new QueueLock();
+    private final BatchLimits limits;
     private final Contention contention;
-    private final int maxBatchSize;
-    private final ReadyQueue queue = new ReadyQueue();
+    private final ReadyQueue ready = new ReadyQueue();
     private final InFlightNames inFlight = new InFlightNames();
     private final HandoverPauses pauses = new HandoverPauses();
     private final ConflictBackOff backOff;
     private final WaitQueues waitQueues = new WaitQueues(pauses::isPaused);
-    private final PolledWaiters waiters = new PolledWaiters(guard, inFlight, waitQueues, pauses, this::wake);
+    private final PolledWaiters waiters = new PolledWaiters(lock, inFlight, waitQueues, pauses, this::wake);
     private boolean closed;
     private long tickets;
 
-    /** Orders that one transaction is to decide. */
+    /** Acquires that one transaction is to decide. */
     record Batch(
             List<QueuedAcquire> members,
             Set<String> names,
@@ -55,26 +57,32 @@ final class GrantQueue {
     }
 
     /**
-     * Makes a board.
+     * What became of the members of a batch, to be acted on without the lock.
      *
-     * @param maxWaitingBatches how many rounds at a time may wait for rows that others have locked
-     * @param maxBatchSize how many acquires one round decides at most
+     * @param decided those that are to be told their outcome
+     * @param toUndo what may have been granted to callers that are gone
+     */
+    record Settled(List<QueuedAcquire> decided, List<AcquireCommand> toUndo) {}
+
+    /**
+     * Makes an empty ready.
+     *
      * @param certifiesWrites whether the server is one of several that are written to
      */
-    GrantQueue(int maxWaitingBatches, int maxBatchSize, boolean certifiesWrites) {
+    GrantQueue(BatchLimits limits, boolean certifiesWrites) {
+        this.limits = limits;
+        contention = new Contention(limits.maxWaiting());
         backOff = new ConflictBackOff(certifiesWrites);
-        contention = new Contention(maxWaitingBatches);
-        this.maxBatchSize = maxBatchSize;
     }
 
     /**
-     * Puts it into the queue, or into the wait queues where it is known that it would be refused.
+     * Puts it into the ready, or into the wait queues where it is known that it would be refused.
      *
      * @return whether it is to be tried now
      * @throws SemaphoreClosedException when closed
      */
     boolean add(QueuedAcquire pending) {
-        return guard.is(() -> {
+        return lock.is(() -> {
             if (closed) {
                 throw new SemaphoreClosedException();
             }
@@ -89,33 +97,33 @@ final class GrantQueue {
         });
     }
 
-    /** Those who wait, for whoever looks for what they wait for. */
+    /** The callers that wait, as the poller sees them. */
     PolledWaiters waiters() {
         return waiters;
     }
 
-    /** How long until a round can begin; {@link Long#MAX_VALUE} when nothing waits for one. */
+    /** How long until a batch can begin; {@link Long#MAX_VALUE} when nothing waits for one. */
     long nanosToWork() {
-        return guard.get(() -> {
+        return lock.get(() -> {
             backOff.endPauses();
-            long nanos = queue.size() == 0 ? Long.MAX_VALUE : Math.min(queue.nanosToReady(), backOff.nanosToEnd());
-            return BatchSelector.isPossible(queue, inFlight, backOff) ? 0L : nanos;
+            long nanos = ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
+            return BatchSelector.isPossible(ready, inFlight, backOff) ? 0L : nanos;
         });
     }
 
     /** Whether something is queued that this JVM is to keep alive. */
     boolean hasKeptAlive() {
-        return guard.is(queue::hasKeptAlive);
+        return lock.is(ready::hasKeptAlive);
     }
 
-    /** Takes the orders of the next round out of the queue, see {@link BatchSelector}. */
+    /** Takes the orders of the next round out of the ready, see {@link BatchSelector}. */
     Batch take(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
-        return guard.get(() -> {
+        return lock.get(() -> {
             BatchSelector selection = select(withKeptAlive, mayWait, takesReleases);
             List<QueuedAcquire> members = List.copyOf(selection.members());
             Set<String> names = Set.copyOf(selection.names());
             members.forEach(pending -> {
-                queue.remove(pending);
+                ready.remove(pending);
                 pending.moveTo(Place.BATCH);
                 pending.command().setDemandAhead(waitQueues.demandAhead(pending));
             });
@@ -128,89 +136,103 @@ final class GrantQueue {
     }
 
     private BatchSelector select(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
-        // what waits keeps releases from riding along, which is worth more, unless others are at the same rows
-        boolean waitsAtFirst = !takesReleases && contention.waitsAtFirst(queue.size());
+        // a batch that waits takes no releases with it, which is worth more, unless others lock the same rows
+        boolean waitsAtFirst = !takesReleases && contention.waitsAtFirst(ready.size());
         backOff.endPauses();
         return BatchSelector.from(
-                queue, inFlight, backOff, maxBatchSize, withKeptAlive, mayWait && contention.mayWait(), waitsAtFirst);
+                ready,
+                inFlight,
+                backOff,
+                limits.maxBatchSize(),
+                withKeptAlive,
+                mayWait && contention.mayWait(),
+                waitsAtFirst);
     }
 
     /**
-     * Whether releases of these semaphores are better left to the next round: when there is one soon, or when somebody
-     * waits for their room. Not while other nodes are at the same rows: then rounds wait for these, in the database's line.
-     * And not when other JVMs are to be {@linkplain HandoverPauses let in}.
+     * Whether releases of these semaphores are better left to the next batch: when there is one soon, or when callers wait
+     * for their permits. Not while other instances lock the same rows: then batches wait for these rows. And not when
+     * callers of other JVMs {@linkplain HandoverPauses are to be served}.
      */
     boolean takesReleases(Set<String> names) {
-        return guard.is(() -> !pauses.begin(names)
+        return lock.is(() -> !pauses.begin(names)
                 && !closed
                 && !contention.isWithOthers()
                 && !backOff.isPaused(names)
                 && (isAboveThreshold() || waitQueues.isAwaited(names)));
     }
 
-    /** Whether so many callers are at it that nobody should do alone what he wants. */
+    /** Whether enough callers are active for batching to beat running in the caller's thread. */
     boolean isContended() {
-        return guard.is(this::isAboveThreshold);
+        return lock.is(this::isAboveThreshold);
     }
 
     private boolean isAboveThreshold() {
-        return contention.isAboveThreshold(queue.size());
+        return contention.isAboveThreshold(ready.size());
     }
 
     /**
-     * A round is over. Moves its members to where they belong, and those whose turn it is now back into the queue.
+     * A batch was committed. Its members move to where they belong, and those whose turn it is now back into the queue.
      *
-     * @param availability what it has left of the semaphores whose rows it had locked; nothing where it failed
+     * @param epoch the lease epoch of this instance before the transaction
      */
-    void finish(Batch batch, Map<String, RemainingAvailability> availability, Runnable moves) {
-        guard.run(() -> {
-            moves.run();
-            availability.forEach((name, left) -> {
+    Settled finish(Batch batch, BatchResult result, long epoch) {
+        return lock.get(() -> {
+            BatchSettlement settlement = newSettlement();
+            try {
+                settlement.committed(batch, result.outcomes(), epoch);
+            } catch (RuntimeException | Error unforeseen) {
+                BatchSettlement.giveUp(batch, unforeseen);
+            }
+            result.availability().forEach((name, left) -> {
                 waitQueues.batch(name, left, inFlight.takeChange(name), batch.begunAt());
                 pauses.batch(name, left, waitQueues.isAwaited(name));
                 backOff.committed(name, left);
             });
-            contention.end(batch.members().size(), batch.isWaiting());
-            inFlight.end(batch.hold());
-            wake(batch.names());
+            return end(batch, settlement);
         });
     }
 
-    /** Within {@link #finish}: it is to be tried again. */
-    void again(QueuedAcquire pending) {
+    /**
+     * The transaction of a batch has failed.
+     *
+     * @param reached whether there was a connection for it
+     */
+    Settled finishFailed(Batch batch, Throwable failure, boolean reached) {
+        return lock.get(() -> {
+            if (SqlErrors.isVictim(failure)) {
+                backOff.conflict(batch.names());
+            }
+            BatchSettlement settlement = newSettlement();
+            try {
+                settlement.failed(batch, failure, reached);
+            } catch (RuntimeException | Error unforeseen) {
+                BatchSettlement.giveUp(batch, unforeseen);
+            }
+            return end(batch, settlement);
+        });
+    }
+
+    private BatchSettlement newSettlement() {
+        return new BatchSettlement(ready, waitQueues, contention, limits, closed);
+    }
+
+    private Settled end(Batch batch, BatchSettlement settlement) {
+        contention.end(batch.members().size(), batch.isWaiting());
+        inFlight.end(batch.hold());
+        wake(batch.names());
+        return new Settled(
+                batch.members().stream().filter(QueuedAcquire::isDecided).toList(), settlement.toUndo());
+    }
+
+    private void again(QueuedAcquire pending) {
         pending.moveTo(Place.QUEUE);
-        queue.add(pending);
-    }
-
-    /** Within {@link #finish}: somebody else had locked a row. */
-    void contested() {
-        contention.contested();
-    }
-
-    /** Within {@link #finish}: it failed for the sake of another transaction. */
-    void conflicted(Batch batch) {
-        backOff.conflict(batch.names());
-    }
-
-    /** Within {@link #finish}: it waits for permits. */
-    void park(QueuedAcquire pending) {
-        pending.moveTo(Place.WAIT_QUEUE);
-        waitQueues.park(pending);
-    }
-
-    /** Within {@link #finish}: it was refused, which may be news for those who wait. */
-    void refused(QueuedAcquire pending) {
-        waitQueues.refused(pending.lastShortages());
-    }
-
-    /** Within {@link #finish}: whether nothing is to be tried again. */
-    boolean isClosed() {
-        return closed;
+        ready.add(pending);
     }
 
     /** Permits of this JVM were released. Returns whether it is somebody's turn. */
     boolean released(Map<String, Integer> permits) {
-        return guard.is(() -> {
+        return lock.is(() -> {
             permits.forEach(this::add);
             pauses.released(permits.keySet());
             return wake(permits.keySet());
@@ -235,22 +257,22 @@ final class GrantQueue {
      * @return whether it is going to be decided
      */
     boolean tryLast(QueuedAcquire pending) {
-        return guard.is(() -> {
+        return lock.is(() -> {
             pending.command().setWillingToWait(false);
             boolean isQueued = pending.place() == Place.QUEUE;
             if (isQueued) {
-                queue.remove(pending);
+                ready.remove(pending);
             }
             pending.pauseUntil(Deadline.in(Duration.ZERO));
             if (isQueued) {
-                queue.add(pending);
+                ready.add(pending);
             } else if (pending.place() == Place.WAIT_QUEUE) {
                 List<PermitShortage> latest = waitQueues.shortages(pending);
                 leaveWaitQueues(pending);
                 if (!latest.isEmpty()) {
                     pending.refused(latest);
                 }
-                if (!latest.isEmpty() && queue.sizeBeside(pending) >= MAX_LAST_ATTEMPTS) {
+                if (!latest.isEmpty() && ready.sizeBeside(pending) >= MAX_LAST_ATTEMPTS) {
                     pending.giveUp();
                 } else {
                     again(pending);
@@ -261,26 +283,35 @@ final class GrantQueue {
     }
 
     /**
-     * Its caller gives it up. True when nothing is written for it, now or ever; otherwise it is answered, or being written,
-     * and {@code claimed} says what to do about that. From now on it does not wait for permits: where it is refused, it is
-     * answered.
+     * Its caller gives it up. True when nothing is written for it, now or ever; otherwise it is answered, or being written.
+     * From now on it does not wait for permits: where it is refused, it is answered.
      */
-    boolean giveUp(QueuedAcquire pending, Runnable claimed) {
-        return guard.is(() -> {
-            pending.command().setWillingToWait(false);
-            if (pending.place() == Place.DONE) {
-                return false;
+    boolean giveUp(QueuedAcquire pending) {
+        return lock.is(() -> leave(pending));
+    }
+
+    /** The same; what is being written for it is undone by whoever writes it. */
+    boolean abandon(QueuedAcquire pending) {
+        return lock.is(() -> {
+            boolean left = leave(pending);
+            if (!left && pending.place() == Place.BATCH) {
+                pending.abandon();
             }
-            if (pending.place() == Place.BATCH && !pending.command().withdraw()) {
-                claimed.run();
-                return false;
-            }
-            queue.remove(pending);
-            pending.makeWay(pending.place() == Place.QUEUE);
-            leaveWaitQueues(pending);
-            pending.giveUp();
-            return true;
+            return left;
         });
+    }
+
+    private boolean leave(QueuedAcquire pending) {
+        pending.command().setWillingToWait(false);
+        if (pending.place() == Place.DONE
+                || (pending.place() == Place.BATCH && !pending.command().withdraw())) {
+            return false;
+        }
+        ready.remove(pending);
+        pending.makeWay(pending.place() == Place.QUEUE);
+        leaveWaitQueues(pending);
+        pending.giveUp();
+        return true;
     }
 
     private void leaveWaitQueues(QueuedAcquire pending) {
@@ -291,15 +322,15 @@ final class GrantQueue {
 
     /** Whether a batch that is in flight decides about it, or about one of its names before it can be its turn. */
     boolean isUnderWay(QueuedAcquire pending) {
-        return guard.is(() -> pending.place() == Place.BATCH
+        return lock.is(() -> pending.place() == Place.BATCH
                 || (pending.place() == Place.QUEUE && pending.names().stream().anyMatch(inFlight::contains)));
     }
 
-    /** Closes, and empties the queue and the lines; what is in a round is decided. */
+    /** Closes, and empties the queue and the wait queues; what is in a batch is decided. */
     List<QueuedAcquire> close() {
-        return guard.get(() -> {
+        return lock.get(() -> {
             closed = true;
-            List<QueuedAcquire> all = queue.clear();
+            List<QueuedAcquire> all = ready.clear();
             all.addAll(waitQueues.clear());
             all.forEach(pending -> pending.moveTo(Place.DONE));
             return all;

@@ -32,7 +32,7 @@ final class QueuedAcquire {
 
     private final AcquireCommand command;
     private final long begunAt = System.nanoTime();
-    private final CompletableFuture<Granter.Answer> answer = new CompletableFuture<>();
+    private final CompletableFuture<BatchingGranter.Answer> answer = new CompletableFuture<>();
     /** How many permits it waits for in the lines where it stands. */
     private final Map<String, Long> shortOf = new HashMap<>();
 
@@ -96,12 +96,12 @@ final class QueuedAcquire {
         }
     }
 
-    CompletableFuture<Granter.Answer> answer() {
+    CompletableFuture<BatchingGranter.Answer> answer() {
         return answer;
     }
 
     /** It has its outcome, which {@link #tell} tells. */
-    void decide(Granter.Answer outcome) {
+    void decide(BatchingGranter.Answer outcome) {
         moveTo(Place.DONE);
         decision = () -> answer.complete(outcome);
     }
@@ -135,6 +135,11 @@ final class QueuedAcquire {
 
     Place place() {
         return place;
+    }
+
+    /** Whether a batch that has not ended decides about it. */
+    boolean isInBatch() {
+        return place == Place.BATCH;
     }
 
     void moveTo(Place next) {

@@ -11,25 +11,24 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 
 /** The handle of one acquire. What it tells is what this JVM knows; what it does, its engine does. */
 public final class GrantHandle implements PermitGrant {
 
     private final HeldGrant state;
     private final boolean replayed;
-    private final Supplier<? extends GrantOperations> manager;
+    private final GrantOperations operations;
     private final SortedMap<String, StoredPermit> permitsByName = new TreeMap<>();
 
     /**
      * Makes a handle.
      *
-     * @param manager the one of the moment: a handle may outlive a stop and a start of its engine
+     * @param operations of the engine, through its stops and starts
      */
-    public GrantHandle(HeldGrant state, boolean replayed, Supplier<? extends GrantOperations> manager) {
+    public GrantHandle(HeldGrant state, boolean replayed, GrantOperations operations) {
         this.state = state;
         this.replayed = replayed;
-        this.manager = manager;
+        this.operations = operations;
         state.grant().permits().forEach(permit -> permitsByName.put(permit.name(), permit));
     }
 
@@ -91,13 +90,13 @@ public final class GrantHandle implements PermitGrant {
 
     @Override
     public PermitGrant renew(Duration ttl) {
-        manager.get().renew(externalId(), ttl);
+        operations.renew(state, ttl);
         return this;
     }
 
     @Override
     public ReleaseOutcome release() {
-        return manager.get().release(state);
+        return operations.release(state);
     }
 
     @Override
@@ -105,8 +104,8 @@ public final class GrantHandle implements PermitGrant {
         return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
     }
 
-    public boolean isOf(Supplier<? extends GrantOperations> other) {
-        return manager == other;
+    public boolean isOf(GrantOperations other) {
+        return operations == other;
     }
 
     public HeldGrant state() {

@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.hold;
 
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import java.time.Duration;
 
@@ -12,7 +11,7 @@ public interface GrantOperations {
      *
      * @throws io.dbsemaphore.PermitLostException when the grant is not held any more
      */
-    PermitGrant renew(String externalId, Duration ttl);
+    void renew(HeldGrant grant, Duration ttl);
 
     /** Releases a grant that this JVM has acquired or found. */
     ReleaseOutcome release(HeldGrant grant);

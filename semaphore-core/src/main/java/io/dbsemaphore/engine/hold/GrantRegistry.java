@@ -143,14 +143,14 @@ public final class GrantRegistry {
     }
 
     /** A release begins, which {@link #awaitNoWork} waits for although the grant counts as held no more. */
-    void releaseBegins() {
+    public void releaseBegins() {
         synchronized (workEnded) {
             releasesUnderWay++;
         }
     }
 
     /** A release that has begun ends. */
-    void releaseEnds() {
+    public void releaseEnds() {
         synchronized (workEnded) {
             releasesUnderWay--;
             workEnded.notifyAll();

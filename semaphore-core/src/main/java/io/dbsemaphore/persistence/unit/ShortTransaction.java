@@ -4,67 +4,100 @@ import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
  * A transaction of the library's own: never the caller's, and at {@code READ COMMITTED} whatever the host's default,
- * since at a stricter level a sum after a lock may be older than the lock.
+ * since at a stricter level a sum after a lock may be older than the lock. Where the calling thread may be in a transaction
+ * of the host, the transaction runs on a thread of the library.
  */
 public final class ShortTransaction {
 
-    private final TransactionTemplate template;
-    private final SemaphoreDataSource connections;
+    private static final Logger log = LoggerFactory.getLogger(ShortTransaction.class);
 
-    public ShortTransaction(PlatformTransactionManager transactionManager, SemaphoreDataSource connections) {
+    private final PlatformTransactionManager transactions;
+    private final SemaphoreDataSource connections;
+    private final TransactionDefinition definition;
+
+    /** Runs transactions by this manager on these connections. */
+    public ShortTransaction(PlatformTransactionManager transactions, SemaphoreDataSource connections) {
+        this.transactions = transactions;
         this.connections = connections;
-        template = new TransactionTemplate(transactionManager);
-        template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-        template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+        DefaultTransactionDefinition own =
+                new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        own.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+        this.definition = own;
     }
 
     /**
-     * Runs the work and commits, on a thread of the library where the calling one may be in a transaction of the host.
+     * Runs the work and commits.
      *
      * @throws CommitOutcomeUnknownException when the commit was sent and nobody knows what became of it
      */
     public <T extends @Nullable Object> T execute(Supplier<T> work) {
-        return connections.threads().call(() -> executeHere(work));
+        if (!connections.threads().mayUseCaller()) {
+            return connections.threads().callElsewhere(() -> execute(work));
+        }
+        TransactionStatus transaction = begin();
+        T result;
+        try {
+            result = work.get();
+        } catch (RuntimeException | Error failure) {
+            throw rollBack(transaction, failure);
+        }
+        try {
+            transactions.commit(transaction);
+        } catch (RuntimeException | Error failure) {
+            throw commitFailed(failure);
+        }
+        return result;
     }
 
-    private <T extends @Nullable Object> T executeHere(Supplier<T> work) {
-        Watched<T> watched = new Watched<>(work, connections);
+    /**
+     * Begins a transaction of the calling thread, which must be one that {@link #execute} would use.
+     *
+     * @return to be ended by either {@link #commit} or {@link #rollBack}
+     */
+    public TransactionStatus begin() {
         try {
-            return template.<T>execute(status -> watched.run());
+            return transactions.getTransaction(definition);
         } catch (RuntimeException | Error failure) {
-            if (watched.done && !SqlErrors.isAnswerOfServer(failure)) {
-                throw new CommitOutcomeUnknownException(failure);
-            }
             throw DataAccessFailures.translate(failure);
         }
     }
 
-    private static final class Watched<T extends @Nullable Object> {
-
-        private final Supplier<T> work;
-        private final SemaphoreDataSource connections;
-        private boolean done;
-
-        Watched(Supplier<T> work, SemaphoreDataSource connections) {
-            this.work = work;
-            this.connections = connections;
+    /**
+     * Commits.
+     *
+     * @throws CommitOutcomeUnknownException when the commit was sent and nobody knows what became of it
+     */
+    public void commit(TransactionStatus transaction) {
+        try {
+            transactions.commit(transaction);
+        } catch (RuntimeException | Error failure) {
+            throw commitFailed(failure);
         }
+    }
 
-        T run() {
-            try {
-                T result = work.get();
-                done = true; // what fails from here on, fails in the commit
-                return result;
-            } catch (RuntimeException | Error failure) {
-                connections.failed(failure);
-                throw failure;
-            }
+    /** Rolls back, and returns the failure of the transaction as it is to be thrown. */
+    public RuntimeException rollBack(TransactionStatus transaction, Throwable failure) {
+        connections.failed(failure);
+        try {
+            transactions.rollback(transaction);
+        } catch (RuntimeException | Error rollbackFailure) {
+            log.debug("The rollback failed, too; the connection is given up", rollbackFailure);
         }
+        return DataAccessFailures.translate(failure);
+    }
+
+    private static RuntimeException commitFailed(Throwable failure) {
+        return SqlErrors.isAnswerOfServer(failure)
+                ? DataAccessFailures.translate(failure)
+                : new CommitOutcomeUnknownException(failure);
     }
 }

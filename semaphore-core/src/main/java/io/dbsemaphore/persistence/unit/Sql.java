@@ -8,55 +8,47 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Collections;
 import org.hibernate.Session;
+import org.hibernate.engine.spi.SharedSessionContractImplementor;
 
 /**
- * SQL on the connection of the transaction, for statements whose text depends on how many rows they are for: one round trip
- * whatever the driver makes of JDBC batches. In HQL each number of rows would be another query to translate.
+ * SQL on the connection of the current transaction, for statements whose text depends on how many rows they are for. In HQL
+ * each number of rows would be another query to translate, and a JDBC batch is a round trip for each row with some drivers.
  */
 public final class Sql {
 
-    @FunctionalInterface
-    private interface Work<T> {
-
-        T run(StatementQueue queue) throws SQLException;
-    }
-
     private final EntityManager entityManager;
 
+    /** Works on the transactions of this entity manager. */
     public Sql(EntityManager entityManager) {
         this.entityManager = entityManager;
     }
 
-    /** Executes what is queued and this. */
-    public <T> T query(String sql, Collection<?> values, Reader<T> reader) {
-        Result<T> result = queueQuery(sql, values, reader);
-        flush();
-        return result.get();
-    }
-
-    /** Executes it by the next round trip of the transaction. */
-    public <T> Result<T> queueQuery(String sql, Collection<?> values, Reader<T> reader) {
+    /** Queues a query for the next round trip of the transaction. */
+    public <T> Result<T> query(String sql, Collection<?> values, Reader<T> reader) {
         LibrarySqlLogger.log(sql);
-        return onQueue(queue -> queue.query(sql, values, reader));
+        return queue().query(sql, values, reader);
     }
 
-    /** Executes it by the next round trip of the transaction; the commit at the latest. */
-    public Result<Integer> queueUpdate(String sql, Collection<?> values) {
+    /** Queues a write for the next round trip of the transaction; the commit at the latest. */
+    public Result<Integer> update(String sql, Collection<?> values) {
         LibrarySqlLogger.log(sql);
-        return onQueue(queue -> queue.update(sql, values));
+        return queue().update(sql, values);
     }
 
-    /** Executes what is queued. */
-    public void flush() {
-        onQueue(queue -> {
-            queue.flush();
-            return queue;
-        });
+    /** The statements of the transaction that wait for its next round trip. */
+    public StatementQueue queue() {
+        return entityManager
+                .unwrap(Session.class)
+                .doReturningWork(connection -> connection.unwrap(StatementQueue.class));
     }
 
-    /** Whether it takes one round trip for all that is queued, and not one for each statement. */
-    public boolean isOneRoundTrip() {
-        return onQueue(StatementQueue::isOneRoundTrip);
+    /** A failure of the {@linkplain #queue queue} as Hibernate throws it. */
+    public RuntimeException failed(SQLException failure) {
+        return entityManager
+                .unwrap(SharedSessionContractImplementor.class)
+                .getJdbcServices()
+                .getSqlExceptionHelper()
+                .convert(failure, "A statement of the semaphores failed");
     }
 
     /** The same part so many times. */
@@ -67,11 +59,5 @@ public final class Sql {
     /** As many placeholders as there are values, in parentheses. */
     public static String placeholders(Collection<?> values) {
         return "(" + repeat("?", ", ", values.size()) + ")";
-    }
-
-    private <T> T onQueue(Work<T> work) {
-        return entityManager
-                .unwrap(Session.class)
-                .doReturningWork(connection -> work.run(connection.unwrap(StatementQueue.class)));
     }
 }

@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.GrantQueue.Batch;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,7 +26,7 @@ class GrantQueueTests {
 
     private static final PermitShortage FULL = new PermitShortage("backup", 1, 1, 1, Optional.empty());
 
-    private final GrantQueue queue = new GrantQueue(1, 500, false);
+    private final GrantQueue queue = new GrantQueue(new BatchLimits(2, 500, 3, Duration.ofSeconds(5)), false);
 
     @Test
     void fewAreNoCompany() {
@@ -43,7 +46,7 @@ class GrantQueueTests {
         assertThat(queue.isContended()).isEqualTo(true);
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(true);
 
-        queue.finish(batch, Map.of(), () -> {});
+        end(queue, batch, Map.of(), new GrantOutcome.Withdrawn());
 
         Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !queue.isContended());
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(false);
@@ -53,10 +56,7 @@ class GrantQueueTests {
     void takesNoReleasesWhereAnotherNodeIsAtTheRows() {
         add(4);
         Batch first = queue.take(true, false, false);
-        queue.finish(first, Map.of(), () -> {
-            queue.contested();
-            first.members().forEach(queue::again);
-        });
+        end(queue, first, Map.of(), new GrantOutcome.Postponed("backup"));
         Batch second = queue.take(true, false, false);
 
         assertThat(second.members()).hasSize(4);
@@ -66,11 +66,11 @@ class GrantQueueTests {
 
     @Test
     void decidesNoMoreAtOnceThanTheMaximum() {
-        GrantQueue small = new GrantQueue(1, 5, false);
+        GrantQueue small = new GrantQueue(new BatchLimits(2, 5, 3, Duration.ofSeconds(5)), false);
         waiters(12).forEach(small::add);
 
         Batch first = small.take(true, true, false);
-        small.finish(first, Map.of(), () -> {});
+        end(small, first, Map.of(), new GrantOutcome.Withdrawn());
         Batch second = small.take(true, true, false);
 
         assertThat(first.members()).hasSize(5);
@@ -102,9 +102,7 @@ class GrantQueueTests {
                 }))
                 .as("last attempts of those that came last")
                 .isLessThan(Duration.ofSeconds(3));
-        assertThat(timeOf(
-                        90_000,
-                        i -> assertThat(queue.giveUp(waiters.get(i), () -> {})).isEqualTo(true)))
+        assertThat(timeOf(90_000, i -> assertThat(queue.giveUp(waiters.get(i))).isEqualTo(true)))
                 .as("giving up")
                 .isLessThan(Duration.ofSeconds(5));
     }
@@ -134,7 +132,7 @@ class GrantQueueTests {
         Batch refused = queue.take(true, true, false);
 
         assertThat(poll(1)).as("while a batch is in flight").isEqualTo(false);
-        queue.finish(refused, Map.of("backup", new RemainingAvailability(1, 0, 1, 7, 7)), impatient::giveUp);
+        end(queue, refused, available(1, 7), new GrantOutcome.Refused(List.of(FULL)));
 
         assertThat(refused.members()).containsExactly(impatient);
         assertThat(queue.take(true, true, false).members()).containsExactly(waiter);
@@ -148,8 +146,7 @@ class GrantQueueTests {
         queue.released(Map.of("backup", 1));
         Batch first = queue.take(true, true, false);
         queue.released(Map.of("backup", 1)); // the second is woken for this one
-        first.members().forEach(QueuedAcquire::giveUp);
-        queue.finish(first, Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 8)), () -> {});
+        end(queue, first, available(0, 8), new GrantOutcome.Withdrawn());
 
         assertThat(first.members()).containsExactly(waiters.get(0));
         assertThat(queue.take(true, true, false).members()).containsExactly(waiters.get(1));
@@ -264,17 +261,17 @@ class GrantQueueTests {
     }
 
     private void refuse(Batch batch) {
-        queue.finish(
-                batch,
-                Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7)),
-                () -> batch.members().forEach(pending -> {
-                    pending.refused(List.of(FULL));
-                    if (pending.command().isWillingToWait()) {
-                        queue.park(pending);
-                    } else {
-                        pending.giveUp();
-                    }
-                }));
+        end(queue, batch, available(0, 7), new GrantOutcome.Refused(List.of(FULL)));
+    }
+
+    private static Map<String, RemainingAvailability> available(long free, long fence) {
+        return Map.of("backup", new RemainingAvailability(1, 1 - free, free, 7, fence));
+    }
+
+    private static void end(
+            GrantQueue queue, Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
+        List<GrantOutcome> outcomes = Collections.nCopies(batch.members().size(), outcome);
+        GrantQueue.Settled unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
     }
 
     private void add(int commands) {

@@ -20,14 +20,14 @@ class GroupCommitDelayTests {
     @Test
     void areAwaitedUntilAllAreBack() {
         GroupCommitDelay groupCommitDelay = new GroupCommitDelay(LONG);
-        groupCommitDelay.leave(1);
-        groupCommitDelay.leave(2);
-        groupCommitDelay.come();
+        groupCommitDelay.answered(1);
+        groupCommitDelay.answered(2);
+        groupCommitDelay.arrived();
 
         CompletableFuture<Void> last = CompletableFuture.runAsync(
                 () -> {
-                    groupCommitDelay.come();
-                    groupCommitDelay.come();
+                    groupCommitDelay.arrived();
+                    groupCommitDelay.arrived();
                 },
                 CompletableFuture.delayedExecutor(MOMENT.toMillis(), TimeUnit.MILLISECONDS));
 
@@ -40,7 +40,7 @@ class GroupCommitDelayTests {
     @Test
     void areAwaitedForATenthOfTheirRound() {
         GroupCommitDelay groupCommitDelay = new GroupCommitDelay(LONG);
-        groupCommitDelay.leave(4);
+        groupCommitDelay.answered(4);
 
         assertThat(await(groupCommitDelay, MOMENT.multipliedBy(10)))
                 .isGreaterThanOrEqualTo(MOMENT)
@@ -50,7 +50,7 @@ class GroupCommitDelayTests {
     @Test
     void areAwaitedNoLongerThanTheLimit() {
         GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MOMENT);
-        groupCommitDelay.leave(4);
+        groupCommitDelay.answered(4);
 
         assertThat(await(groupCommitDelay, LONG)).isGreaterThanOrEqualTo(MOMENT).isLessThan(LONG.dividedBy(20));
     }
@@ -58,16 +58,16 @@ class GroupCommitDelayTests {
     @Test
     void areNotAwaitedForAWhileAfterTheyDidNotComeBack() {
         GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MOMENT);
-        groupCommitDelay.leave(8);
-        groupCommitDelay.come();
+        groupCommitDelay.answered(8);
+        groupCommitDelay.arrived();
         await(groupCommitDelay, LONG);
 
         Duration rest = Duration.ZERO;
         for (int batch = 0; batch < 8; batch++) {
-            groupCommitDelay.leave(8);
+            groupCommitDelay.answered(8);
             rest = rest.plus(await(groupCommitDelay, LONG));
         }
-        groupCommitDelay.leave(8);
+        groupCommitDelay.answered(8);
 
         assertThat(rest).isLessThan(MOMENT);
         assertThat(await(groupCommitDelay, LONG)).isGreaterThanOrEqualTo(MOMENT);
@@ -76,12 +76,12 @@ class GroupCommitDelayTests {
     @Test
     void areAwaitedAgainAfterMostCame() {
         GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MOMENT);
-        groupCommitDelay.leave(9);
+        groupCommitDelay.answered(9);
         for (int i = 0; i < 7; i++) {
-            groupCommitDelay.come();
+            groupCommitDelay.arrived();
         }
         await(groupCommitDelay, LONG);
-        groupCommitDelay.leave(9);
+        groupCommitDelay.answered(9);
 
         assertThat(await(groupCommitDelay, LONG)).isGreaterThanOrEqualTo(MOMENT);
     }

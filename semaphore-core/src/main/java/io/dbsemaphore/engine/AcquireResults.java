@@ -1,0 +1,105 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.hold.GrantHandle;
+import io.dbsemaphore.engine.hold.GrantOperations;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import java.time.Duration;
+
+/** Makes the caller's result of what the database decided: registers the grant, keeps it alive, and tells listeners. */
+final class AcquireResults {
+
+    private final AcquireCommandFactory commands;
+    private final ReleaseService releases;
+    private final GrantRegistry held;
+    private final KeepAlive keepAlive;
+    private final InstanceLease lease;
+    private final ListenerNotifier listeners;
+    private final GrantOperations operations;
+
+    /**
+     * Makes results.
+     *
+     * @param operations what the handles of the grants ask
+     */
+    AcquireResults(
+            AcquireCommandFactory commands,
+            ReleaseService releases,
+            GrantRegistry held,
+            KeepAlive keepAlive,
+            InstanceLease lease,
+            ListenerNotifier listeners,
+            GrantOperations operations) {
+        this.commands = commands;
+        this.releases = releases;
+        this.held = held;
+        this.keepAlive = keepAlive;
+        this.lease = lease;
+        this.listeners = listeners;
+        this.operations = operations;
+    }
+
+    /**
+     * The result of an acquire.
+     *
+     * @throws io.dbsemaphore.SemaphoreException when it was rejected
+     */
+    AcquireResult of(AcquireAttempt attempt, BatchingGranter.Answer answer) {
+        GrantOutcome outcome = answer.outcome();
+        Duration waited = Duration.ofNanos(System.nanoTime() - attempt.begunAt());
+        if (outcome instanceof GrantOutcome.Granted granted) {
+            PermitGrant handle = holdOrGiveBack(attempt, granted, answer);
+            listeners.tell(listener -> listener.acquired(handle, waited));
+            if (attempt.command().refusals() > 0) {
+                listeners.tell(listener -> listener.waited(handle, waited));
+            }
+            return new AcquireResult.Granted(handle);
+        }
+        if (outcome instanceof GrantOutcome.Refused refused) {
+            listeners.tell(listener -> listener.refused(attempt.request(), refused.shortages(), waited));
+            return new AcquireResult.Unavailable(refused.shortages());
+        }
+        if (outcome instanceof GrantOutcome.Rejected rejected) {
+            throw rejected.reason();
+        }
+        throw new IllegalStateException(
+                "Nothing was decided about " + attempt.command().externalId() + ": " + outcome);
+    }
+
+    /** An acquire that throws holds nothing, whatever it is that went wrong here. */
+    private PermitGrant holdOrGiveBack(
+            AcquireAttempt attempt, GrantOutcome.Granted granted, BatchingGranter.Answer answer) {
+        try {
+            return hold(attempt, granted, answer);
+        } catch (RuntimeException | Error failure) {
+            if (!granted.replayed()) {
+                releases.giveBack(granted.grant());
+            }
+            throw failure;
+        }
+    }
+
+    private PermitGrant hold(AcquireAttempt attempt, GrantOutcome.Granted granted, BatchingGranter.Answer answer) {
+        HeldGrant state = held.register(granted.grant(), answer.asOf());
+        PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
+        if (attempt.forWork() || attempt.keptAlive()) {
+            state.markForWork();
+        }
+        if (attempt.keptAlive()) {
+            state.bindTo(lease, answer.epoch());
+            keepAlive.keep(state, grant, commands.maxHold(attempt.request()));
+            keepAlive.settle(state);
+        } else if (granted.replayed()) {
+            // an earlier acquire may keep it alive, and its time to live may have changed
+            keepAlive.reconsider(granted.grant().requestId());
+        }
+        return grant;
+    }
+}

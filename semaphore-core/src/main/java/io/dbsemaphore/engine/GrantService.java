@@ -1,0 +1,125 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.engine.hold.CheckedGrants;
+import io.dbsemaphore.engine.hold.GrantHandle;
+import io.dbsemaphore.engine.hold.GrantOperations;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldCheck;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.persistence.RenewTransaction;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/** What is done with a grant that is held, other than releasing it: it is found, renewed and checked. */
+final class GrantService {
+
+    private final AcquireCommandFactory commands;
+    private final RenewTransaction transaction;
+    private final Retries retry;
+    private final GrantRegistry held;
+    private final KeepAlive keepAlive;
+    private final HeldCheck heldCheck;
+    private final CheckedGrants checked;
+    private final GrantOperations operations;
+
+    /**
+     * Makes a service.
+     *
+     * @param operations what the handles of the grants ask
+     */
+    GrantService(
+            AcquireCommandFactory commands,
+            RenewTransaction transaction,
+            Retries retry,
+            GrantRegistry held,
+            KeepAlive keepAlive,
+            HeldCheck heldCheck,
+            CheckedGrants checked,
+            GrantOperations operations) {
+        this.commands = commands;
+        this.transaction = transaction;
+        this.retry = retry;
+        this.held = held;
+        this.keepAlive = keepAlive;
+        this.heldCheck = heldCheck;
+        this.checked = checked;
+        this.operations = operations;
+    }
+
+    /** See {@link io.dbsemaphore.SemaphoreOperations#find}. */
+    Optional<PermitGrant> find(String externalId) {
+        long asOf = System.nanoTime();
+        return retry.call(() -> transaction.find(externalId))
+                .map(grant -> new GrantHandle(held.refresh(grant, asOf), true, operations));
+    }
+
+    /** See {@link io.dbsemaphore.SemaphoreOperations#renew}. */
+    PermitGrant renew(String externalId, Duration ttl) {
+        Duration checkedTtl = commands.checkTtl(ttl);
+        long asOf = System.nanoTime();
+        return retry.call(() -> transaction.renew(externalId, checkedTtl))
+                .map(grant -> renewed(grant, asOf))
+                .orElseThrow(() -> lost(externalId, Map.of()));
+    }
+
+    /** Renews a grant of which this JVM has the handle. */
+    void renew(HeldGrant state, Duration ttl) {
+        Duration checkedTtl = commands.checkTtl(ttl);
+        StoredGrant grant = state.grant();
+        try (Retries.Attempts attempts = retry.begin()) {
+            while (true) {
+                long asOf = System.nanoTime();
+                try {
+                    PermitGrant unused = transaction
+                            .renew(grant, checkedTtl)
+                            .map(stored -> renewed(stored, asOf))
+                            .orElseThrow(() -> lost(grant.externalId(), Map.of()));
+                    return;
+                } catch (RuntimeException failure) {
+                    attempts.pauseOrThrow(failure);
+                }
+            }
+        }
+    }
+
+    private PermitGrant renewed(StoredGrant grant, long asOf) {
+        PermitGrant handle = new GrantHandle(held.refresh(grant, asOf), true, operations);
+        keepAlive.reconsider(grant.requestId());
+        return handle;
+    }
+
+    /** See {@link io.dbsemaphore.SemaphoreOperations#requireHeld}. */
+    void requireHeld(PermitGrant grant) {
+        StoredGrant stored = grant instanceof GrantHandle handle
+                ? handle.stored()
+                : retry.call(() -> transaction.find(grant.externalId())).orElseThrow(() -> lost(grant));
+        if (!heldCheck.isHeld(stored)) {
+            throw lost(grant);
+        }
+        checked.add(stored.requestId(), stored.externalId());
+    }
+
+    private PermitLostException lost(PermitGrant grant) {
+        PermitLostException lost = lost(grant.externalId(), grant.permits());
+        if (grant instanceof GrantHandle handle && handle.isOf(operations)) {
+            keepAlive.lose(handle.state(), handle);
+        }
+        return lost;
+    }
+
+    private PermitLostException lost(String externalId, Map<String, Integer> permits) {
+        lose(externalId);
+        return new PermitLostException(externalId, permits);
+    }
+
+    /** Ends what this JVM holds under this external id, since the database says that it is held no longer. */
+    void lose(String externalId) {
+        held.find(externalId).ifPresent(state -> keepAlive.lose(state, new GrantHandle(state, true, operations)));
+    }
+}

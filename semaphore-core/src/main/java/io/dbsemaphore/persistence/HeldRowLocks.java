@@ -1,0 +1,55 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
+
+/** Locks rows of requests or permits that are held, by id. It never waits for the lock of another transaction. */
+final class HeldRowLocks {
+
+    private final Sql sql;
+    private final String table;
+
+    HeldRowLocks(Sql sql, String table) {
+        this.sql = sql;
+        this.table = table;
+    }
+
+    /** Locks those that no other transaction has locked, and returns their ids. */
+    Set<Long> lockFree(Collection<Long> ids) {
+        Result<Set<Long>> locked = sql.query("select " + held(ids) + " for update skip locked", ids, HeldRowLocks::ids);
+        try {
+            sql.queue().flush();
+        } catch (SQLException failure) {
+            throw sql.failed(failure);
+        }
+        return locked.get();
+    }
+
+    /**
+     * Queues the lock of all of them, which fails at once when another transaction has locked one. With a hint for MySQL,
+     * which otherwise looks at all rows of a small table, and meets locks on other rows.
+     */
+    Result<Set<Long>> queueLock(Collection<Long> ids) {
+        return sql.query(
+                "select /*+ index(" + table + " primary) */ " + held(ids) + " for update nowait",
+                ids,
+                HeldRowLocks::ids);
+    }
+
+    private String held(Collection<Long> ids) {
+        return "id from " + table + " where id in " + Sql.placeholders(ids) + " and state = 'ACQUIRED' order by id";
+    }
+
+    private static Set<Long> ids(ResultSet rows) throws SQLException {
+        Set<Long> ids = new HashSet<>();
+        while (rows.next()) {
+            ids.add(rows.getLong(1));
+        }
+        return ids;
+    }
+}

@@ -1,0 +1,63 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.RowInsert;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+
+/** The statements on requests whose text depends on how many rows they are for. */
+final class PermitRequestStatementsImpl implements PermitRequestStatements {
+
+    private final Sql sql;
+    private final RowInsert<PermitRequest> insert;
+    private final HeldRowLocks locks;
+    private final String touch;
+    private final String release;
+    private final String renewal;
+    private final String notExpired;
+
+    PermitRequestStatementsImpl(Sql sql, RowInsert<PermitRequest> insert, Database database, String tablePrefix) {
+        String now = database.utcNow();
+        String expiry = database.utcPlusMillis().replace("?1", "ttl_millis");
+        String table = tablePrefix + "permit_request";
+        this.sql = sql;
+        this.insert = insert;
+        this.locks = new HeldRowLocks(sql, table);
+        this.touch = "update " + table + " set updated_at = " + now;
+        this.release = touch + ", state = 'RELEASED'";
+        this.renewal = touch + ", renewed_at = " + now + ", expires_at = " + expiry;
+        this.notExpired = " and expires_at > " + now + " and expires_at < " + expiry;
+    }
+
+    @Override
+    public void insertAll(List<PermitRequest> requests) {
+        insert.insertAll(requests);
+    }
+
+    @Override
+    public Set<Long> lockFree(Collection<Long> ids) {
+        return locks.lockFree(ids);
+    }
+
+    @Override
+    public Result<Integer> queueRelease(Collection<Long> ids) {
+        return sql.update(release + held(ids), ids);
+    }
+
+    @Override
+    public Result<Integer> queueRenewal(Collection<Long> ids) {
+        return sql.update(renewal + held(ids) + notExpired, ids);
+    }
+
+    @Override
+    public void queueTouch(Collection<Long> ids) {
+        sql.update(touch + held(ids), ids);
+    }
+
+    private static String held(Collection<Long> ids) {
+        return " where id in " + Sql.placeholders(ids) + " and state = 'ACQUIRED'";
+    }
+}

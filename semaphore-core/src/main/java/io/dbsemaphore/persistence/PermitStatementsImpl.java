@@ -1,0 +1,122 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.StatementQueue;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.RowInsert;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** The statements on permits whose text depends on how many rows they are for. */
+final class PermitStatementsImpl implements PermitStatements {
+
+    private final Sql sql;
+    private final RowInsert<Permit> insert;
+    private final HeldRowLocks locks;
+    private final String table;
+    private final String heldOfOne;
+    private final String sumOfOne;
+    private final String sumOfMany;
+    private final String clock;
+
+    PermitStatementsImpl(Sql sql, RowInsert<Permit> insert, Database database, String tablePrefix) {
+        this.sql = sql;
+        this.insert = insert;
+        this.table = tablePrefix + "permit";
+        this.locks = new HeldRowLocks(sql, table);
+        String sums = "coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), "
+                + database.utcNow();
+        this.heldOfOne = "p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from "
+                + tablePrefix + "semaphore s where s.id = ?)";
+        this.sumOfOne = "select " + sums + " from " + table + " p where " + heldOfOne;
+        this.sumOfMany = "select p.semaphore_id, " + sums + " from " + table + " p where ";
+        this.clock = "select 0, 0, 0, 0, " + database.utcNow();
+    }
+
+    @Override
+    public Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds) {
+        List<Long> ids = List.copyOf(semaphoreIds);
+        Result<Map<Long, HeldSum>> sums = ids.isEmpty() ? Map::of : querySums(ids);
+        StatementQueue queue = sql.queue();
+        try {
+            queue.flush();
+        } catch (SQLException failure) {
+            throw sql.failed(failure);
+        }
+        return sums.get();
+    }
+
+    private Result<Map<Long, HeldSum>> querySums(List<Long> ids) {
+        List<Long> values = ids.stream().flatMap(id -> Stream.of(id, id)).toList();
+        if (ids.size() == 1) {
+            return sql.query(sumOfOne, values, rows -> {
+                rows.next();
+                return Map.of(ids.get(0), sum(rows, 1, ids.get(0)));
+            });
+        }
+        String text = sumOfMany + Sql.repeat("(" + heldOfOne + ")", " or ", ids.size())
+                + " group by p.semaphore_id union all " + clock;
+        return sql.query(text, values, rows -> sums(rows, ids));
+    }
+
+    private static Map<Long, HeldSum> sums(ResultSet rows, List<Long> ids) throws SQLException {
+        Map<Long, HeldSum> sums = new HashMap<>();
+        LocalDateTime clock = LocalDateTime.MIN;
+        while (rows.next()) {
+            long id = rows.getLong(1);
+            HeldSum sum = sum(rows, 2, id);
+            clock = sum.now(); // of one instant, on all rows
+            sums.put(id, sum);
+        }
+        LocalDateTime now = clock;
+        ids.forEach(each -> sums.computeIfAbsent(each, id -> new HeldSum(id, 0, 0, 0, now)));
+        return sums;
+    }
+
+    private static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
+        return new HeldSum(
+                semaphoreId,
+                row.getLong(column),
+                row.getInt(column + 1),
+                row.getLong(column + 2),
+                row.getObject(column + 3, LocalDateTime.class));
+    }
+
+    @Override
+    public void insertAll(List<Permit> permits) {
+        insert.insertAll(permits);
+    }
+
+    @Override
+    public Set<Long> lockFree(Collection<Long> ids) {
+        return locks.lockFree(ids);
+    }
+
+    @Override
+    public Result<Set<Long>> queueLock(Collection<Long> ids) {
+        return locks.queueLock(ids);
+    }
+
+    @Override
+    public void queueRelease(Collection<Long> ids) {
+        sql.update(release() + "id in " + Sql.placeholders(ids) + " and state = 'ACQUIRED'", ids);
+    }
+
+    @Override
+    public void queueReleaseOf(long requestId) {
+        sql.update(release() + "permit_request_id = ? and state = 'ACQUIRED'", List.of(requestId));
+    }
+
+    private String release() {
+        return "update " + table + " set state = 'RELEASED' where ";
+    }
+}

@@ -1,0 +1,52 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.PartialReleaseException;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * Requests that the next round trip of a transaction releases, unless another transaction has locked one of their permits.
+ *
+ * @param permitIds the ids of the permits of each request, by its id
+ * @param locked the ids of the permits that were held and are locked now
+ * @param changed how many requests were released
+ */
+record QueuedRelease(SortedMap<Long, List<Long>> permitIds, Result<Set<Long>> locked, Result<Integer> changed) {
+
+    static final QueuedRelease NONE = new QueuedRelease(new TreeMap<>(), Set::of, () -> 0);
+
+    /**
+     * The ids of the requests that were released, once that is executed.
+     *
+     * @throws PartialReleaseException when one of them was released by another transaction meanwhile
+     */
+    Set<Long> released() {
+        Set<Long> released = requestsOf(permitIds, locked.get());
+        if (changed.get() != released.size()) {
+            throw new PartialReleaseException();
+        }
+        return released;
+    }
+
+    /** The requests all of whose permits are among these. */
+    static Set<Long> requestsOf(SortedMap<Long, List<Long>> permitIds, Set<Long> permits) {
+        return permitIds.entrySet().stream()
+                .filter(request -> permits.containsAll(request.getValue()))
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** The permits of these requests. */
+    static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {
+        SortedSet<Long> permits = new TreeSet<>();
+        requestIds.forEach(id -> permits.addAll(permitIds.getOrDefault(id, List.of())));
+        return permits;
+    }
+}

@@ -1,0 +1,81 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The statements on semaphores whose text depends on how many rows they are for, or that share a round trip. */
+final class SemaphoreStatementsImpl implements SemaphoreStatements {
+
+    private final Sql sql;
+    private final String table;
+    private final String lock;
+
+    SemaphoreStatementsImpl(Sql sql, String tablePrefix) {
+        this.sql = sql;
+        this.table = tablePrefix + "semaphore";
+        this.lock = "select s.id, s.name, s.capacity, s.fence from " + table + " s where s.id ";
+    }
+
+    @Override
+    public boolean areOneRoundTrip() {
+        return sql.queue().isOneRoundTrip();
+    }
+
+    @Override
+    public Result<List<LockedSemaphore>> queueLockById(long id) {
+        return sql.query(lock + "= ? for update", List.of(id), SemaphoreStatementsImpl::semaphores);
+    }
+
+    @Override
+    public Result<List<LockedSemaphore>> queueLockFree(Collection<Long> ids) {
+        return sql.query(
+                lock + "in " + Sql.placeholders(ids) + " order by s.id for update skip locked",
+                ids,
+                SemaphoreStatementsImpl::semaphores);
+    }
+
+    private static List<LockedSemaphore> semaphores(ResultSet rows) throws SQLException {
+        List<LockedSemaphore> semaphores = new ArrayList<>();
+        while (rows.next()) {
+            semaphores.add(new LockedSemaphore(rows.getLong(1), rows.getString(2), rows.getInt(3), rows.getLong(4)));
+        }
+        return semaphores;
+    }
+
+    @Override
+    public void flush() {
+        try {
+            sql.queue().flush();
+        } catch (SQLException failure) {
+            throw sql.failed(failure);
+        }
+    }
+
+    @Override
+    public void queueRaiseFences(Map<Long, Long> liveFrom, int by, LocalDateTime now) {
+        // ids and watermarks are numbers of our own, and as text they are of the column's type on every database
+        String watermark = liveFrom.size() == 1
+                ? String.valueOf(liveFrom.values().iterator().next())
+                : liveFrom.entrySet().stream()
+                        .map(entry -> " when " + entry.getKey() + " then " + entry.getValue())
+                        .collect(Collectors.joining("", "case id", " end"));
+        List<@Nullable Object> values = new ArrayList<>();
+        values.add(by);
+        values.add(now);
+        values.addAll(liveFrom.keySet());
+        sql.update(
+                "update " + table + " set fence = fence + ?, updated_at = ?, live_from = " + watermark + " where id in "
+                        + Sql.placeholders(liveFrom.keySet()),
+                values);
+    }
+}
