@@ -21,6 +21,8 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import jakarta.persistence.Entity;
 import java.util.Date;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,11 @@ class ArchitectureTests {
     private static final JavaClasses LIBRARY = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages(CONTRACT);
+
+    /** To be broken. */
+    private static final Set<String> PERMITTED_MUTUAL_DEPENDENCIES = Set.of(
+            "io.dbsemaphore.engine.batch.ReadyQueue -> io.dbsemaphore.engine.batch.BatchSelector",
+            "io.dbsemaphore.engine.batch.BatchSelector -> io.dbsemaphore.engine.batch.ReadyQueue");
 
     /** A value of the contract: says something, does nothing. */
     private static final DescribedPredicate<JavaClass> CONTRACT_VALUE = resideInAPackage(CONTRACT)
@@ -152,6 +159,23 @@ class ArchitectureTests {
         slices().matching("io.dbsemaphore.(**)").should().beFreeOfCycles().check(LIBRARY);
     }
 
+    /** Two classes that depend on each other can only be understood together. Nested classes count as their outermost one. */
+    @Test
+    void noTwoClassesDependOnEachOther() {
+        Set<String> dependencies = LIBRARY.stream()
+                .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
+                .map(each -> arrow(each.getOriginClass(), each.getTargetClass()))
+                .collect(Collectors.toSet());
+
+        assertThat(LIBRARY.stream()
+                        .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
+                        .filter(each -> !outermost(each.getOriginClass()).equals(outermost(each.getTargetClass())))
+                        .filter(each -> dependencies.contains(arrow(each.getTargetClass(), each.getOriginClass())))
+                        .map(each -> arrow(each.getOriginClass(), each.getTargetClass()))
+                        .distinct())
+                .isSubsetOf(PERMITTED_MUTUAL_DEPENDENCIES);
+    }
+
     @Test
     void theContractKnowsNeitherJpaNorHibernateNorSpringData() {
         noClasses()
@@ -243,6 +267,16 @@ class ArchitectureTests {
                         .and(not(resideInAnyPackage(others)))
                         .and(not(CONTRACT_VALUE)))
                 .check(LIBRARY);
+    }
+
+    private static String arrow(JavaClass from, JavaClass to) {
+        return outermost(from) + " -> " + outermost(to);
+    }
+
+    private static String outermost(JavaClass type) {
+        String name = type.getBaseComponentType().getName();
+        int end = name.indexOf('$');
+        return end < 0 ? name : name.substring(0, end);
     }
 
     private static boolean isNullMarked(JavaPackage javaPackage) {

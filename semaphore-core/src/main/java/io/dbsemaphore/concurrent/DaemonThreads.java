@@ -9,13 +9,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the threads of the library: daemons, which inherit nothing from the thread that happens to need them first. That
- * thread may belong to one tenant or to one deployed application, and a thread of the library may outlive both. So a new
- * thread has none of its creator's {@link InheritableThreadLocal}s, neither its context class loader nor its access control
- * context nor its priority, and belongs to the topmost thread group.
+ * Creates the threads of the library: daemon threads that inherit nothing from the thread that creates them. That
+ * thread may belong to one tenant or one deployed application, and a thread of the library may outlive both. A new
+ * thread therefore has none of its creator's {@link InheritableThreadLocal}s, nor its context class loader, access
+ * control context or priority, and belongs to the root thread group.
  *
- * <p>A system may have no thread for a while ({@code OutOfMemoryError: unable to create native thread}). Between {@link #open}
- * and {@link #close}, what is {@linkplain #start started} during such a time begins when it is over.
+ * <p>The system may temporarily be unable to create threads ({@code OutOfMemoryError: unable to create native thread}).
+ * Between {@link #open} and {@link #close}, threads that cannot be {@linkplain #start started} are started as soon as
+ * that is possible.
  */
 public class DaemonThreads implements AutoCloseable {
 
@@ -24,9 +25,9 @@ public class DaemonThreads implements AutoCloseable {
     private volatile @Nullable PendingThreadStarts lateStarts;
 
     /**
-     * Begins to start later what cannot be started at once.
+     * Begins to start threads later if they cannot be started at once.
      *
-     * @throws OutOfMemoryError when the system has no thread for that
+     * @throws OutOfMemoryError if the system has no thread for that
      */
     public final void open() {
         PendingThreadStarts opened = new PendingThreadStarts();
@@ -35,10 +36,10 @@ public class DaemonThreads implements AutoCloseable {
     }
 
     /**
-     * Starts a thread; where the system has none, as soon as it has.
+     * Starts a thread; if the system has none, as soon as it has one.
      *
-     * @return whether it was started at once
-     * @throws Error when it cannot be started, neither now nor later
+     * @return whether the thread was started at once
+     * @throws Error if it cannot be started, neither now nor later
      */
     public final boolean start(String name, Runnable task) {
         try {
@@ -57,15 +58,15 @@ public class DaemonThreads implements AutoCloseable {
     private static void warn(String name, Throwable noThread) {
         try {
             log.warn(
-                    "The thread {} cannot be started for the moment; it is started as soon as it can be",
+                    "Thread {} cannot be started at the moment; it will be started as soon as that is possible",
                     name,
                     noThread);
-        } catch (Throwable notEvenThat) {
-            // short of memory, too
+        } catch (Throwable ignored) {
+            // out of memory, too
         }
     }
 
-    /** Ends the late starts. Threads that run go on. */
+    /** Ends the late starts. Running threads are not affected. */
     @Override
     public final void close() {
         PendingThreadStarts closed = lateStarts;
@@ -74,7 +75,7 @@ public class DaemonThreads implements AutoCloseable {
         }
     }
 
-    /** Makes a thread, which the caller is to start. */
+    /** Creates a thread, which the caller has to start. */
     public Thread create(String name, Runnable task) {
         Thread thread = withoutCallers(name, task);
         thread.setDaemon(true);
@@ -83,25 +84,27 @@ public class DaemonThreads implements AutoCloseable {
         return thread;
     }
 
-    /** A factory of threads that all have this name: for executors of one thread. */
+    /** A factory of threads that all have the same name, for executors with one thread. */
     public final ThreadFactory named(String name) {
         return task -> create(name, task);
     }
 
-    /** A factory of threads that have this name, a hyphen and a number, from 1. */
+    /** A factory of threads whose names are the given one, a hyphen and a number, starting with 1. */
     public final ThreadFactory numbered(String name) {
         AtomicInteger created = new AtomicInteger();
         return task -> create(name + "-" + created.incrementAndGet(), task);
     }
 
-    /** Privileged, since a thread's access control context refers to the class loaders of all that are on the stack. */
-    @SuppressWarnings("removal") // there is no other way before Java 24, from which on it only runs the action
+    /**
+     * Privileged, since the access control context of a thread refers to the class loaders of all classes on the stack.
+     */
+    @SuppressWarnings("removal") // required before Java 24; since then it only runs the action
     private static Thread withoutCallers(String name, Runnable task) {
         PrivilegedAction<Thread> creation = () -> new LibraryThread(topmostGroup(), task, name);
         return AccessController.doPrivileged(creation);
     }
 
-    /** Whether the calling thread is one of the library. */
+    /** Whether the current thread is one of the library. */
     public static boolean isCurrent() {
         return Thread.currentThread() instanceof LibraryThread;
     }

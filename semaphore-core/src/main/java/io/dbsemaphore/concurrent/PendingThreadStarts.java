@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts the threads that could not be started when they were needed, as soon as the system has threads again. Does so on a
- * thread of its own, which is there from the beginning: it could not be had either when it is needed.
+ * Starts threads that could not be started when they were needed, as soon as the system can create threads again. Runs
+ * on its own thread, which is created in advance, since it could not be created in that situation either.
  */
 final class PendingThreadStarts {
 
@@ -24,7 +24,7 @@ final class PendingThreadStarts {
     private final Queue<Supplier<Thread>> waiting = new ArrayDeque<>();
     private boolean closed;
 
-    /** Has the thread started later. Returns false when closed. */
+    /** Adds a thread to be started later. Returns false if closed. */
     boolean add(Supplier<Thread> thread) {
         lock.lock();
         try {
@@ -35,7 +35,7 @@ final class PendingThreadStarts {
         }
     }
 
-    /** Ends. What could not be started by now is not started. */
+    /** Ends the loop. Threads that could not be started until then are not started. */
     void close() {
         lock.lock();
         try {
@@ -46,7 +46,7 @@ final class PendingThreadStarts {
         }
     }
 
-    /** What the thread does until {@link #close}. */
+    /** Runs on the thread until {@link #close}. */
     void run() {
         boolean more = true;
         while (more) {
@@ -85,13 +85,13 @@ final class PendingThreadStarts {
         return true;
     }
 
-    /** The caller looks again. */
+    /** The caller checks the condition again. */
     @SuppressWarnings("WaitNotInLoop")
     private void await() {
         try {
             long unused = changed.awaitNanos(TRY_EVERY);
-        } catch (InterruptedException nobodyMayEndThisThread) {
-            log.debug("The thread goes on although it was interrupted", nobodyMayEndThisThread);
+        } catch (InterruptedException ignored) {
+            log.debug("The thread was interrupted and continues", ignored);
         }
     }
 }

@@ -4,28 +4,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 
-/**
- * What a loop that must not end does about a failure that nothing else has caught, such as an {@link OutOfMemoryError}:
- * logs it, if that is possible, and goes on.
- */
+/** Handles failures in loops that must not end, such as an {@link OutOfMemoryError}: logs them, if that is possible. */
 public final class UnexpectedErrors {
 
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
 
     private UnexpectedErrors() {}
 
-    /** Logs the failure, and pauses for a moment, so that a loop that fails each time leaves the processor to others. */
+    /** Logs the failure and pauses for 10 ms, so that a loop that fails repeatedly does not use up the processor. */
     public static void survive(Logger log, String what, Throwable failure) {
         log(log, what, failure);
         LockSupport.parkNanos(PAUSE);
     }
 
-    /** Logs the failure. Never throws: what failed may well be short of memory, or of stack. */
+    /** Logs the failure. Never throws: there may be no memory or stack left. */
     public static void log(Logger log, String what, Throwable failure) {
         try {
-            log.error("{} failed in a way that is not foreseen; it goes on", what, failure);
-        } catch (Throwable notEvenThat) {
-            // there is nobody left to tell
+            log.error("{} failed unexpectedly; the thread continues", what, failure);
+        } catch (Throwable ignored) {
+            // the failure cannot be reported
         }
     }
 }

@@ -1,6 +1,6 @@
 /**
- * The threads of the library. Everything that the library does beside its callers runs on a thread that
- * {@link io.dbsemaphore.concurrent.DaemonThreads} has made.
+ * The threads of the library. All work that does not run on the caller's thread runs on a thread created by
+ * {@link io.dbsemaphore.concurrent.DaemonThreads}.
  *
  * <p>Internal. Depends on no other package of this library.
  */

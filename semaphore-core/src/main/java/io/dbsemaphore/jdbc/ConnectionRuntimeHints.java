@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** In a native image: connections can be handed out as proxies. */
+/** Registers the runtime hints that a native image needs for connection proxies. */
 final class ConnectionRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override

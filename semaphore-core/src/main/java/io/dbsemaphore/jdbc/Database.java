@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Locale;
 import javax.sql.DataSource;
 
-/** The supported databases, each as the capabilities in which it differs from the others. */
+/** The supported databases, described by the capabilities in which they differ. */
 public enum Database {
 
     /** MySQL 8.4 and later. */
@@ -35,8 +35,9 @@ public enum Database {
             TransactionLocalLimits::new),
 
     /**
-     * H2 2.x, for tests and demos: it cannot end the session of a JVM that froze in the middle of a transaction. A cast of
-     * its clock to a timestamp without time zone would be in the zone of the session, whatever zone was asked for.
+     * H2 2.x, for tests and demos. It has no limit that ends the session of a JVM that was frozen within a transaction.
+     * A cast of its clock to a timestamp without time zone would use the time zone of the session, whatever zone was
+     * specified; hence the detour through the epoch.
      */
     H2(
             "dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00')",
@@ -65,10 +66,10 @@ public enum Database {
     }
 
     /**
-     * Asks a data source which database it is.
+     * Determines the database of a data source.
      *
-     * @throws SQLException when it cannot be asked
-     * @throws UnsupportedDatabaseException when it is none that is supported
+     * @throws SQLException if the database cannot be queried
+     * @throws UnsupportedDatabaseException if the database is not supported
      */
     public static Database of(DataSource dataSource) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
@@ -90,7 +91,10 @@ public enum Database {
         };
     }
 
-    /** SQL for the database's clock as a timestamp without time zone, in UTC, whatever the zone of the session. */
+    /**
+     * SQL for the database's clock as a timestamp without time zone, in UTC, independent of the time zone of the
+     * session.
+     */
     public String utcNow() {
         return utcNow;
     }
@@ -105,12 +109,12 @@ public enum Database {
         return epochMicros;
     }
 
-    /** SQL behind a select of one row: others may read and share-lock the row, but not change it. */
+    /** SQL to append to a select of one row: other transactions can read and share-lock the row, but not change it. */
     public String sharedRowLock() {
         return sharedRowLock;
     }
 
-    /** SQL for whether the session, or its server, refuses writes. */
+    /** SQL that tells whether the session or its server rejects writes. */
     String readOnlyQuery() {
         return switch (this) {
             case MYSQL -> "select @@session.transaction_read_only or @@global.read_only or @@global.innodb_read_only";

@@ -12,25 +12,26 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Decides on which thread the library uses the host's {@code DataSource}. A pool that takes part in global transactions
- * (JTA) gives the connection that is enlisted in the transaction of a thread to everything that asks on this thread: what
- * the library does there would become part of the host's transaction, or end it. So the calling thread is used only where
- * it has no transaction of Spring's and the pool is {@linkplain PlainPools known to be plain}. Everything else runs on a
- * few threads of the library, and the caller waits for it. Virtual threads are never used: an interrupt closes the socket
- * that one of them reads from.
+ * Chooses the thread on which the library uses the host's {@code DataSource}. A pool that takes part in global
+ * transactions (JTA) returns the connection that is enlisted in the transaction of the calling thread, so that work of
+ * the library would join the host's transaction, or end it. The calling thread is therefore used only if it has no
+ * Spring transaction and the pool is {@linkplain PlainPools known} not to enlist connections. All other work runs on a
+ * few threads of the library ({@code semaphore-database-N}) while the caller waits. Virtual threads are never used: an
+ * interrupt closes the socket that a virtual thread is reading from.
  */
 public final class DatabaseThreads {
 
-    private static final String VIRTUAL_THREAD = "java.lang.VirtualThread"; // has no other name before Java 21
+    private static final String VIRTUAL_THREAD =
+            "java.lang.VirtualThread"; // by name, since it does not exist before Java 21
     private static final long IDLE_SECONDS = 1;
 
     private final boolean plain;
     private final ThreadPoolExecutor threads;
 
     /**
-     * Decides for one pool.
+     * Creates the threads for one pool.
      *
-     * @param max how many threads of the library there may be
+     * @param max the largest number of threads of the library
      */
     public DatabaseThreads(DataSource host, int max) {
         plain = PlainPools.contain(host);
@@ -44,7 +45,10 @@ public final class DatabaseThreads {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** Does database work: here, or on a thread of the library. An interrupt does not end it; the flag is kept. */
+    /**
+     * Runs database work, on the calling thread or on a thread of the library. An interrupt does not abort it; the
+     * interrupt flag is preserved.
+     */
     public <T extends @Nullable Object> T call(Supplier<T> work) {
         return mayUseCaller() ? work.get() : callElsewhere(work);
     }

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns where the server may forget what it has committed: a grant that is forgotten can be granted once more while its
- * holder works.
+ * Warns if the server may lose transactions that it has committed: a grant that is lost can be made again while its
+ * holder is still working.
  */
 public final class Durability {
 
@@ -19,21 +19,24 @@ public final class Durability {
 
     private Durability() {}
 
-    /** A setting of a server, the value by which commits last, and what another value can lose. */
+    /** A setting of the server, its durable value, and what may be lost with another value. */
     private record Setting(String name, String durable, String loss) {}
 
     private static final Setting SYNC_BINLOG = new Setting(
             "sync_binlog",
             "1",
-            "a crash of the server may forget the last commits on its replicas, one of which may be the next primary");
+            "after a crash of the server its replicas, one of which may become the primary, may lack the last commits");
     private static final Setting FLUSH_LOG = new Setting(
-            "innodb_flush_log_at_trx_commit", "1", "a crash of the server may forget up to a second of commits");
+            "innodb_flush_log_at_trx_commit", "1", "a crash of the server may lose up to a second of commits");
     private static final Setting SYNCHRONOUS_COMMIT =
-            new Setting("synchronous_commit", "on", "a crash of the server may forget the last commits");
+            new Setting("synchronous_commit", "on", "a crash of the server may lose the last commits");
     private static final Setting FSYNC =
-            new Setting("fsync", "on", "a crash of its machine may forget commits and damage the database");
+            new Setting("fsync", "on", "a crash of the machine may lose commits and corrupt the database");
 
-    /** Asks by one query, and warns of each setting. What cannot be asked is passed over. */
+    /**
+     * Reads the settings with one query, and warns of each that is not durable. Settings that cannot be read are
+     * ignored.
+     */
     public static void warn(DataSource dataSource, Database database) {
         String query = switch (database) {
             case MYSQL, MARIADB ->
@@ -53,24 +56,24 @@ public final class Durability {
                 check(postgresql ? SYNCHRONOUS_COMMIT : SYNC_BINLOG, row.getString(2));
             } finally {
                 if (!connection.getAutoCommit()) {
-                    connection.rollback(); // not every data source ends what a query has begun
+                    connection.rollback(); // not every data source ends the transaction of a query
                 }
             }
         } catch (SQLException unable) {
-            log.debug("How durable commits are cannot be asked", unable);
+            log.debug("The durability settings of the server cannot be read", unable);
         }
     }
 
     private static void check(Setting setting, @Nullable String value) {
         boolean lasting = value == null
                 || value.equals(setting.durable)
-                // a commit that also waits for standby servers lasts on this one, too
+                // values that also wait for standby servers are durable on this server, too
                 || (setting == SYNCHRONOUS_COMMIT && !value.equals("off"));
         if (!lasting) {
             log.warn(
-                    "The database of the semaphores runs with {}={}: {}. What was granted then is forgotten with them, and"
-                            + " can be granted again while its holder works. Set it to {}, or do what must not happen twice"
-                            + " under requireHeld",
+                    "The database of the semaphores runs with {}={}: {}. Grants that are lost with them can be made again"
+                            + " while their holders are still working. Set it to {}, or use requireHeld in work that must"
+                            + " not be done twice",
                     setting.name,
                     value,
                     setting.loss,

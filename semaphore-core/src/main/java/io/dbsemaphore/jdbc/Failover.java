@@ -3,39 +3,39 @@ package io.dbsemaphore.jdbc;
 import java.time.Duration;
 
 /**
- * Whether the pool may still have sessions of a server that was the primary and is read-only now. After a session was found
- * read-only, every session is asked for some seconds before it is used, and those that are read-only, too, are given up, so
- * that the pool connects anew. How many is bounded: where the database is read-only as a whole, a new session is no better.
+ * Records whether the pool may still have sessions of a former primary that is now read-only. After a read-only session
+ * was found, each session is checked before use for some seconds, and read-only ones are evicted, so that the pool
+ * opens new ones. The number of evictions is bounded: if the whole database is read-only, new sessions do not help.
  */
 final class Failover {
 
     private static final long SUSPECTED = Duration.ofSeconds(10).toNanos();
-    private static final int MOST_GIVEN_UP = 100;
+    private static final int MAX_EVICTIONS = 100;
 
     private boolean suspected;
     private long until;
-    private int givenUp;
+    private int evictions;
 
-    /** A session was found read-only. */
+    /** Reports that a session was found to be read-only. */
     synchronized void suspect() {
         long now = System.nanoTime();
         if (!suspected || now - until > 0) {
             suspected = true;
             until = now + SUSPECTED;
-            givenUp = 0;
+            evictions = 0;
         }
     }
 
-    /** Whether sessions are to be asked, and those that are read-only given up. */
+    /** Whether sessions are to be checked, and read-only ones evicted. */
     synchronized boolean isSuspected() {
         if (suspected && System.nanoTime() - until > 0) {
             suspected = false;
         }
-        return suspected && givenUp < MOST_GIVEN_UP;
+        return suspected && evictions < MAX_EVICTIONS;
     }
 
-    /** A session that was asked was read-only. */
-    synchronized void giveUp() {
-        givenUp++;
+    /** Reports that a read-only session was evicted. */
+    synchronized void evicted() {
+        evictions++;
     }
 }

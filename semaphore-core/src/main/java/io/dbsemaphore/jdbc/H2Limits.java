@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 
-/** H2: a lock timeout per session; it knows no limit for an idle one. */
+/** H2: a lock timeout for each session. H2 has no limit for idle sessions. */
 record H2Limits(Duration lockWait, Duration idle) implements SessionLimits {
 
     @Override

@@ -8,8 +8,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
- * Takes connections from the host's pool. An interrupt makes pools fail at once, although nothing is wrong with them: it is
- * put aside, and the pool is asked again.
+ * Takes connections from the host's pool. An interrupt makes pools fail at once although they have a connection: the
+ * interrupt is deferred, and the pool asked again.
  */
 final class HostConnections {
 
@@ -17,16 +17,16 @@ final class HostConnections {
     private final Duration patience;
 
     /**
-     * Takes them from this pool.
+     * Creates an instance for one pool.
      *
-     * @param patience for how long it is asked again after an interrupt
+     * @param patience for how long the pool is asked again after an interrupt
      */
     HostConnections(DataSource host, Duration patience) {
         this.host = host;
         this.patience = patience;
     }
 
-    /** A connection; how long the pool waits for one is its own configuration. */
+    /** Returns a connection. How long the pool waits for one depends on its own configuration. */
     Connection take() throws SQLException {
         boolean interrupted = Thread.interrupted();
         long until = System.nanoTime() + patience.toNanos();

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * MySQL Connector/J: sends several statements, and the commit, as one text, which the server executes up to the first that
- * fails. The driver allows that while the library has the session, whatever the host's URL says. Must not be loaded where
- * the driver is missing.
+ * MySQL Connector/J: sends several statements, and the commit, as one text, which the server executes up to the first
+ * one that fails. Multi-statement mode is enabled in the driver while the library uses the session, whatever the host's
+ * URL says. Must not be loaded if the driver is missing.
  */
 final class MultiStatements extends QueuedStatements {
 
@@ -36,7 +36,10 @@ final class MultiStatements extends QueuedStatements {
         this.allowedBefore = allowedBefore;
     }
 
-    /** Empty where the connection is another driver's, or has statements prepared by the server, one at a time. */
+    /**
+     * Enables the mode; empty if the connection is another driver's, or uses server-side prepared statements, which
+     * allow one statement at a time.
+     */
     static Optional<QueuedStatements> open(Connection connection, Pipelining pipelining) {
         try {
             if (!connection.isWrapperFor(JdbcConnection.class)) {
@@ -85,7 +88,7 @@ final class MultiStatements extends QueuedStatements {
         return pipelining.isOn();
     }
 
-    /** Executes them, or returns false where they are refused before the server has seen them. */
+    /** Executes the statements, or returns false if a filter rejected them before they were sent to the server. */
     private boolean send(List<QueuedStatement<?>> statements, String suffix) throws SQLException {
         String text = statements.stream().map(QueuedStatement::sql).collect(Collectors.joining("; ", "", suffix));
         PreparedStatement prepared;
@@ -120,7 +123,8 @@ final class MultiStatements extends QueuedStatements {
             }
             pipelining.switchOff(failure);
             SQLTransactionRollbackException again = new SQLTransactionRollbackException(
-                    "Several statements at once were refused; each is sent by itself in the next attempt", "40001");
+                    "A multi-statement request was rejected; the next attempt sends the statements one by one",
+                    "40001");
             again.addSuppressed(failure);
             throw again;
         }

@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Whether the sessions of a pool are sent several statements at once. A filter of the pool, a proxy or a firewall may refuse
- * them although the driver can do it: the first refusal switches it off for this pool, with a warning.
+ * Whether several statements are sent at once to the sessions of a pool. A filter of the pool, a proxy or a firewall
+ * may reject them although the driver supports it: the first rejection disables it for this pool, with a warning.
  */
 final class Pipelining {
 
@@ -19,7 +19,7 @@ final class Pipelining {
             ClassUtils.isPresent("com.mysql.cj.NativeSession", Pipelining.class.getClassLoader());
 
     private static final Set<Integer> REFUSED_BY_SERVER = Set.of(
-            1064, // syntax error: the text is taken for one statement
+            1064, // syntax error: the text is parsed as one statement
             1148); // command not allowed
 
     private final AtomicBoolean on;
@@ -28,7 +28,7 @@ final class Pipelining {
         this.on = new AtomicBoolean(on);
     }
 
-    /** Whether a session may be opened for it. */
+    /** Whether it may be enabled in a new session. */
     boolean isPossible() {
         return MYSQL_DRIVER && on.get();
     }
@@ -37,18 +37,20 @@ final class Pipelining {
         return on.get();
     }
 
-    /** Whether the server, or what answers for it, has refused the text of several statements, each of which is valid. */
+    /**
+     * Whether the server, or a proxy in front of it, rejected the text of several statements, each of which is valid.
+     */
     static boolean isRefusedByServer(SQLException failure) {
         return REFUSED_BY_SERVER.contains(failure.getErrorCode());
     }
 
-    /** Several statements were refused: from now on each is sent by itself. */
+    /** Disables it after a rejection: from now on the statements are sent one by one. */
     void switchOff(SQLException refusal) {
         if (on.compareAndSet(true, false)) {
             log.warn(
-                    "The DataSource of the semaphores refuses several statements at once, so each is a round trip of its"
-                            + " own from now on: an acquire takes six instead of two. Allow them in the filter, proxy or"
-                            + " firewall that refuses them, or set semaphore.pipelining=false to do without this warning",
+                    "The DataSource of the semaphores rejects several statements at once. From now on each statement takes"
+                            + " its own round trip: an acquire takes six instead of two. Allow them in the filter, proxy"
+                            + " or firewall that rejects them, or set semaphore.pipelining=false to avoid this warning",
                     refusal);
         }
     }

@@ -5,13 +5,13 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * The pools and drivers that take no part in global transactions, and give the same kind of connection to every thread. A
- * {@code DataSource} that is not one of these, with or without Spring's wrappers, may do anything by thread: enlist
- * connections, or choose a database.
+ * Lists the pools and drivers that do not take part in global transactions and return equivalent connections to every
+ * thread. Any other {@code DataSource}, apart from Spring's wrappers of these, may depend on the calling thread: to
+ * enlist connections, or to choose a database.
  */
 final class PlainPools {
 
-    /** Exactly these: {@code BasicManagedDataSource} of DBCP, which enlists, is a subclass of one of them. */
+    /** Exact classes: DBCP's {@code BasicManagedDataSource}, which enlists connections, is a subclass of one of them. */
     private static final Set<String> CLASSES = Set.of(
             "com.alibaba.druid.pool.DruidDataSource",
             "com.mchange.v2.c3p0.ComboPooledDataSource",

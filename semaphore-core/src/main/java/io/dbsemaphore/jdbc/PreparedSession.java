@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection of the host's, prepared for short locking transactions: {@code READ COMMITTED}, auto-commit off, limits to
- * its waits. It remembers what it was before, and is given back as that; where that fails, the pool is made to drop it.
- * Used by one thread at a time.
+ * A connection of the host's pool, prepared for short locking transactions: {@code READ COMMITTED}, auto-commit off,
+ * limited lock waits. Its previous settings are restored before it is returned to the pool; if that fails, it is
+ * evicted. Used by one thread at a time.
  */
 final class PreparedSession {
 
@@ -47,13 +47,13 @@ final class PreparedSession {
         this.statements = statements;
     }
 
-    /** Prepares the connection; makes the pool drop it when that fails. */
+    /** Prepares a connection; evicts it if that fails. */
     static PreparedSession open(Connection target, SessionLimits limits, Pipelining pipelining) throws SQLException {
         try {
             boolean autoCommit = target.getAutoCommit();
             int isolation = target.getTransactionIsolation();
             int networkTimeout = target.getNetworkTimeout();
-            // no statement of ours takes longer than its wait for a lock; a server that fell silent is not waited for
+            // no statement of the library takes longer than its lock wait; do not wait for an unresponsive server
             Duration patience = limits.lockWait().plus(limits.idle());
             target.setNetworkTimeout(Runnable::run, Math.toIntExact(patience.toMillis()));
             if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
@@ -92,12 +92,12 @@ final class PreparedSession {
         limits.applyToTransaction(target);
     }
 
-    /** The statements that wait for the next round trip of its transaction. */
+    /** The statements that are queued for the next round trip of its transaction. */
     QueuedStatements statements() {
         return statements;
     }
 
-    /** Whether its server refuses writes, by what the server says. */
+    /** Asks the server whether it rejects writes. */
     boolean isReadOnly(String query) throws SQLException {
         try (Statement statement = target.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
@@ -105,13 +105,13 @@ final class PreparedSession {
         }
     }
 
-    /** A transaction on it has failed with this. */
+    /** Reports that a transaction of this session has failed. */
     void failed(Throwable failure) {
         failed = true;
         readOnly |= SqlErrors.isReadOnly(failure);
     }
 
-    /** Whether it was found to be read-only, so that nobody can use it any more. */
+    /** Whether the session was found to be read-only, and so must be evicted. */
     boolean isReadOnly() {
         return readOnly;
     }
@@ -128,19 +128,19 @@ final class PreparedSession {
         transactionOpen = false;
     }
 
-    /** One that fails must not hide why it was wanted; what it left open is ended together with the connection. */
+    /** Rolls back. A failure must not hide the original exception; closing the connection ends the transaction then. */
     void rollback() {
-        failed = true; // whatever went wrong: the next transaction had better begin on another connection
+        failed = true; // whatever the reason: the next transaction uses another connection
         statements.discard();
         try {
             target.rollback();
             transactionOpen = false;
         } catch (SQLException | RuntimeException | Error failure) {
-            log.debug("A transaction could not be rolled back; its connection is going to be given up", failure);
+            log.debug("A transaction could not be rolled back; its connection will be evicted", failure);
         }
     }
 
-    /** Whether the next transaction may begin on it as it is. */
+    /** Whether the next transaction can use the session as it is. */
     boolean isReusable() {
         return !failed && !transactionOpen;
     }
@@ -149,10 +149,10 @@ final class PreparedSession {
         return System.nanoTime() - openedAt;
     }
 
-    /** Gives the connection back to the host's pool, as it was; the pool is made to drop one that is read-only. */
-    void giveBack() throws SQLException {
+    /** Restores the connection and returns it to the host's pool; evicts it if it is read-only. */
+    void returnToPool() throws SQLException {
         if (readOnly) {
-            giveUp();
+            evict();
             return;
         }
         try {
@@ -169,21 +169,21 @@ final class PreparedSession {
             }
             target.setNetworkTimeout(Runnable::run, networkTimeoutBefore);
         } catch (SQLException | RuntimeException | Error failure) {
-            log.debug("A connection could not be restored to what it was and is given up", failure);
+            log.debug("The settings of a connection could not be restored; it is evicted", failure);
             evict(target);
             return;
         }
         target.close();
     }
 
-    /** Makes the pool drop the connection. */
-    void giveUp() {
+    /** Evicts the connection from the host's pool. */
+    void evict() {
         evict(target);
     }
 
     /**
-     * Makes the pool drop the connection: it is cut off, and a statement through the pool's own wrapper then shows the
-     * pool that it is dead.
+     * Evicts a connection: aborts it, then executes a statement through the pool's wrapper, so that the pool notices
+     * that the connection is dead.
      */
     private static void evict(Connection connection) {
         try (connection) {
@@ -192,7 +192,7 @@ final class PreparedSession {
                 probe.execute("select 1");
             }
         } catch (SQLException | RuntimeException | Error dead) {
-            log.trace("The connection that was given up is dead, as intended", dead);
+            log.trace("The evicted connection is closed, as intended", dead);
         }
     }
 }

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** A statement that waits for the next round trip. */
+/** A statement that is queued for the next round trip. */
 final class QueuedStatement<T> implements StatementQueue.Result<T> {
 
     private final String sql;
@@ -16,7 +16,7 @@ final class QueuedStatement<T> implements StatementQueue.Result<T> {
     private final Outcome<T> outcome;
     private @Nullable T result;
 
-    /** Takes what a statement has returned from where it is executed. */
+    /** Reads the result of an executed statement. */
     @FunctionalInterface
     private interface Outcome<T> {
 
@@ -50,7 +50,7 @@ final class QueuedStatement<T> implements StatementQueue.Result<T> {
         return update;
     }
 
-    /** Executes it by itself. */
+    /** Executes the statement on its own. */
     void execute(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             bind(statement, 1);
@@ -63,7 +63,7 @@ final class QueuedStatement<T> implements StatementQueue.Result<T> {
         }
     }
 
-    /** Sets its parameters, the first of them at this index, and returns the index after the last. */
+    /** Sets the parameters, starting at the given index, and returns the index after the last one. */
     int bind(PreparedStatement statement, int first) throws SQLException {
         int index = first;
         for (@Nullable Object value : values) {
@@ -72,7 +72,7 @@ final class QueuedStatement<T> implements StatementQueue.Result<T> {
         return index;
     }
 
-    /** Takes its result, which is the current one of the statement that was executed. */
+    /** Reads the result, which must be the current result of the executed statement. */
     void takeResult(PreparedStatement executed) throws SQLException {
         result = outcome.of(executed);
     }

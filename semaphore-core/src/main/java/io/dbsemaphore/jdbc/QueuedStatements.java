@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The queued statements of one session, sent one by one: what every driver can do. Used by one thread at a time. */
+/** The queued statements of one session, sent one by one, which every driver supports. Used by one thread at a time. */
 class QueuedStatements implements StatementQueue {
 
     private final Connection connection;
@@ -35,7 +35,7 @@ class QueuedStatements implements StatementQueue {
         executeOneByOne(take());
     }
 
-    /** Executes what is queued, and commits. */
+    /** Executes the queued statements, and commits. */
     void commit() throws SQLException {
         executeOneByOne(take());
         connection.commit();
@@ -46,12 +46,12 @@ class QueuedStatements implements StatementQueue {
         return false;
     }
 
-    /** Forgets what is queued: the transaction is rolled back. */
+    /** Discards the queued statements, because the transaction is rolled back. */
     final void discard() {
         queued.clear();
     }
 
-    /** Gives the session back the settings that it had before. */
+    /** Restores the previous settings of the session. */
     void restore() throws SQLException {}
 
     final Connection connection() {
@@ -59,9 +59,9 @@ class QueuedStatements implements StatementQueue {
     }
 
     final List<QueuedStatement<?>> take() {
-        List<QueuedStatement<?>> taken = queued;
+        List<QueuedStatement<?>> statements = queued;
         queued = new ArrayList<>();
-        return taken;
+        return statements;
     }
 
     final void executeOneByOne(List<QueuedStatement<?>> statements) throws SQLException {

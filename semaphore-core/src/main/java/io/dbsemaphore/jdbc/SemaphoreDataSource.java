@@ -13,12 +13,13 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The host's data source as this library uses it: a few connections at once, at {@code READ COMMITTED} with auto-commit
- * off, which wait only shortly for a lock, and are ended by the server when they stay idle in the middle of a
- * transaction, so that a JVM that froze there blocks its semaphores for seconds, not hours. All of it is restored before
- * the host gets them back.
+ * The host's data source as the library uses it: few connections at a time, at {@code READ COMMITTED} with auto-commit
+ * off, with a short limit for lock waits, and ended by the server if they stay idle within a transaction, so that a JVM
+ * that is frozen there blocks its semaphores for seconds instead of hours. All settings are restored before the
+ * connections are returned to the host.
  *
- * <p>An object of its own also keeps our transactions apart from the host's: Spring binds connections by data source.
+ * <p>Being a separate object, it also separates the library's transactions from the host's: Spring binds connections by
+ * data source.
  */
 public final class SemaphoreDataSource extends DelegatingDataSource implements AutoCloseable {
 
@@ -33,21 +34,21 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     private final Supplier<Pools> newPools;
     private volatile Pools pools;
 
-    @SuppressWarnings("ThreadLocalUsage") // one for each engine, which is one for each database
+    @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
     private final ThreadLocal<Boolean> onReserved = new ThreadLocal<>();
 
-    /** The sessions that all share, and the one that is reserved, if there is one. */
+    /** The shared sessions, and the reserved one; both are the same pool if there is one connection only. */
     private record Pools(SessionPool shared, SessionPool reserved) {}
 
     /**
      * Wraps the host's data source.
      *
      * @param lockWait how long a statement waits for a row lock
-     * @param idleLimit after how long without a statement the server ends the session of an open transaction
-     * @param maxConnections how many connections may be used at once; who wants one more waits. One of them is reserved,
-     *     see {@link #onReservedConnection}, unless there is only one
-     * @param pipelining whether several statements are sent at once where the driver can
-     * @param threads where the connections are used
+     * @param idleLimit how long a session may be idle within a transaction before the server ends it
+     * @param maxConnections how many connections may be used at a time; callers wait if there are no more. Unless there
+     *     is only one, one of them is reserved, see {@link #onReservedConnection}
+     * @param pipelining whether several statements are sent at once if the driver supports it
+     * @param threads the threads on which the connections are used
      */
     public SemaphoreDataSource(
             DataSource host,
@@ -63,7 +64,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         SessionLimits limits = database.sessionLimits(lockWait, idleLimit);
         SessionLimits reservedLimits =
                 database.sessionLimits(shorter(lockWait, RESERVED_LOCK_WAIT), shorter(idleLimit, RESERVED_IDLE_LIMIT));
-        // MariaDB refuses a lock with NOWAIT, which is sent then, by the error of a lock wait that timed out
+        // MySQL only: MariaDB reports a lock refused by NOWAIT, which pipelined statements use, as a lock wait timeout
         Pipelining statements = new Pipelining(pipelining && database == Database.MYSQL);
         String readOnly = database.readOnlyQuery();
         this.newPools = () -> {
@@ -78,14 +79,14 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         this.pools = newPools.get();
     }
 
-    /** Where its connections are used. */
+    /** The threads on which the connections are used. */
     public DatabaseThreads threads() {
         return threads;
     }
 
     /**
-     * The transaction of this thread has failed with this, and is about to be rolled back. Where its session has become
-     * read-only, the host's pool is made to drop it.
+     * Reports that the transaction of the current thread has failed and is about to be rolled back. If its session is
+     * read-only, it is evicted from the host's pool.
      */
     public void failed(Throwable failure) {
         if (SqlErrors.isReadOnly(failure)
@@ -93,7 +94,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
             try {
                 bound.getConnection().unwrap(PreparedSession.class).failed(failure);
             } catch (SQLException unusable) {
-                log.debug("The connection of a transaction that failed cannot be asked for", unusable);
+                log.debug("The connection of a failed transaction cannot be accessed", unusable);
             }
         }
     }
@@ -105,9 +106,9 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     }
 
     /**
-     * Has this thread use the one connection that is reserved for what must not wait behind anything else: the renewals and
-     * heartbeats of grants that are kept alive. For one thread at a time. A statement on it waits at most a second for a
-     * lock, and is given up soon where the server does not answer.
+     * Lets the current thread use the connection that is reserved for work that must not wait for other work: renewals
+     * and heartbeats of grants that are kept alive. For one thread at a time. A statement on it waits at most one
+     * second for a lock, and fails soon if the server does not respond.
      */
     public void onReservedConnection(Runnable work) {
         onReserved.set(true);
@@ -118,7 +119,10 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         }
     }
 
-    /** Gives the host its connections back. What is asked for afterwards is given back after each transaction. */
+    /**
+     * Returns all connections to the host. Connections that are requested afterwards are returned after each
+     * transaction.
+     */
     @Override
     public void close() {
         pools.shared().close();
@@ -130,9 +134,9 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     }
 
     /**
-     * Gives the host its connections back until {@link #resume}, and waits for those in use.
+     * Returns all connections to the host until {@link #resume}, and waits for those in use.
      *
-     * @param patience how long
+     * @param patience how long to wait
      */
     public void suspend(Duration patience) {
         close();
@@ -140,19 +144,19 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         pools.reserved().awaitReturns(patience);
     }
 
-    /** Keeps sessions between two transactions again. */
+    /** Resumes keeping sessions between transactions. */
     public void resume() {
         pools = newPools.get();
     }
 
     @Override
     public Connection getConnection(String username, String password) throws SQLException {
-        throw new UnsupportedOperationException("Semaphores connect as the host's DataSource does");
+        throw new UnsupportedOperationException("The semaphores use the credentials of the host's DataSource");
     }
 
     /**
-     * What the host's transactions are bound to: beneath a transaction-aware proxy, which would hand out the connection of
-     * the transaction of the moment.
+     * The data source that the host's transactions are bound to: the target of a transaction-aware proxy, which would
+     * return the connection of the current transaction.
      */
     public static DataSource outsideOfHostTransactions(DataSource host) {
         DataSource candidate = host;

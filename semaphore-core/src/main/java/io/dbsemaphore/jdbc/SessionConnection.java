@@ -9,25 +9,32 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A prepared session as one borrower sees it, until the borrower closes it. It answers for isolation and auto-commit
- * itself, without a round trip.
+ * The view of a prepared session that one borrower has until it closes the connection. Answers questions about
+ * isolation and auto-commit without a round trip.
  */
 final class SessionConnection implements InvocationHandler {
 
     private final PreparedSession session;
-    private final SessionPool pool;
+    private final Returns returns;
     private boolean closed;
 
-    private SessionConnection(PreparedSession session, SessionPool pool) {
-        this.session = session;
-        this.pool = pool;
+    /** Receives the session when the connection is closed. */
+    @FunctionalInterface
+    interface Returns {
+
+        void returned(PreparedSession session) throws SQLException;
     }
 
-    static Connection on(PreparedSession session, SessionPool pool) {
+    private SessionConnection(PreparedSession session, Returns returns) {
+        this.session = session;
+        this.returns = returns;
+    }
+
+    static Connection on(PreparedSession session, Returns returns) {
         return (Connection) Proxy.newProxyInstance(
                 SessionConnection.class.getClassLoader(),
                 new Class<?>[] {Connection.class},
-                new SessionConnection(session, pool));
+                new SessionConnection(session, returns));
     }
 
     @Override
@@ -48,7 +55,7 @@ final class SessionConnection implements InvocationHandler {
             }
             default -> {
                 if (closed) {
-                    throw new SQLException("This connection of the semaphores was closed", "08003");
+                    throw new SQLException("This connection of the semaphores is closed", "08003");
                 }
                 return invokeOpen(method, args);
             }
@@ -64,11 +71,11 @@ final class SessionConnection implements InvocationHandler {
                 return false;
             }
             case "setTransactionIsolation" -> {
-                requireOurs(args, Connection.TRANSACTION_READ_COMMITTED, "READ COMMITTED");
+                requireFixed(args, Connection.TRANSACTION_READ_COMMITTED, "READ COMMITTED");
                 return null;
             }
             case "setAutoCommit" -> {
-                requireOurs(args, false, "auto-commit off");
+                requireFixed(args, false, "auto-commit off");
                 return null;
             }
             case "commit" -> {
@@ -87,7 +94,7 @@ final class SessionConnection implements InvocationHandler {
                 return own(args) != null ? Boolean.TRUE : invokeTarget(method, args);
             }
             case "createStatement", "prepareStatement", "prepareCall" -> {
-                session.statements().flush(); // what is queued comes before what comes after it
+                session.statements().flush(); // keeps the order of the statements
                 return invokeTarget(method, args);
             }
             default -> {
@@ -96,7 +103,7 @@ final class SessionConnection implements InvocationHandler {
         }
     }
 
-    /** What the library asks its own connections for; null for what is the driver's. */
+    /** The library's own objects that it unwraps from its connections; null for types of the driver. */
     private @Nullable Object own(@Nullable Object @Nullable [] args) {
         Object type = args == null ? null : args[0];
         if (type == StatementQueue.class) {
@@ -116,14 +123,14 @@ final class SessionConnection implements InvocationHandler {
     private void close() throws SQLException {
         if (!closed) {
             closed = true;
-            pool.takeBack(session);
+            returns.returned(session);
         }
     }
 
-    private static void requireOurs(@Nullable Object @Nullable [] args, Object ours, String description)
+    private static void requireFixed(@Nullable Object @Nullable [] args, Object fixed, String description)
             throws SQLException {
-        if (args == null || !ours.equals(args[0])) {
-            throw new SQLException("Transactions of semaphores run with " + description + " only");
+        if (args == null || !fixed.equals(args[0])) {
+            throw new SQLException("Transactions of the semaphores support " + description + " only");
         }
     }
 }

@@ -4,18 +4,18 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** How long a transaction may wait for a lock and how long it may be idle between statements, told to a session. */
+/** Limits how long a transaction may wait for a lock, and how long it may be idle between statements. */
 interface SessionLimits {
 
-    /** Makes the limits of a database. */
+    /** Creates the limits for a database. */
     @FunctionalInterface
     interface Factory {
 
         /**
-         * The limits.
+         * Creates the limits.
          *
          * @param lockWait how long a statement waits for a row lock
-         * @param idle after how long without a statement the server ends the session, and with it the transaction
+         * @param idle how long a session may be idle within a transaction before the server ends it
          */
         SessionLimits of(Duration lockWait, Duration idle);
     }
@@ -27,28 +27,28 @@ interface SessionLimits {
     Duration idle();
 
     /**
-     * Applies what lasts for a session to this one, which has auto-commit off.
+     * Sets the limits that apply to a whole session, which has auto-commit off.
      *
-     * @return how to give the session back what it had
+     * @return restores the previous limits
      */
     default Restoration applyToSession(Connection connection) throws SQLException {
         return Restoration.NONE;
     }
 
-    /** Applies what lasts for a transaction to the one that begins. */
+    /** Sets the limits that apply to a single transaction, at its beginning. */
     default void applyToTransaction(Connection connection) throws SQLException {}
 
-    /** Restores what a session had before. */
+    /** Restores the previous limits of a session. */
     @FunctionalInterface
     interface Restoration {
 
-        /** Nothing was changed that outlives the transaction. */
+        /** For limits that end with the transaction. */
         Restoration NONE = connection -> {};
 
         void restore(Connection connection) throws SQLException;
     }
 
-    /** Whole seconds, at least one: what MySQL and MariaDB understand. */
+    /** Rounds up to whole seconds, at least one, which is the unit of MySQL and MariaDB. */
     static long seconds(Duration duration) {
         return Math.max(1, duration.plusMillis(999).toSeconds());
     }

@@ -18,16 +18,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The few connections that the library uses at once, whatever the number of threads. To prepare one costs more round
- * trips than a release has, so a session that is wanted again and again is kept for some milliseconds after use; one
- * that is wanted now and then goes back to the host's pool at once, which may have no other.
+ * The few connections that the library uses at a time, independent of the number of threads. Preparing a connection
+ * takes more round trips than a release, so a session that is used repeatedly is kept for some milliseconds; a session
+ * that is used now and then is returned at once to the host's pool, which may have no other.
  */
 final class SessionPool implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(SessionPool.class);
 
     private static final Duration KEPT_IDLE = Duration.ofMillis(20);
-    /** Below what pools take for a leak, and often enough for what they do with connections that come back. */
+    /** Shorter than the leak detection of pools, and often enough for their checks of returned connections. */
     private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
 
     private static final int BUSY_AFTER = 3;
@@ -41,8 +41,8 @@ final class SessionPool implements AutoCloseable {
     private final Duration patience;
     private final Semaphore places;
     private final Deque<Idle> idle = new ArrayDeque<>();
-    private final ScheduledThreadPoolExecutor keeper;
-    private boolean keeperScheduled;
+    private final ScheduledThreadPoolExecutor evictor;
+    private boolean evictionScheduled;
     private boolean closed;
     private int quickReturns;
     private long lastReturn = System.nanoTime() - KEPT_IDLE.toNanos();
@@ -50,10 +50,10 @@ final class SessionPool implements AutoCloseable {
     private record Idle(PreparedSession session, long since) {}
 
     /**
-     * Makes a pool.
+     * Creates a pool.
      *
-     * @param readOnlyQuery asks a session whether its server refuses writes
-     * @param size how many connections may be out at once
+     * @param readOnlyQuery SQL that tells whether the server of a session rejects writes
+     * @param size how many connections may be in use at a time
      * @param patience how long to wait for one of them
      */
     SessionPool(
@@ -70,8 +70,8 @@ final class SessionPool implements AutoCloseable {
         this.size = size;
         this.patience = patience;
         this.places = new Semaphore(size, true);
-        this.keeper = new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-connections"));
-        keeper.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        this.evictor = new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-connections"));
+        evictor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
     Connection borrow() throws SQLException {
@@ -80,18 +80,18 @@ final class SessionPool implements AutoCloseable {
         try {
             session = open();
             while (failover.isSuspected() && session.isReadOnly(readOnlyQuery)) {
-                failover.giveUp();
-                session.giveUp();
+                failover.evicted();
+                session.evict();
                 session = null;
                 session = open();
             }
             session.begin();
-            return SessionConnection.on(session, this);
+            return SessionConnection.on(session, this::returned);
         } catch (SQLException | RuntimeException | Error failure) {
             try {
                 if (session != null) {
                     session.rollback();
-                    session.giveBack();
+                    session.returnToPool();
                 }
             } finally {
                 places.release();
@@ -105,38 +105,38 @@ final class SessionPool implements AutoCloseable {
         return kept != null ? kept : PreparedSession.open(host.take(), limits, pipelining);
     }
 
-    void takeBack(PreparedSession session) throws SQLException {
+    private void returned(PreparedSession session) throws SQLException {
         if (session.isReadOnly()) {
             failover.suspect();
         }
         try {
             if (!keep(session)) {
-                session.giveBack();
+                session.returnToPool();
             }
         } finally {
             places.release();
         }
     }
 
-    /** Gives back what is kept. Sessions that are out are given back as soon as they are closed. */
+    /** Returns the idle sessions. Sessions in use are returned when they are closed. */
     @Override
     public void close() {
         synchronized (idle) {
             closed = true;
         }
-        keeper.shutdown();
-        giveBackIdleSince(System.nanoTime());
+        evictor.shutdown();
+        returnIdleSince(System.nanoTime());
     }
 
-    /** Waits until no session is out, for so long at most. An interrupt ends the wait, too. */
+    /** Waits until no session is in use, for a limited time. An interrupt ends the wait. */
     void awaitReturns(Duration longest) {
         try {
             if (places.tryAcquire(size, longest.toMillis(), TimeUnit.MILLISECONDS)) {
                 places.release(size);
             } else {
                 log.warn(
-                        "{} connection(s) of the semaphores were still in use after {}: they go back when their"
-                                + " transactions end",
+                        "{} connection(s) of the semaphores were still in use after {}: they are returned to the pool"
+                                + " when their transactions end",
                         size - places.availablePermits(),
                         longest);
             }
@@ -153,7 +153,7 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
-    /** An interrupt does not end the wait, since what the connection is wanted for is to be done all the same. */
+    /** An interrupt does not end the wait: the work that needs the connection must be done nevertheless. */
     private boolean tryAcquirePlace() {
         boolean interrupted = false;
         long until = System.nanoTime() + patience.toNanos();
@@ -191,7 +191,7 @@ final class SessionPool implements AutoCloseable {
                 return false;
             }
             if (!schedule()) {
-                return false; // nobody would give it back
+                return false; // nothing would return it later
             }
             idle.addFirst(new Idle(session, lastReturn));
             return true;
@@ -199,23 +199,23 @@ final class SessionPool implements AutoCloseable {
     }
 
     private boolean schedule() {
-        if (!keeperScheduled) {
+        if (!evictionScheduled) {
             try {
                 ScheduledFuture<?> unused =
-                        keeper.schedule(this::look, KEPT_IDLE.toMillis() + 1, TimeUnit.MILLISECONDS);
-                keeperScheduled = true;
-            } catch (RejectedExecutionException | Error impossible) { // closed meanwhile, or there is no thread for it
-                log.debug("Idle connections are not looked after for the moment", impossible);
+                        evictor.schedule(this::returnIdle, KEPT_IDLE.toMillis() + 1, TimeUnit.MILLISECONDS);
+                evictionScheduled = true;
+            } catch (RejectedExecutionException | Error impossible) { // closed meanwhile, or no thread can be created
+                log.debug("Idle connections cannot be kept for the moment", impossible);
             }
         }
-        return keeperScheduled;
+        return evictionScheduled;
     }
 
-    private void look() {
+    private void returnIdle() {
         synchronized (idle) {
-            keeperScheduled = false;
+            evictionScheduled = false;
         }
-        giveBackIdleSince(System.nanoTime() - KEPT_IDLE.toNanos());
+        returnIdleSince(System.nanoTime() - KEPT_IDLE.toNanos());
         synchronized (idle) {
             if (!idle.isEmpty()) {
                 schedule();
@@ -223,17 +223,20 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
-    /** One after the other, each counted among those that are out, so that never more than allowed are open. */
-    private void giveBackIdleSince(long nanos) {
+    /**
+     * Returns them one at a time, each counted as in use, so that the number of open connections stays within the
+     * limit.
+     */
+    private void returnIdleSince(long nanos) {
         while (places.tryAcquire()) {
             try {
                 PreparedSession session = takeIdleSince(nanos);
                 if (session == null) {
                     return;
                 }
-                session.giveBack();
+                session.returnToPool();
             } catch (SQLException | RuntimeException | Error failure) {
-                log.debug("A connection could not be given back", failure);
+                log.debug("A connection could not be returned to the pool", failure);
             } finally {
                 places.release();
             }

@@ -2,14 +2,15 @@ package io.dbsemaphore.jdbc;
 
 import java.sql.SQLException;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The errors of the supported databases that mean something to the library, by SQL state and vendor code. The table for
- * operators is {@code docs/databases.md}; a test holds both to each other.
+ * The errors of the supported databases that the library distinguishes, by SQL state and vendor code. The table for
+ * operators is {@code docs/databases.md}; a test compares the two.
  */
 public enum SqlErrorKind {
 
-    /** The transaction lost against another one, at once, and is rolled back. */
+    /** The database chose the transaction as the victim of a conflict and has rolled it back. */
     VICTIM(
             Set.of(
                     "40001", // serialization failure, deadlock (MySQL 1213, PostgreSQL, H2)
@@ -19,15 +20,15 @@ public enum SqlErrorKind {
                     1213, // deadlock, and certification by Galera (MySQL, MariaDB)
                     3101)), // certification by Group Replication (MySQL)
 
-    /** The same, told by an error that can mean other things, too: {@code Got error 149 … during COMMIT}. */
+    /** The same, reported by an error with several meanings: {@code Got error 149 … during COMMIT}. */
     VICTIM_AT_COMMIT(Set.of(), Set.of(1180)) {
         @Override
         boolean fits(SQLException error) {
-            return super.fits(error) && SqlErrors.message(error).matches("(?s).*\\berror 1(46|49)\\b.*");
+            return super.fits(error) && message(error).matches("(?s).*\\berror 1(46|49)\\b.*");
         }
     },
 
-    /** Another transaction was in the way in some other manner, mostly for as long as a statement waits. */
+    /** Another conflict with a transaction, usually a lock wait that timed out. */
     OBSTACLE(
             Set.of(
                     "55P03", // lock not available (PostgreSQL lock_timeout)
@@ -40,13 +41,13 @@ public enum SqlErrorKind {
                     50200, // lock timeout (H2)
                     90131)), // concurrent update (H2)
 
-    /** A row was locked, and the statement said that it was not to wait for it. The transaction can go on. */
+    /** A row was locked, and the statement was told not to wait. The transaction can continue. */
     LOCK_REFUSED(Set.of(), Set.of(3572)), // NOWAIT (MySQL)
 
-    /** A unique key exists already. */
+    /** A unique key already exists. */
     DUPLICATE_KEY(Set.of("23505"), Set.of(1062)),
 
-    /** A replica, a server in read-only mode, or a read-only transaction. */
+    /** The server is a replica or in read-only mode, or the transaction is read-only. */
     READ_ONLY(
             Set.of("25006"), // read-only transaction (PostgreSQL, MySQL 1792)
             Set.of(
@@ -55,7 +56,7 @@ public enum SqlErrorKind {
                     1874, // innodb_read_only (MySQL)
                     90097)), // opened read-only (H2)
 
-    /** The server ended the session by itself; its transaction is rolled back. */
+    /** The server ended the session; its transaction is rolled back. */
     SESSION_ENDED(
             Set.of(
                     "57P01", // terminated by an administrator, shutdown (PostgreSQL)
@@ -69,7 +70,7 @@ public enum SqlErrorKind {
                     4031, // wait_timeout (MySQL)
                     1927)), // connection killed (MariaDB)
 
-    /** The statement took longer than the server lets it. */
+    /** The statement exceeded a time limit of the server. */
     TIMEOUT(
             Set.of("57014"), // statement_timeout, cancelled (PostgreSQL, H2)
             Set.of(
@@ -79,7 +80,7 @@ public enum SqlErrorKind {
     /** A table does not exist. */
     MISSING_TABLE(Set.of("42S02", "42P01", "42S04"), Set.of(1146)),
 
-    /** The user may not do this. */
+    /** The user lacks a privilege. */
     DENIED(
             Set.of("42501"), // (PostgreSQL)
             Set.of(
@@ -88,10 +89,10 @@ public enum SqlErrorKind {
                     1143, // to the column (MySQL, MariaDB)
                     90096)), // (H2)
 
-    /** {@code binlog_format=STATEMENT} refuses writes at {@code READ COMMITTED}. */
+    /** {@code binlog_format=STATEMENT} rejects writes at {@code READ COMMITTED}. */
     STATEMENT_BINLOG(Set.of(), Set.of(1665)),
 
-    /** The server has no disk, memory or connection left. */
+    /** The server has run out of disk, memory or connections. */
     EXHAUSTED(
             Set.of(
                     "53000", // resources (PostgreSQL)
@@ -115,17 +116,30 @@ public enum SqlErrorKind {
         this.codes = codes;
     }
 
+    /** Whether the error is of this kind. */
     boolean fits(SQLException error) {
-        return states.contains(SqlErrors.state(error)) || codes.contains(error.getErrorCode());
+        return states.contains(state(error)) || codes.contains(error.getErrorCode());
     }
 
-    /** The SQL states. */
+    /** The SQL states of this kind. */
     public Set<String> states() {
         return states;
     }
 
-    /** The vendor codes. */
+    /** The vendor codes of this kind. */
     public Set<Integer> codes() {
         return codes;
+    }
+
+    /** The message of an error; empty if it has none. */
+    static String message(SQLException error) {
+        @Nullable String message = error.getMessage();
+        return message == null ? "" : message;
+    }
+
+    /** The SQL state of an error; empty if it has none. */
+    static String state(SQLException error) {
+        @Nullable String state = error.getSQLState();
+        return state == null ? "" : state;
     }
 }

@@ -7,12 +7,10 @@ import java.sql.SQLTransientConnectionException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What an error of a database means for a transaction of ours, judged by the SQL state and vendor code of the innermost
- * {@link SQLException}: the exceptions that JPA and Spring wrap around it differ between databases and between a
- * statement and a commit.
+ * Interprets errors of the database by the SQL state and vendor code of the innermost {@link SQLException}: the
+ * exceptions that JPA and Spring wrap around it differ between databases, and between a statement and a commit.
  */
 public final class SqlErrors {
 
@@ -20,74 +18,83 @@ public final class SqlErrors {
 
     private SqlErrors() {}
 
-    /** Another transaction was in the way, and the server said so: nothing of ours is committed. */
+    /**
+     * Whether the transaction failed because of a conflict with another one, and the server said so: nothing was
+     * committed.
+     */
     public static boolean isConflict(Throwable failure) {
         return isVictim(failure) || is(failure, SqlErrorKind.OBSTACLE);
     }
 
     /**
-     * The server has rolled the transaction back, at once, so that another one can go on: a deadlock, or the certification
-     * of a cluster, by which two servers find out at a commit that they were at the same row.
+     * Whether the server has rolled the transaction back so that another one can proceed: after a deadlock, or after a
+     * failed certification in a cluster, where two servers find out at commit that they have written the same row.
      */
     public static boolean isVictim(Throwable failure) {
         return is(failure, SqlErrorKind.VICTIM) || is(failure, SqlErrorKind.VICTIM_AT_COMMIT);
     }
 
-    /** A row was locked by another transaction for longer than a statement waits. */
+    /** Whether a row stayed locked by another transaction for longer than a statement waits. */
     public static boolean isLockWait(Throwable failure) {
         return is(failure, SqlErrorKind.OBSTACLE);
     }
 
-    /** A row was locked, and the statement said that it was not to wait for it; the transaction can go on (MySQL 3572). */
+    /** Whether a row was locked and the statement was told not to wait; the transaction can continue (MySQL 3572). */
     public static boolean isLockRefused(Throwable failure) {
         return is(failure, SqlErrorKind.LOCK_REFUSED);
     }
 
-    /** A unique key exists already. */
+    /** Whether a unique key already exists. */
     public static boolean isDuplicateKey(Throwable failure) {
         return is(failure, SqlErrorKind.DUPLICATE_KEY);
     }
 
-    /** A table does not exist. */
+    /** Whether a table does not exist. */
     public static boolean isMissingTable(Throwable failure) {
         return is(failure, SqlErrorKind.MISSING_TABLE);
     }
 
-    /** A replica, a server in read-only mode, a read-only transaction, or a connection that its driver keeps read-only. */
+    /** Whether the server is a replica or in read-only mode, or the transaction or the connection is read-only. */
     public static boolean isReadOnly(Throwable failure) {
         return is(failure, SqlErrorKind.READ_ONLY)
                 || root(failure)
-                        .filter(error ->
-                                state(error).equals("S1009") && message(error).startsWith("Connection is read-only"))
+                        .filter(error -> SqlErrorKind.state(error).equals("S1009")
+                                && SqlErrorKind.message(error).startsWith("Connection is read-only"))
                         .isPresent();
     }
 
-    /** {@code binlog_format=STATEMENT} refuses writes at {@code READ COMMITTED} (MySQL, MariaDB). */
+    /** Whether {@code binlog_format=STATEMENT} rejects writes at {@code READ COMMITTED} (MySQL, MariaDB). */
     public static boolean isStatementBinlog(Throwable failure) {
         return is(failure, SqlErrorKind.STATEMENT_BINLOG);
     }
 
-    /** The connection is gone; what the server made of the last statement is not known. */
+    /** Whether the connection is lost; the result of the last statement is unknown. */
     public static boolean isConnectionLost(Throwable failure) {
         return is(failure, SqlErrorKind.SESSION_ENDED)
                 || root(failure)
-                        .filter(error -> state(error).startsWith("08")
+                        .filter(error -> SqlErrorKind.state(error).startsWith("08")
                                 || error instanceof SQLRecoverableException
                                 || error instanceof SQLNonTransientConnectionException)
                         .isPresent();
     }
 
-    /** The pool gave no connection, after it had waited for one as long as the host configured it to. */
+    /** Whether the pool had no connection within its configured time. */
     public static boolean isPoolExhausted(Throwable failure) {
         return chain(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
     }
 
-    /** The server has answered: a failed commit with such an error has not committed. A pool's own errors have no state. */
+    /**
+     * Whether the server reported the error; if so, a failed commit has not committed. Errors of a pool have no SQL
+     * state.
+     */
     public static boolean isAnswerOfServer(Throwable failure) {
-        return root(failure).filter(error -> !state(error).isEmpty()).isPresent() && !isConnectionLost(failure);
+        return root(failure)
+                        .filter(error -> !SqlErrorKind.state(error).isEmpty())
+                        .isPresent()
+                && !isConnectionLost(failure);
     }
 
-    /** The innermost error of the driver. */
+    /** The innermost error, which is the driver's. */
     public static Optional<SQLException> root(Throwable failure) {
         return chain(failure)
                 .filter(SQLException.class::isInstance)
@@ -95,7 +102,7 @@ public final class SqlErrors {
                 .reduce((outer, inner) -> inner);
     }
 
-    /** What the driver or the pool threw, with all that it was caused by. */
+    /** The outermost {@link SQLException}, thrown by the driver or the pool, with its causes. */
     public static Optional<SQLException> outermost(Throwable failure) {
         return chain(failure)
                 .filter(SQLException.class::isInstance)
@@ -103,22 +110,12 @@ public final class SqlErrors {
                 .findFirst();
     }
 
-    /** Whether the innermost error is one of this kind. */
+    /** Whether the innermost error is of this kind. */
     public static boolean is(Throwable failure, SqlErrorKind kind) {
         return root(failure).filter(kind::fits).isPresent();
     }
 
     private static Stream<Throwable> chain(Throwable failure) {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MAX_DEPTH);
-    }
-
-    static String message(SQLException error) {
-        @Nullable String message = error.getMessage();
-        return message == null ? "" : message;
-    }
-
-    static String state(SQLException error) {
-        @Nullable String state = error.getSQLState();
-        return state == null ? "" : state;
     }
 }

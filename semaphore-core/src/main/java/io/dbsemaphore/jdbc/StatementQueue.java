@@ -5,27 +5,28 @@ import java.sql.SQLException;
 import java.util.Collection;
 
 /**
- * Statements of a transaction that wait for the next round trip: until it is {@linkplain #flush flushed}, another
- * statement of the transaction is prepared, or it commits. They are executed in their order, and where the driver can,
- * all of them by one round trip, with the commit in it. The first that fails is the last that is executed. A connection
- * of {@link SemaphoreDataSource} unwraps to this; like the connection it is used by one thread at a time.
+ * Statements of a transaction that are queued for the next round trip: until the queue is {@linkplain #flush flushed},
+ * another statement of the transaction is prepared, or the transaction commits. They are executed in order; if the
+ * driver supports it, all in one round trip, together with the commit. Execution ends at the first statement that
+ * fails. A connection of {@link SemaphoreDataSource} unwraps to this type. Used by one thread at a time, like the
+ * connection.
  */
 public interface StatementQueue {
 
     /** Queues a query. */
     <T> Result<T> query(String sql, Collection<?> values, Reader<T> reader);
 
-    /** Queues a write; its result is how many rows it has changed. */
+    /** Queues a write; its result is the number of rows that it changed. */
     Result<Integer> update(String sql, Collection<?> values);
 
-    /** Executes what is queued. */
+    /** Executes the queued statements. */
     void flush() throws SQLException;
 
-    /** Whether it takes one round trip for all that is queued, and not one for each statement. */
+    /** Whether all queued statements take one round trip, instead of one each. */
     boolean isOneRoundTrip();
 
     /**
-     * What a queued statement returns.
+     * The result of a queued statement.
      *
      * @param <T> its type
      */
@@ -33,22 +34,22 @@ public interface StatementQueue {
     interface Result<T> {
 
         /**
-         * The result.
+         * Returns the result.
          *
-         * @throws IllegalStateException when the statement is not executed yet
+         * @throws IllegalStateException if the statement has not been executed yet
          */
         T get();
     }
 
     /**
-     * Reads what a query returns.
+     * Reads the rows of a query.
      *
-     * @param <T> what is made of it
+     * @param <T> the type of the result
      */
     @FunctionalInterface
     interface Reader<T> {
 
-        /** Reads all that is needed; the rows are closed afterwards. */
+        /** Reads the rows, which are closed afterwards. */
         T read(ResultSet rows) throws SQLException;
     }
 }

@@ -12,18 +12,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** MySQL and MariaDB: session variables, read, set, and set back. */
+/** MySQL and MariaDB: session variables, which are read, set, and restored. */
 final class SystemVariableLimits implements SessionLimits {
 
     private static final String LOCK_WAIT_VARIABLE = "innodb_lock_wait_timeout";
-    /** For the lock of a whole table, by a change of it, {@code LOCK TABLES} or a backup: a year by default. */
+    /** For metadata locks, which DDL, {@code LOCK TABLES} and backups take: a year by default. */
     private static final String TABLE_LOCK_WAIT_VARIABLE = "lock_wait_timeout";
 
     private final Duration lockWait;
     private final Duration idle;
     private final Map<String, Long> variables;
     private final @Nullable String offWhereKnown;
-    /** What is set, by the version of the server: those of a cluster may differ while it is upgraded. */
+    /** The variables by server version: the servers of a cluster may differ during an upgrade. */
     private final Map<String, Map<String, Long>> variablesByVersion = new ConcurrentHashMap<>();
 
     private SystemVariableLimits(
@@ -42,8 +42,8 @@ final class SystemVariableLimits implements SessionLimits {
     }
 
     /**
-     * Without the snapshot isolation that is the default since 11.6: an {@code UPDATE … IN} would wait for rows that it is
-     * not to change, or fail with 1020.
+     * Turns off snapshot isolation, the default since MariaDB 11.6: with it an {@code UPDATE … IN} would wait for rows
+     * that it does not change, or fail with error 1020.
      */
     static SystemVariableLimits mariadb(Duration lockWait, Duration idle) {
         return new SystemVariableLimits(lockWait, idle, "idle_transaction_timeout", "innodb_snapshot_isolation");
@@ -61,10 +61,10 @@ final class SystemVariableLimits implements SessionLimits {
 
     @Override
     public Restoration applyToSession(Connection connection) throws SQLException {
-        Map<String, Long> ours = variables(connection);
+        Map<String, Long> own = variables(connection);
         try (Statement statement = connection.createStatement()) {
-            Map<String, Long> before = read(statement, ours.keySet());
-            statement.execute(set(ours));
+            Map<String, Long> before = read(statement, own.keySet());
+            statement.execute(set(own));
             return restored -> {
                 try (Statement restore = restored.createStatement()) {
                     restore.execute(set(before));

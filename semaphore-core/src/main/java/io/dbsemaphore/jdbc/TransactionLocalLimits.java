@@ -6,8 +6,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * PostgreSQL: settings of the transaction, which end with it. A setting of the session would reach the sessions of
- * others where a proxy hands out server connections by transaction (PgBouncer).
+ * PostgreSQL: settings of a transaction, which end with it. Settings of a session would leak to other clients of a
+ * proxy that assigns server connections by transaction (PgBouncer).
  */
 record TransactionLocalLimits(Duration lockWait, Duration idle) implements SessionLimits {
 

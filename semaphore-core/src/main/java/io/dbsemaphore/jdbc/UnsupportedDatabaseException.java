@@ -1,6 +1,6 @@
 package io.dbsemaphore.jdbc;
 
-/** The database is none of those that semaphores are supported on. */
+/** Thrown at start-up if the database is not supported. */
 public final class UnsupportedDatabaseException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
@@ -10,18 +10,17 @@ public final class UnsupportedDatabaseException extends IllegalStateException {
     private final String database;
 
     UnsupportedDatabaseException(String product, String version) {
-        super(
-                "Semaphores are not supported on %s %s. Supported are %s; name a DataSource on one of them with semaphore.datasource"
-                        .formatted(product, version, SUPPORTED));
+        super("Semaphores are not supported on %s %s. Use one of %s, and name its DataSource with semaphore.datasource"
+                .formatted(product, version, SUPPORTED));
         this.database = product + " " + version;
     }
 
-    /** Its product and version. */
+    /** {@return the product and version of the database} */
     public String database() {
         return database;
     }
 
-    /** The databases that are supported. */
+    /** {@return the supported databases} */
     public String supported() {
         return SUPPORTED;
     }

@@ -7,9 +7,9 @@ import java.sql.Statement;
 import javax.sql.DataSource;
 
 /**
- * Whether the server is one of several that are written to, by Galera or by Group Replication. There row locks are known
- * to one server only: at its commit, a transaction fails that has <em>written</em> what another server has written
- * meanwhile. What it has merely locked is compared with nothing.
+ * Detects whether the server belongs to a multi-primary cluster, by Galera or Group Replication. Row locks are known to
+ * one server only there: a transaction fails at commit if another server has <em>written</em> the same rows meanwhile.
+ * Rows that it has only locked are not compared.
  */
 public final class WriteCertification {
 
@@ -19,9 +19,9 @@ public final class WriteCertification {
     private WriteCertification() {}
 
     /**
-     * Asks the server. The variables are those of modules that may be missing, and anybody may look at them.
+     * Asks the server. The variables belong to modules that may be missing; reading them requires no privilege.
      *
-     * @throws SQLException when it cannot be asked
+     * @throws SQLException if the server cannot be queried
      */
     public static boolean isOn(DataSource dataSource, Database database) throws SQLException {
         if (database != Database.MYSQL && database != Database.MARIADB) {
@@ -33,7 +33,7 @@ public final class WriteCertification {
             boolean on = false;
             while (variables.next()) {
                 String value = variables.getString(2);
-                // a group has a name, which is a UUID, whether it has only one primary or several
+                // the name of a group is a UUID, with one primary as well as with several
                 on |= value != null && !value.isEmpty() && !value.equalsIgnoreCase("OFF") && !value.equals("0");
             }
             return on;

@@ -1,6 +1,6 @@
 /**
- * What has to be said to a database below JPA: which one it is and where it differs ({@link io.dbsemaphore.jdbc.Database}),
- * what its errors mean ({@link io.dbsemaphore.jdbc.SqlErrors}), and the session that a short locking transaction needs
+ * Database access below JPA: the differences between the databases ({@link io.dbsemaphore.jdbc.Database}), the meaning of
+ * their errors ({@link io.dbsemaphore.jdbc.SqlErrors}), and sessions for short locking transactions
  * ({@link io.dbsemaphore.jdbc.SemaphoreDataSource}).
  *
  * <p>Internal. Depends on {@code io.dbsemaphore.concurrent} only.

@@ -45,8 +45,8 @@ class DurabilityIntegrationTests {
 
         assertThat(warningsWith("innodb_flush_log_at_trx_commit", "2"))
                 .singleElement()
-                .satisfies(warning -> assertThat(warning)
-                        .contains("innodb_flush_log_at_trx_commit=2", "granted again", "Set it to 1"));
+                .satisfies(warning ->
+                        assertThat(warning).contains("innodb_flush_log_at_trx_commit=2", "made again", "Set it to 1"));
     }
 
     @Test
@@ -68,7 +68,7 @@ class DurabilityIntegrationTests {
 
         assertThat(warnings())
                 .singleElement()
-                .satisfies(warning -> assertThat(warning).contains("synchronous_commit=off", "granted again"));
+                .satisfies(warning -> assertThat(warning).contains("synchronous_commit=off", "made again"));
     }
 
     private List<String> warningsWith(String variable, String value) {

@@ -121,7 +121,7 @@ class AdministrationIntegrationTests {
                 .withMessageContaining("reason");
         assertThatExceptionOfType(SemaphoreNotFoundException.class)
                 .isThrownBy(() -> operator.admin().setCapacity("unknown", 1, "alice", "why"))
-                .withMessageContaining("No semaphore is named 'unknown'. Nothing was changed. ");
+                .withMessageContaining("There is no semaphore named 'unknown'. Nothing was changed. ");
 
         assertThat(operator.admin().find(name)).map(SemaphoreStatus::capacity).contains(3);
         assertThat(operator.admin().capacityHistory(name)).isEmpty();
@@ -234,7 +234,7 @@ class AdministrationIntegrationTests {
                                 Optional.empty()));
         assertThatExceptionOfType(SemaphoreNotFoundException.class)
                 .isThrownBy(() -> operator.admin().holders("unknown"))
-                .withMessageContaining("No semaphore is named 'unknown'. Nothing was changed. ");
+                .withMessageContaining("There is no semaphore named 'unknown'. Nothing was changed. ");
     }
 
     @Test
