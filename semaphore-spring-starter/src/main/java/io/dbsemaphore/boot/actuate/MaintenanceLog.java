@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
-/** When this instance was last done with each task of the maintenance, on its monotonic clock. */
+/** Records when this instance last completed each maintenance task, by its monotonic clock. */
 final class MaintenanceLog implements SemaphoreListener {
 
     private final LongSupplier clock;
@@ -24,7 +24,7 @@ final class MaintenanceLog implements SemaphoreListener {
         doneAt.put(task, clock.getAsLong());
     }
 
-    /** How long ago that was; as long as this instance runs where it was never. */
+    /** The time since the last completion of a task, or since this instance was started if there was none. */
     Duration since(MaintenanceTask task) {
         return Duration.ofNanos(clock.getAsLong() - doneAt.getOrDefault(task, begun));
     }

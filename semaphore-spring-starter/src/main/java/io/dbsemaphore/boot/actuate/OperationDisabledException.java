@@ -1,11 +1,11 @@
 package io.dbsemaphore.boot.actuate;
 
-/** An operation of the endpoint that has not been switched on. */
+/** Thrown for an operation of the endpoint that is not enabled. */
 final class OperationDisabledException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     OperationDisabledException(String property) {
-        super("This operation is switched off. Set %s=true to allow it.".formatted(property));
+        super("This operation is disabled. Set %s=true to enable it.".formatted(property));
     }
 }

@@ -16,7 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
-/** Auto-configuration for the {@link SemaphoresEndpoint}, where the application exposes it. */
+/** Auto-configuration for the {@link SemaphoresEndpoint}, if the application exposes it. */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnBean(SemaphoreAdmin.class)

@@ -7,10 +7,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What may be changed by the Actuator's endpoint.
+ * The write operations of the Actuator endpoint.
  *
- * @param setCapacityEnabled Whether capacities may be changed by it.
- * @param forceReleaseEnabled Whether permits may be taken away from their holders by it.
+ * @param setCapacityEnabled Whether the endpoint can change capacities.
+ * @param forceReleaseEnabled Whether the endpoint can release permits by force.
  */
 @ConfigurationProperties("semaphore.endpoint")
 record SemaphoreEndpointProperties(
@@ -19,7 +19,7 @@ record SemaphoreEndpointProperties(
 
     private static final Logger log = LoggerFactory.getLogger(SemaphoreEndpointProperties.class);
 
-    /** Warns when something is switched on here that the access to the endpoint as a whole does not allow. */
+    /** Warns if an operation is enabled that the access to the endpoint as a whole does not permit. */
     void warnOfNoEffect(Access access) {
         if (access != Access.UNRESTRICTED && (setCapacityEnabled || forceReleaseEnabled)) {
             log.warn(

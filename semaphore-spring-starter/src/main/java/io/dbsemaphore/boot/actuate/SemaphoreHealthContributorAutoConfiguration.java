@@ -11,7 +11,7 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.context.annotation.Bean;
 
-/** Auto-configuration for the health of semaphores, by the name {@code semaphore}. */
+/** Auto-configuration for the health indicator {@code semaphore}. */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
 @ConditionalOnClass({HealthContributor.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnBean(SemaphoreEngine.class)

@@ -14,13 +14,13 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * UP when the tables can be read, and the maintenance of this instance, where it takes part, has come to its end within
- * three of its intervals.
+ * Reports UP if the tables can be read and, on instances that run the maintenance, each task was completed within three
+ * of its intervals.
  */
 final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
 
     private static final int INTERVALS = 3;
-    /** A short interval is no reason to expect that a slow database keeps it. */
+    /** The lower bound of the time allowed, since a slow database may not keep up with a short interval. */
     private static final Duration AT_LEAST = Duration.ofMinutes(1);
 
     private final SemaphoreEngine engine;
@@ -70,15 +70,15 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
             builder.down(missing)
                     .withDetail(
                             "reason",
-                            "The tables of the semaphores are not there. Include db/dbsemaphore/changelog.xml in the"
+                            "The tables of the semaphores do not exist. Include db/dbsemaphore/changelog.xml in the"
                                     + " application's changelog, or set semaphore.liquibase.enabled=true");
             return;
         } catch (RuntimeException failure) {
             builder.down(failure)
                     .withDetail(
                             "reason",
-                            "The tables of the semaphores cannot be read. Look at the database, the connection pool,"
-                                    + " and what its user is granted");
+                            "The tables of the semaphores cannot be read. Check the database, the connection pool,"
+                                    + " and the privileges of its user");
             return;
         }
         Optional<String> overdue = overdue();
@@ -95,9 +95,9 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
                 .filter(task ->
                         log.since(task.getKey()).compareTo(task.getValue().mayTake()) > 0)
                 .findFirst()
-                .map(task -> ("The %s has not come to its end on this instance for %s, although"
-                                + " %s is %s. Look for the warning 'The %s failed' in the log, and"
-                                + " for what keeps the thread semaphore-maintenance busy")
+                .map(task -> ("The %s has not completed on this instance for %s, although %s is %s."
+                                + " Look for the warning 'The %s failed' in the log, and for what blocks the thread"
+                                + " semaphore-maintenance")
                         .formatted(
                                 task.getValue().what(),
                                 Duration.ofSeconds(log.since(task.getKey()).toSeconds()),

@@ -19,8 +19,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * Actuator endpoint {@code semaphores}: what they are at and who holds them; and, where that is switched on, changes of
- * their capacities and forced releases. These are audited, under the name of the principal.
+ * Actuator endpoint {@code semaphores}: shows the semaphores and their holders and, if enabled, changes capacities and
+ * releases permits by force. Both write operations are audited with the name of the principal.
  */
 @Endpoint(id = "semaphores")
 public class SemaphoresEndpoint {
@@ -36,14 +36,23 @@ public class SemaphoresEndpoint {
         this.properties = properties;
     }
 
-    /** All semaphores as they stand. */
+    /**
+     * Lists all semaphores.
+     *
+     * @return the current state of all semaphores
+     */
     @ReadOperation
     public SemaphoresDescriptor semaphores() {
         return new SemaphoresDescriptor(
                 admin.list().stream().map(SemaphoreDescriptor::of).toList());
     }
 
-    /** One semaphore with its holders and its changes; null when it does not exist. */
+    /**
+     * Shows a semaphore with its holders and its audit.
+     *
+     * @param name the name of the semaphore
+     * @return the details; null if it does not exist
+     */
     @ReadOperation
     public @Nullable SemaphoreDetails semaphore(@Selector String name) {
         return admin.find(name)
@@ -57,9 +66,14 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * Changes a capacity, for all instances.
+     * Changes the capacity of a semaphore, for all instances.
      *
-     * @throws io.dbsemaphore.SemaphoreNotFoundException when it does not exist
+     * @param securityContext the principal, for the audit
+     * @param name the name of the semaphore
+     * @param capacity the new capacity, at least 0
+     * @param reason the reason, for the audit
+     * @return the changed semaphore
+     * @throws io.dbsemaphore.SemaphoreNotFoundException if it does not exist
      */
     @WriteOperation
     public SemaphoreDescriptor setCapacity(
@@ -72,9 +86,13 @@ public class SemaphoresEndpoint {
     }
 
     /**
-     * Takes the permits of a request away from its holder, those of other semaphores, too.
+     * Releases all permits of a request by force, including those of other semaphores.
      *
-     * @return null when the request holds nothing of this semaphore
+     * @param securityContext the principal, for the audit
+     * @param name the name of a semaphore that the request holds permits of
+     * @param externalId the external id of the request
+     * @param reason the reason, for the audit
+     * @return the outcome; null if the request holds no permit of this semaphore
      */
     @DeleteOperation
     public @Nullable ForcedRelease forceRelease(
@@ -100,10 +118,22 @@ public class SemaphoresEndpoint {
         return reason == null || reason.isBlank() ? NO_REASON : reason;
     }
 
-    /** All semaphores. */
+    /**
+     * All semaphores.
+     *
+     * @param semaphores the semaphores, ordered by name
+     */
     public record SemaphoresDescriptor(List<SemaphoreDescriptor> semaphores) implements OperationResponseBody {}
 
-    /** One semaphore. */
+    /**
+     * The current state of a semaphore.
+     *
+     * @param name the name
+     * @param capacity how many permits may be held at once; 0 if it is paused
+     * @param held how many permits are held
+     * @param available how many permits could be acquired now
+     * @param requests how many acquires hold permits
+     */
     public record SemaphoreDescriptor(String name, int capacity, long held, long available, long requests)
             implements OperationResponseBody {
 
@@ -113,12 +143,28 @@ public class SemaphoresEndpoint {
         }
     }
 
-    /** One semaphore, who holds it, and how its capacity was changed, newest first. */
+    /**
+     * A semaphore, its holders, and its audit.
+     *
+     * @param semaphore the current state
+     * @param holders the holders, ordered by fencing token
+     * @param capacityHistory the audit, newest entry first
+     */
     public record SemaphoreDetails(
             SemaphoreDescriptor semaphore, List<HolderDescriptor> holders, List<HistoryDescriptor> capacityHistory)
             implements OperationResponseBody {}
 
-    /** A change of the capacity, or a forced release, which has no {@code from} and {@code to}. */
+    /**
+     * A change of the capacity, or a forced release.
+     *
+     * @param name the name of the semaphore
+     * @param from the capacity before; null for a forced release
+     * @param to the capacity after; null for a forced release
+     * @param forcedRelease the request that was released by force; null for a change of the capacity
+     * @param changedBy the operator
+     * @param reason the reason that the operator gave
+     * @param changedAt the time of the change, by the database's clock
+     */
     public record HistoryDescriptor(
             String name,
             @Nullable Integer from,
@@ -141,7 +187,17 @@ public class SemaphoresEndpoint {
         }
     }
 
-    /** A holder of permits; without an expiry when held until released, without an instance when none keeps it alive. */
+    /**
+     * A holder of permits.
+     *
+     * @param externalId the external id of the request
+     * @param owner the owner
+     * @param count the number of permits
+     * @param fencingToken the fencing token of the grant for this semaphore
+     * @param acquiredAt when the permits were acquired, by the database's clock
+     * @param expiresAt when they expire unless renewed; null if they are held until released
+     * @param instance the instance that keeps the grant alive; null if none does
+     */
     public record HolderDescriptor(
             String externalId,
             String owner,
@@ -163,7 +219,14 @@ public class SemaphoresEndpoint {
         }
     }
 
-    /** The instance that keeps permits alive. Its id is a text, since a number that large is rounded by JavaScript. */
+    /**
+     * The instance that keeps a grant alive.
+     *
+     * @param id its id; a string, since JavaScript would round so large a number
+     * @param name its name; null if it has deregistered
+     * @param heartbeatAt the time of its last heartbeat, by the database's clock; null if it has deregistered
+     * @param alive whether the last heartbeat is recent enough
+     */
     public record InstanceDescriptor(
             String id, @Nullable String name, @Nullable Instant heartbeatAt, boolean alive) {
 
@@ -176,6 +239,11 @@ public class SemaphoresEndpoint {
         }
     }
 
-    /** What came of a forced release. */
+    /**
+     * The outcome of a forced release.
+     *
+     * @param externalId the external id of the request
+     * @param outcome what the release did
+     */
     public record ForcedRelease(String externalId, ReleaseOutcome outcome) implements OperationResponseBody {}
 }

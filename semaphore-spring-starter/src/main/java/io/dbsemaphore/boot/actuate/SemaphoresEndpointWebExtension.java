@@ -13,7 +13,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 import org.springframework.util.MimeType;
 
-/** The endpoint over HTTP: what is refused has a status and a body that says why (RFC 9457, problem details). */
+/** The endpoint over HTTP: errors have a status and a body that explains them (RFC 9457, problem details). */
 @EndpointWebExtension(endpoint = SemaphoresEndpoint.class)
 public class SemaphoresEndpointWebExtension {
 
@@ -26,20 +26,29 @@ public class SemaphoresEndpointWebExtension {
         this.endpoint = endpoint;
     }
 
-    /** See {@link SemaphoresEndpoint#semaphore}. */
+    /**
+     * See {@link SemaphoresEndpoint#semaphore}.
+     *
+     * @param name the name of the semaphore
+     * @return the details, or 404
+     */
     @ReadOperation
     public WebEndpointResponse<Object> semaphore(@Selector String name) {
         return answer(
                 () -> endpoint.semaphore(name),
                 () ->
-                        "No semaphore is named '%s'. Names are compared byte for byte; the endpoint without a name lists them all"
+                        "There is no semaphore named '%s'. Names are compared byte for byte; the endpoint without a name lists all of them"
                                 .formatted(name));
     }
 
     /**
      * See {@link SemaphoresEndpoint#setCapacity}.
      *
-     * @param capacity a number; a text here, so that what is none is answered with an explanation
+     * @param securityContext the principal, for the audit
+     * @param name the name of the semaphore
+     * @param capacity the new capacity; a string, so that an invalid number is answered with an explanation
+     * @param reason the reason, for the audit
+     * @return the changed semaphore, or 400, 403 or 404
      */
     @WriteOperation
     public WebEndpointResponse<Object> setCapacity(
@@ -49,10 +58,18 @@ public class SemaphoresEndpointWebExtension {
             @Nullable String reason) {
         return answer(
                 () -> endpoint.setCapacity(securityContext, name, number(capacity), reason),
-                () -> "No semaphore is named '%s'".formatted(name));
+                () -> "There is no semaphore named '%s'".formatted(name));
     }
 
-    /** See {@link SemaphoresEndpoint#forceRelease}. */
+    /**
+     * See {@link SemaphoresEndpoint#forceRelease}.
+     *
+     * @param securityContext the principal, for the audit
+     * @param name the name of a semaphore that the request holds permits of
+     * @param externalId the external id of the request
+     * @param reason the reason, for the audit
+     * @return the outcome, or 403 or 404
+     */
     @DeleteOperation
     public WebEndpointResponse<Object> forceRelease(
             SecurityContext securityContext,
@@ -96,6 +113,6 @@ public class SemaphoresEndpointWebExtension {
         return new WebEndpointResponse<>(new Problem(title, status, String.valueOf(detail)), status, PROBLEM);
     }
 
-    /** The body of an answer that is a refusal. */
+    /** The body of an error response. */
     record Problem(String title, int status, String detail) implements OperationResponseBody {}
 }

@@ -1,7 +1,6 @@
 /**
- * What the application's Actuator shows of the semaphores: the endpoint {@code semaphores}, whose write operations have
- * to be switched on, and a health indicator. Depends on the auto-configuration, {@code semaphore-core} and the Actuator;
- * nothing depends on this package.
+ * Actuator support: the endpoint {@code semaphores}, whose write operations have to be enabled, and a health indicator.
+ * Depends on the auto-configuration, {@code semaphore-core} and the Actuator.
  */
 @NullMarked
 package io.dbsemaphore.boot.actuate;

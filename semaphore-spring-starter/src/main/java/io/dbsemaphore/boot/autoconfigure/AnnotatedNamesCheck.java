@@ -10,8 +10,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * Finds the names in annotations that no call could acquire, once all beans are there: an application that starts with a
- * misspelt one would fail at the first call. Names with expressions are known by their calls only.
+ * Finds names in annotations that no call can acquire, after all singletons have been created. Without this check a
+ * misspelt name would only fail the first call. Names with expressions are known only when the method is called.
  */
 final class AnnotatedNamesCheck implements SmartInitializingSingleton {
 
@@ -34,7 +34,7 @@ final class AnnotatedNamesCheck implements SmartInitializingSingleton {
     /**
      * Checks the names.
      *
-     * @throws SemaphoreConfigurationException for the first that is unknown
+     * @throws SemaphoreConfigurationException for the first unknown name
      */
     @Override
     public void afterSingletonsInstantiated() {
@@ -54,8 +54,8 @@ final class AnnotatedNamesCheck implements SmartInitializingSingleton {
     private void refuse(Map.Entry<String, String> unknown) {
         String name = unknown.getKey();
         throw new SemaphoreConfigurationException("""
-                @WithPermits on %s names the semaphore '%s', which is not declared, not matched by a pattern and not in \
-                the database: each call would fail.""".formatted(unknown.getValue(), name), """
+                @WithPermits on %s names the semaphore '%s', which is not declared, does not match a pattern and is not \
+                in the database: each call would fail.""".formatted(unknown.getValue(), name), """
                 Do one of these:
                     - Correct the name. Names are compared byte for byte; declared are %s, and the patterns %s
                     - Declare it: %s.capacity

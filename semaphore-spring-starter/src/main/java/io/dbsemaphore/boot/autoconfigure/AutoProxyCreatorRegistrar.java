@@ -7,8 +7,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Makes sure that somebody applies the advisors of the infrastructure, also with {@code spring.aop.auto=false} and
- * without AspectJ. It is the one that transactions use, too; proxies are of classes where Spring Boot's are.
+ * Registers an auto-proxy creator that applies infrastructure advisors, also with {@code spring.aop.auto=false} and
+ * without AspectJ. It is the one that transactions use. Proxies are class-based if those of Spring Boot are.
  */
 final class AutoProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
 

@@ -7,25 +7,25 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Changelogs that an application runs while it is already starting, such as with JHipster's {@code AsyncSpringLiquibase}: the
- * bean is there before the tables are.
+ * Detects changelogs that an application runs in the background during its start, such as JHipster's
+ * {@code AsyncSpringLiquibase}: the bean exists before the tables do.
  */
 final class BackgroundChangelog {
 
     private static final String LIQUIBASE = "liquibase.integration.spring.SpringLiquibase";
-    private static final Duration WHERE_THERE_IS_ONE = Duration.ofMinutes(1);
+    private static final Duration DEFAULT_WAIT = Duration.ofMinutes(1);
 
     private BackgroundChangelog() {}
 
-    /** How long to wait for the tables: as configured, or else a minute where a changelog runs in the background. */
+    /** How long to wait for the tables: as configured, else a minute if a changelog runs in the background. */
     static Duration timeToWait(@Nullable Duration configured, ListableBeanFactory beanFactory) {
         if (configured != null) {
             return configured;
         }
-        return isThere(beanFactory) ? WHERE_THERE_IS_ONE : Duration.ZERO;
+        return runsInBackground(beanFactory) ? DEFAULT_WAIT : Duration.ZERO;
     }
 
-    private static boolean isThere(ListableBeanFactory beanFactory) {
+    private static boolean runsInBackground(ListableBeanFactory beanFactory) {
         ClassLoader classLoader = BackgroundChangelog.class.getClassLoader();
         if (!ClassUtils.isPresent(LIQUIBASE, classLoader)) {
             return false;

@@ -1,11 +1,11 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-/** What happens at start to the capacity of a semaphore that is in the database with another one than is configured. */
+/** What to do at start if the capacity of a semaphore in the database differs from the configured one. */
 public enum CapacityAtStart {
 
-    /** It stays as it is, and a warning is logged. */
+    /** Keep the capacity in the database, and log a warning. */
     KEEP,
 
-    /** It becomes what is configured, which is audited as a change by {@code configuration}. */
+    /** Change the capacity to the configured one. The change is audited with {@code configuration} as the operator. */
     APPLY
 }

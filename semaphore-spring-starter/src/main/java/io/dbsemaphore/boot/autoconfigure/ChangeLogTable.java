@@ -5,9 +5,9 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The table {@code DATABASECHANGELOG}, in which Liquibase enters what it has run. Liquibase makes it without a primary key,
- * which a MySQL server may refuse: Group Replication and {@code sql_require_primary_key} demand one of each table. There it
- * is made beforehand, with the columns of Liquibase 4.33 and 5.0; Liquibase takes the table that it finds.
+ * The table {@code DATABASECHANGELOG}, in which Liquibase records the change sets that it has run. Liquibase creates it
+ * without a primary key, which MySQL servers reject with Group Replication or {@code sql_require_primary_key}. On these
+ * servers it is created in advance, with the columns of Liquibase 4.33 and 5.0; Liquibase uses an existing table.
  */
 final class ChangeLogTable {
 
@@ -36,7 +36,7 @@ final class ChangeLogTable {
 
     private ChangeLogTable() {}
 
-    /** Makes the table where the server demands primary keys and it is not there. */
+    /** Creates the table if the server requires primary keys and the table does not exist. */
     static void prepare(DataSource dataSource) {
         JdbcTemplate jdbc = new JdbcTemplate(dataSource);
         if (isMySql(jdbc) && demandsPrimaryKeys(jdbc)) {

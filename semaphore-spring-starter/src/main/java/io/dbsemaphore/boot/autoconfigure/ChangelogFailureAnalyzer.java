@@ -9,8 +9,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 
 /**
- * Explains that another application's table is in the way of the changelog, whether the library runs it or the application.
- * By what Liquibase says, since Liquibase need not be on the class path.
+ * Explains that the changelog failed because another application has a table of the same name, whether the library or
+ * the application ran it. Works on the message, since Liquibase may be missing from the class path.
  */
 final class ChangelogFailureAnalyzer implements FailureAnalyzer {
 
@@ -29,10 +29,10 @@ final class ChangelogFailureAnalyzer implements FailureAnalyzer {
                     && message.toLowerCase(Locale.ROOT).contains("already exists")
                     && changeSet.find()) {
                 return new FailureAnalysis(
-                        "The changelog of the semaphores cannot make the table '%s', since one of that name exists. It says: %s"
+                        "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. Liquibase reports: %s"
                                 .formatted(changeSet.group(1), message.strip()),
-                        "If it is another application's: " + SemaphoreTableMismatchFailureAnalyzer.PREFIX
-                                + "\n\nIf it is that of the semaphores, made by a script: remove the include, or "
+                        "If the table belongs to another application: " + SemaphoreTableMismatchFailureAnalyzer.PREFIX
+                                + "\n\nIf it is the table of the semaphores, created by a script: remove the include, or "
                                 + "semaphore.liquibase.enabled",
                         cause);
             }

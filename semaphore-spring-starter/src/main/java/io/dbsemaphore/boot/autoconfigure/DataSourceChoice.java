@@ -9,7 +9,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
-/** Chooses the {@code DataSource} whose database holds the semaphores. */
+/** Chooses the {@code DataSource} for the semaphores. */
 final class DataSourceChoice {
 
     private static final String PROPERTY = "semaphore.datasource";
@@ -23,9 +23,10 @@ final class DataSourceChoice {
     }
 
     /**
-     * The bean of this name, or the only or primary one where none was configured.
+     * Returns the bean with this name, or the only or primary one if no name is configured.
      *
-     * @throws SemaphoreConfigurationException when it is not there, there are several, or it is no single database
+     * @throws SemaphoreConfigurationException if there is no such bean, none is primary, or it does not stand for a
+     *     single database
      */
     DataSource byName(@Nullable String name) {
         DataSource dataSource = name == null ? onlyOrPrimary() : named(name);
@@ -33,12 +34,12 @@ final class DataSourceChoice {
         if (routing != null) {
             throw new SemaphoreConfigurationException(
                     """
-                    The DataSource %s chooses a database for each connection (%s), by what is bound to the calling \
-                    thread. Permits that were acquired in one database would be renewed and released in another.""".formatted(
+                    The DataSource %s chooses a database for each connection (%s), depending on the calling thread. \
+                    Permits acquired in one database would be renewed and released in another.""".formatted(
                                     name == null ? "of the application" : "'" + name + "'",
                                     routing.getClass().getName()),
                     """
-                    Set %s to the name of a DataSource bean that is one database, such as one of its targets. \
+                    Set %s to the name of a DataSource bean for a single database, such as one of its targets. \
                     DataSource beans: %s.""".formatted(PROPERTY, candidates()));
         }
         return dataSource;
@@ -47,8 +48,11 @@ final class DataSourceChoice {
     private DataSource named(String name) {
         if (!beanFactory.containsBean(name) || !beanFactory.isTypeMatch(name, DataSource.class)) {
             throw new SemaphoreConfigurationException(
-                    "%s names the bean '%s', which is %s."
-                            .formatted(PROPERTY, name, beanFactory.containsBean(name) ? "no DataSource" : "not there"),
+                    "%s names the bean '%s', which %s."
+                            .formatted(
+                                    PROPERTY,
+                                    name,
+                                    beanFactory.containsBean(name) ? "is not a DataSource" : "does not exist"),
                     "Set %s to the name of a DataSource bean: %s.".formatted(PROPERTY, candidates()));
         }
         return beanFactory.getBean(name, DataSource.class);
@@ -59,8 +63,7 @@ final class DataSourceChoice {
         if (dataSource == null) {
             throw new SemaphoreConfigurationException(
                     """
-                    The semaphores are held in one database, but which DataSource that is cannot be told: none of \
-                    these is the only candidate or primary: %s.""".formatted(candidates()),
+                    The semaphores need a single DataSource, but there are several and none of them is primary: %s.""".formatted(candidates()),
                     "Set %s to the name of one of them, or make one of them @Primary.".formatted(PROPERTY));
         }
         return dataSource;

@@ -5,12 +5,12 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Explains what keeps the database from being written to. */
+/** Explains why the database rejects writes. */
 final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<DatabaseNotWritableException> {
 
     private static final String READ_ONLY = """
-            Semaphores need the database that is written to: a replica lags behind, and knows nothing of who holds \
-            permits now. Do one of these:
+            Semaphores need a writable database: a replica lags behind and does not know the current holders. \
+            Do one of these:
 
                 - Connect to the primary: spring.datasource.url, and no spring.datasource.hikari.read-only=true
 
@@ -20,12 +20,12 @@ final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<D
             read_only; PostgreSQL: default_transaction_read_only)""";
 
     private static final String STATEMENT_BINLOG = """
-            Semaphores are granted at READ COMMITTED, which can only be logged by rows. Set binlog_format=ROW (or \
-            MIXED) in the configuration of the server, or on the running one:
+            Semaphores use READ COMMITTED, which requires row-based logging. Set binlog_format=ROW (or MIXED) in the \
+            configuration of the server, or on the running server:
 
                 set global binlog_format = 'ROW';
 
-            It is the format of connections that are opened afterwards.""";
+            This applies to connections that are opened afterwards.""";
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, DatabaseNotWritableException cause) {
@@ -33,7 +33,7 @@ final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<D
             case READ_ONLY -> analysis("The database of the semaphores is read-only", READ_ONLY, cause);
             case STATEMENT_BINLOG ->
                 analysis(
-                        "The database of the semaphores has binlog_format=STATEMENT, and refuses to write at READ COMMITTED",
+                        "The database of the semaphores has binlog_format=STATEMENT and rejects writes at READ COMMITTED",
                         STATEMENT_BINLOG,
                         cause);
         };
@@ -41,6 +41,6 @@ final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<D
 
     private static FailureAnalysis analysis(String problem, String action, DatabaseNotWritableException cause) {
         String answer = SqlErrors.root(cause).map(Throwable::getMessage).orElse("");
-        return new FailureAnalysis("%s. It says: %s".formatted(problem, answer), action, cause);
+        return new FailureAnalysis("%s. The database reports: %s".formatted(problem, answer), action, cause);
     }
 }

@@ -5,21 +5,21 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Explains that the database could not be reached when the application started. */
+/** Explains that the database could not be reached at start. */
 final class DatabaseUnreachableFailureAnalyzer extends AbstractFailureAnalyzer<DatabaseUnreachableException> {
 
     private static final String ACTION = """
             Do one of these:
                 - Start the database, or correct spring.datasource.url, spring.datasource.username and \
             spring.datasource.password
-                - If the semaphores are in another database than the primary one, set semaphore.datasource to the name of its \
-            DataSource bean
-                - Do without semaphores: semaphore.enabled=false""";
+                - If the semaphores are in a database other than that of the primary DataSource, set semaphore.datasource to \
+            the name of its DataSource bean
+                - Disable semaphores: semaphore.enabled=false""";
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, DatabaseUnreachableException cause) {
         String answer = SqlErrors.root(cause).map(Throwable::getMessage).orElse("");
         return new FailureAnalysis(
-                "The database of the semaphores cannot be reached. It says: %s".formatted(answer), ACTION, cause);
+                "The database of the semaphores cannot be reached: %s".formatted(answer), ACTION, cause);
     }
 }

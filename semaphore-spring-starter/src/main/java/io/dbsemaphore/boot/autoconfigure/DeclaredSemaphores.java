@@ -5,10 +5,12 @@ import io.dbsemaphore.SemaphoreStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Creates the semaphores of the properties that are not there yet. Those that are there keep their capacity by default. */
+/**
+ * Creates the semaphores that the properties declare. By default, semaphores that already exist keep their capacity.
+ */
 final class DeclaredSemaphores {
 
-    /** The operator in the audit where the configuration changes a capacity. */
+    /** The operator in the audit if the configuration changes a capacity. */
     static final String CONFIGURATION = "configuration";
 
     private static final Logger log = LoggerFactory.getLogger(DeclaredSemaphores.class);
@@ -18,16 +20,18 @@ final class DeclaredSemaphores {
     private boolean created;
 
     /**
-     * Prepares for creating the declared semaphores.
+     * Creates an instance.
      *
-     * @param owner this instance, for the audit
+     * @param owner the name of this application instance, for the audit
      */
     DeclaredSemaphores(SemaphoreProperties properties, String owner) {
         this.properties = properties;
         this.owner = owner;
     }
 
-    /** Creates them, once: as soon as the tables are there, or at the start where the engine is the application's own. */
+    /**
+     * Creates the semaphores, once: as soon as the tables exist, or at start if the application defines its own engine.
+     */
     synchronized void createBy(SemaphoreAdmin admin) {
         if (!created) {
             properties.semaphores().forEach((name, declared) -> declare(admin, name, declared.capacity()));
@@ -56,9 +60,9 @@ final class DeclaredSemaphores {
             log.info("Semaphore '{}' has capacity {} instead of {}, as configured", name, configured, existing);
         } else {
             log.warn(
-                    "Semaphore '{}' keeps its capacity {}, which differs from the {} that is configured: it was changed at"
-                            + " run time, or the configuration was changed later. Change it by SemaphoreAdmin.setCapacity or"
-                            + " the endpoint, or set semaphore.capacity-at-start=apply",
+                    "Semaphore '{}' keeps its capacity {}, which differs from the configured {}: it was changed at run time,"
+                            + " or the configuration was changed later. Change it with SemaphoreAdmin.setCapacity or the"
+                            + " endpoint, or set semaphore.capacity-at-start=apply",
                     name,
                     existing,
                     configured);

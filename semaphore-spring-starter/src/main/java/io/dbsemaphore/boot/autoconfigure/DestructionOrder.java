@@ -9,8 +9,8 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.util.ClassUtils;
 
 /**
- * In which order beans are destroyed: an executor counts as a user of the semaphores, since its jobs may be, and so is
- * destroyed before them, whichever was made first.
+ * Determines the order in which beans are destroyed: executors are registered as dependents of the engine, since their
+ * jobs may use semaphores, and so are destroyed before it, independent of the order of their creation.
  */
 final class DestructionOrder {
 
@@ -18,10 +18,10 @@ final class DestructionOrder {
 
     private DestructionOrder() {}
 
-    /** Has all executors and schedulers there are destroyed before the engine. */
+    /** Destroys all existing executors and schedulers before the engine. */
     static void executorsBeforeEngine(ConfigurableListableBeanFactory beanFactory) {
         for (String engine : beanFactory.getBeanNamesForType(SemaphoreEngine.class, false, false)) {
-            runnersOfJobs(beanFactory.getBeanClassLoader())
+            executorTypes(beanFactory.getBeanClassLoader())
                     .flatMap(type -> Stream.of(beanFactory.getBeanNamesForType(type, false, false)))
                     .distinct()
                     .filter(beanFactory::containsSingleton)
@@ -29,7 +29,7 @@ final class DestructionOrder {
         }
     }
 
-    private static Stream<Class<?>> runnersOfJobs(@Nullable ClassLoader classLoader) {
+    private static Stream<Class<?>> executorTypes(@Nullable ClassLoader classLoader) {
         Stream<Class<?>> runners = Stream.of(Executor.class, TaskScheduler.class);
         return ClassUtils.isPresent(QUARTZ, classLoader)
                 ? Stream.concat(runners, Stream.of(ClassUtils.resolveClassName(QUARTZ, classLoader)))

@@ -13,7 +13,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Explains that a final class has no proxy, and so no guard; what other advice cannot do with it is not ours to explain. */
+/** Explains that a final class with {@code @WithPermits} methods cannot be proxied. Does not handle other advice. */
 final class FinalClassFailureAnalyzer extends AbstractFailureAnalyzer<AopConfigException> {
 
     private static final Pattern CLASS = Pattern.compile("class ([\\w.$]+)");
@@ -31,7 +31,7 @@ final class FinalClassFailureAnalyzer extends AbstractFailureAnalyzer<AopConfigE
             Class<?> type = load(named.group(1));
             if (type != null && Modifier.isFinal(type.getModifiers()) && hasPermits(type)) {
                 return new FailureAnalysis(
-                        "The class %s has @WithPermits methods, but is final, so that no proxy of it can guard them."
+                        "The class %s has @WithPermits methods but is final, so no proxy can guard them."
                                 .formatted(type.getName()),
                         ACTION,
                         cause);

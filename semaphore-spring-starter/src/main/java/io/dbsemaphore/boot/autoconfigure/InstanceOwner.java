@@ -6,7 +6,7 @@ import java.net.UnknownHostException;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
-/** The name under which this instance of the application holds permits: {@code application@host:pid}. */
+/** The default owner of this application instance: {@code application@host:pid}. */
 final class InstanceOwner {
 
     private static final int MAX_HOST = 120;
@@ -20,7 +20,7 @@ final class InstanceOwner {
                 ProcessHandle.current().pid());
     }
 
-    /** Always a valid owner: what does not fit is cut off or left out. */
+    /** Always returns a valid owner: characters that are not allowed are removed, and long names truncated. */
     static String of(String application, String host, long pid) {
         String instance = "@%s:%d".formatted(cut(clean(host), MAX_HOST), pid);
         String name = clean(application);
@@ -42,7 +42,7 @@ final class InstanceOwner {
         return text.substring(0, Character.isHighSurrogate(text.charAt(length - 1)) ? length - 1 : length);
     }
 
-    /** What the platform says: a look-up by name may take seconds where the network is not set up for it. */
+    /** The host name from the environment: a look-up may take seconds if name resolution is not configured. */
     private static String host() {
         for (String variable : new String[] {"HOSTNAME", "COMPUTERNAME"}) {
             String host = System.getenv(variable);

@@ -13,31 +13,31 @@ import org.springframework.core.io.ResourceLoader;
 import org.springframework.util.ClassUtils;
 
 /**
- * Runs the changelog of the library beside the application's own. A {@code SpringLiquibase} that is not a bean, since
- * Spring Boot would take a bean for the application's own and skip the application's changelog.
+ * Runs the changelog of the library in addition to that of the application. Its {@code SpringLiquibase} is not a bean:
+ * Spring Boot would take a bean for the application's, and skip the application's changelog.
  */
 final class OwnChangelog {
 
     private OwnChangelog() {}
 
     /**
-     * Makes or updates the tables. Instances that start at the same time wait for each other, as with any changelog.
+     * Creates or updates the tables. Instances that start at the same time wait for each other, as with any changelog.
      *
-     * @throws SemaphoreConfigurationException when Liquibase is not on the class path
-     * @throws DatabaseNotWritableException when the database refuses writes
-     * @throws IllegalStateException when the changelog fails
+     * @throws SemaphoreConfigurationException if Liquibase is not on the class path
+     * @throws DatabaseNotWritableException if the database rejects writes
+     * @throws IllegalStateException if the changelog fails
      */
     static void run(DataSource dataSource, String tablePrefix, ResourceLoader resourceLoader) {
         if (!ClassUtils.isPresent("liquibase.Liquibase", resourceLoader.getClassLoader())) {
             throw new SemaphoreConfigurationException(
                     "semaphore.liquibase.enabled is true, but Liquibase is not on the class path.",
-                    "Add the dependency org.liquibase:liquibase-core, or make the tables in another way and remove"
+                    "Add the dependency org.liquibase:liquibase-core, or create the tables in another way and remove"
                             + " the property.");
         }
         LiquibaseRun.update(dataSource, tablePrefix, resourceLoader);
     }
 
-    /** Loaded only where Liquibase is there. */
+    /** Loaded only if Liquibase is on the class path. */
     private static final class LiquibaseRun {
 
         static void update(DataSource dataSource, String tablePrefix, ResourceLoader resourceLoader) {
@@ -54,7 +54,7 @@ final class OwnChangelog {
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {
                 throw explain(failure);
-            } catch (RuntimeException failure) { // of a pool that cannot begin
+            } catch (RuntimeException failure) { // of a pool that cannot be started
                 throw DatabaseUnreachableException.of(failure)
                         .<RuntimeException>map(unreachable -> unreachable)
                         .orElse(failure);

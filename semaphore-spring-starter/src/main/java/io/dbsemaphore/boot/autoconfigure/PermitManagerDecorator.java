@@ -3,13 +3,18 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.PermitManager;
 
 /**
- * Wraps what the {@link io.dbsemaphore.SemaphoreTemplate} of the auto-configuration works on, to see or change what goes
- * through it. A bean; of several the first in their order is the innermost. What the library itself acquires does not go
- * through it.
+ * Wraps the {@link PermitManager} that the {@link io.dbsemaphore.SemaphoreTemplate} of the auto-configuration uses, to
+ * observe or change its calls. A bean; if there are several, the first in their order is the innermost. The library's
+ * own acquires are not decorated.
  */
 @FunctionalInterface
 public interface PermitManagerDecorator {
 
-    /** Returns what is to be used instead of this manager. */
+    /**
+     * Decorates a manager.
+     *
+     * @param manager the manager to delegate to
+     * @return the manager to use instead
+     */
     PermitManager decorate(PermitManager manager);
 }

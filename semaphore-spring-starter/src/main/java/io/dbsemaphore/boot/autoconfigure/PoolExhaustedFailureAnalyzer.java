@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Explains that the pool had no connection left for a semaphore; what others waited for in vain is not ours to explain. */
+/** Explains that the pool had no connection left for the library. Does not handle other users of the pool. */
 final class PoolExhaustedFailureAnalyzer extends AbstractFailureAnalyzer<SQLTransientConnectionException> {
 
     private static final String LIBRARY = "io.dbsemaphore.jdbc.";
 
     private static final String ACTION = """
-            An acquire never uses the connection of a transaction that is open around it, so each transaction that \
-            acquires needs a second connection. Do one of these:
+            An acquire within an open transaction needs a second connection, because it does not use that of the \
+            transaction. Do one of these:
 
                 - Raise spring.datasource.hikari.maximum-pool-size: above the number of transactions that acquire at \
             the same time, plus semaphore.max-connections
@@ -23,7 +23,7 @@ final class PoolExhaustedFailureAnalyzer extends AbstractFailureAnalyzer<SQLTran
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, SQLTransientConnectionException cause) {
         if (cause.getCause() != null) {
-            return null; // no connection could be made: it is not the pool that is exhausted
+            return null; // no connection could be opened: the pool is not exhausted
         }
         boolean ours = Arrays.stream(cause.getStackTrace())
                 .anyMatch(frame -> frame.getClassName().startsWith(LIBRARY));

@@ -8,7 +8,7 @@ import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataPro
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 
-/** Compares the pool with what the library may take of it. */
+/** Compares the size of the pool with the number of connections that the library may use. */
 final class PoolSize {
 
     private static final Logger log = LoggerFactory.getLogger(PoolSize.class);
@@ -16,9 +16,9 @@ final class PoolSize {
     private PoolSize() {}
 
     /**
-     * Warns where the library may take the whole pool. Says nothing of pools that do not tell their size.
+     * Warns if the library may use the whole pool. Does not warn about pools of unknown size.
      *
-     * @return whether the pool has a connection for the library beside one of the application's
+     * @return whether the pool has a connection for the library in addition to one for the application
      */
     static boolean check(DataSource dataSource, int maxConnections, Stream<DataSourcePoolMetadataProvider> providers) {
         DataSourcePoolMetadata pool =
@@ -27,8 +27,8 @@ final class PoolSize {
         if (max != null && max >= 0 && max <= maxConnections) {
             log.warn(
                     "The pool of the semaphores' DataSource has at most {} connection(s), and semaphore.max-connections"
-                            + " allows the library {} of them: under load the application has none left, and an acquire"
-                            + " within a transaction may wait for itself. Raise"
+                            + " allows the library to use {} of them: under load none may be left for the application,"
+                            + " and an acquire within a transaction may block itself. Raise"
                             + " spring.datasource.hikari.maximum-pool-size, or lower semaphore.max-connections",
                     max,
                     maxConnections);

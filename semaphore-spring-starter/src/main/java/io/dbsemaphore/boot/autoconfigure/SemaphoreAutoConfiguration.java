@@ -35,11 +35,10 @@ import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Auto-configuration for semaphores in a database of the application: a {@link SemaphoreTemplate} to inject, a
- * {@link SemaphoreAdmin}, and the advice behind {@link io.dbsemaphore.annotation.WithPermits}.
+ * {@link SemaphoreAdmin}, and the advice for {@link io.dbsemaphore.annotation.WithPermits}.
  *
- * <p>Their entities, transactions and threads are inside of one {@link SemaphoreEngine}, so that no
- * {@code EntityManagerFactory} and no transaction manager of theirs is a bean, and the application's own configuration
- * goes on as if they were not there.
+ * <p>Entities, transactions and threads are internal to one {@link SemaphoreEngine}. No {@code EntityManagerFactory}
+ * and no transaction manager of the library is a bean, so that the application's own configuration is not affected.
  */
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
@@ -79,7 +78,7 @@ public final class SemaphoreAutoConfiguration {
                 BackgroundChangelog.timeToWait(properties.schemaWait(), beanFactory),
                 declaredSemaphores::createBy);
         if (!roomBesideTheApplication) {
-            engine.check(); // waits for the start, before the application needs the only connection
+            engine.check(); // waits for the engine to start, before the application needs the only connection
         }
         return engine;
     }
@@ -106,7 +105,7 @@ public final class SemaphoreAutoConfiguration {
         return new UnbracketedKeys(environment);
     }
 
-    /** Not lazy: a name that cannot be acquired is found at start. */
+    /** Not lazy: unknown names must be found at start. */
     @Bean
     @Lazy(false)
     AnnotatedNamesCheck annotatedNamesCheck(
@@ -139,7 +138,7 @@ public final class SemaphoreAutoConfiguration {
         return engine.maintenance();
     }
 
-    /** Not lazy, even where all beans are: what fails at start is to fail the application. */
+    /** Not lazy, even with lazy initialization: failures must be found at start. */
     @Bean
     @Lazy(false)
     SemaphoreLifecycle semaphoreLifecycle(
@@ -150,7 +149,7 @@ public final class SemaphoreAutoConfiguration {
         return new SemaphoreLifecycle(engine, declaredSemaphores, context, beanFactory);
     }
 
-    /** A bean that was named but is not there is a failure to explain, not a reason to do without semaphores. */
+    /** Also matches if the named bean does not exist, since that is a failure to explain, not a reason to back off. */
     static final class OnDataSource extends AnyNestedCondition {
 
         OnDataSource() {

@@ -2,7 +2,7 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import java.util.function.Supplier;
 
-/** The configuration of the application does not say how its semaphores are to work. */
+/** Thrown at start if the configuration of the semaphores is invalid. */
 final class SemaphoreConfigurationException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
@@ -13,8 +13,8 @@ final class SemaphoreConfigurationException extends IllegalStateException {
     /**
      * Creates an exception.
      *
-     * @param problem what is wrong, in a sentence
-     * @param action what to do about it, in a sentence
+     * @param problem what is wrong, as a sentence
+     * @param action what to do about it, as a sentence
      */
     SemaphoreConfigurationException(String problem, String action) {
         super(problem + " " + action);

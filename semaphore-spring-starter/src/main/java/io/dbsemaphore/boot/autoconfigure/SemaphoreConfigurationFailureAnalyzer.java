@@ -3,7 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Explains a configuration that does not say how semaphores are to work. */
+/** Explains an invalid configuration. */
 final class SemaphoreConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<SemaphoreConfigurationException> {
 
     @Override

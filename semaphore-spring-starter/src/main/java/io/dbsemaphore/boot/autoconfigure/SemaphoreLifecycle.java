@@ -8,17 +8,17 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Starts the semaphores before anything that runs application work, and stops them after it: when the application context
- * is paused or stopped, in a phase below those of web servers, listener containers, executors and schedulers.
+ * Starts the semaphores before application work and stops them after it when the application context is paused or
+ * stopped, in a phase below those of web servers, listener containers, executors and schedulers.
  *
- * <p>While the context is closed there is work beyond all phases: executors that are no {@code Lifecycle} await theirs when
- * they are destroyed, as Quartz does. Then the semaphores work until the engine is destroyed, which is after all
- * executors and before the pool.
+ * <p>While the context is being closed, application work continues after all phases: executors that are not
+ * {@code Lifecycle} beans wait for their tasks when they are destroyed, as Quartz does. In that case the semaphores
+ * work until the engine is destroyed, which happens after all executors and before the pool.
  */
 final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 
     /**
-     * Above 0, where beans without a phase of their own are, such as what suspends HikariCP for a checkpoint; below
+     * Above 0, the default phase, which the bean that suspends HikariCP for a checkpoint has; below
      * {@code ExecutorConfigurationSupport.DEFAULT_PHASE}, which is {@code Integer.MAX_VALUE / 2}.
      */
     static final int PHASE = 1024;
@@ -68,7 +68,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
 
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
-        if (event.getApplicationContext() == context) { // not a child of it
+        if (event.getApplicationContext() == context) { // not a child context
             closing = true;
             DestructionOrder.executorsBeforeEngine(beanFactory);
         }

@@ -4,12 +4,12 @@ import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Explains how the tables get into the database. */
+/** Explains how to create the tables. */
 final class SemaphoreTablesMissingFailureAnalyzer extends AbstractFailureAnalyzer<SemaphoreTablesMissingException> {
 
     private static final String DESCRIPTION = """
-            The tables of the semaphores are not all in the database: %1$ssemaphore, %1$spermit_request, \
-            %1$spermit, %1$ssemaphore_instance and %1$scapacity_change. They are looked for in the schema of the connections.""";
+            Tables of the semaphores are missing from the database: %1$ssemaphore, %1$spermit_request, %1$spermit, \
+            %1$ssemaphore_instance and %1$scapacity_change are required, in the schema of the connections.""";
 
     private static final String ACTION = """
             Do one of these:
@@ -23,15 +23,15 @@ final class SemaphoreTablesMissingFailureAnalyzer extends AbstractFailureAnalyze
                       - include:
                           file: %1$s
             %2$s
-                - Put the SQL script db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql of the library among the \
-            application's own migrations, such as those of Flyway
+                - Add the SQL script db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql of the library to the \
+            application's own migrations, for example with Flyway
 
-                - If they are in another schema (spring.liquibase.default-schema), make it the one of the connections: \
+                - If they are in another schema (spring.liquibase.default-schema), use it for the connections, too: \
             spring.datasource.hikari.schema
 
                 - Let the library run its changelog itself: semaphore.liquibase.enabled=true
 
-                - Do without semaphores: semaphore.enabled=false""";
+                - Disable semaphores: semaphore.enabled=false""";
 
     private static final String PREFIX_PARAMETER = """
 

@@ -7,17 +7,17 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * Finds semaphores that were meant to be configured, but are not: binding leaves out what has no capacity, be it that
- * this is misspelled, or that the name has a dot and what comes after it was taken for a property.
+ * Finds configured semaphores that were not bound: binding omits entries without a capacity, because it is misspelt, or
+ * because the name contains a dot and the part after it was taken for a property.
  */
 final class UnboundSemaphores {
 
     private UnboundSemaphores() {}
 
     /**
-     * Checks that all that is configured was bound.
+     * Checks that all configured entries were bound.
      *
-     * @throws SemaphoreConfigurationException naming the capacity that is missing
+     * @throws SemaphoreConfigurationException naming the missing capacity
      */
     static void refuse(Environment environment, SemaphoreProperties properties) {
         refuse(environment, "semaphore.semaphores", properties.semaphores().keySet());
@@ -32,7 +32,7 @@ final class UnboundSemaphores {
             if (!bound.contains(name)) {
                 throw new SemaphoreConfigurationException(
                         SemaphoreProperties.property(root, name) + ".capacity is missing.",
-                        "Set it. If this is but the beginning of a name, put the name in brackets: %s.[%s.example].capacity"
+                        "Set it. If this is only the beginning of a name, put the whole name in brackets: %s.[%s.example].capacity"
                                 .formatted(root, name));
             }
         }

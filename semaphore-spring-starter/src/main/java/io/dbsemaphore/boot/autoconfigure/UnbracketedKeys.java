@@ -10,8 +10,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.PropertySource;
 
 /**
- * Finds keys that are not what they were written as: without brackets binding drops all characters but letters, digits,
- * dashes and dots, so that {@code tenant:a} would make a semaphore {@code tenanta}.
+ * Finds keys that binding would change: without brackets it drops all characters except letters, digits, dashes and
+ * dots, so that {@code tenant:a} would create a semaphore {@code tenanta}.
  */
 final class UnbracketedKeys implements BeanFactoryPostProcessor {
 
@@ -26,7 +26,7 @@ final class UnbracketedKeys implements BeanFactoryPostProcessor {
     /**
      * Checks the keys before they are bound.
      *
-     * @throws SemaphoreConfigurationException naming the first that needs brackets
+     * @throws SemaphoreConfigurationException naming the first key that needs brackets
      */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
@@ -50,7 +50,7 @@ final class UnbracketedKeys implements BeanFactoryPostProcessor {
         String key = name.substring(root.length() + 1, Math.max(root.length() + 1, name.lastIndexOf('.')));
         if (!key.startsWith("[") && !KEPT.matcher(key).matches()) {
             throw new SemaphoreConfigurationException(
-                    "%s.%s has characters that are lost where a key is not in brackets.".formatted(root, key),
+                    "%s.%s contains characters that are lost unless the key is in brackets.".formatted(root, key),
                     "Write %s.[%s].capacity, or in YAML \"[%s]\" with the quotes.".formatted(root, key, key));
         }
     }

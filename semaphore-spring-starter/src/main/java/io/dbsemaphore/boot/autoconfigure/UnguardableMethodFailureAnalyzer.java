@@ -4,7 +4,7 @@ import io.dbsemaphore.aop.UnguardableMethodException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Explains why a method cannot be put under permits. */
+/** Explains why a method cannot be guarded. */
 final class UnguardableMethodFailureAnalyzer extends AbstractFailureAnalyzer<UnguardableMethodException> {
 
     @Override

@@ -4,7 +4,7 @@ import io.dbsemaphore.jdbc.UnsupportedDatabaseException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Explains which databases semaphores may be in. */
+/** Explains which databases are supported. */
 final class UnsupportedDatabaseFailureAnalyzer extends AbstractFailureAnalyzer<UnsupportedDatabaseException> {
 
     private static final String ACTION = """
@@ -12,12 +12,12 @@ final class UnsupportedDatabaseFailureAnalyzer extends AbstractFailureAnalyzer<U
 
                 - Set semaphore.datasource to the name of a DataSource bean whose database is one of %s
 
-                - Do without semaphores: semaphore.enabled=false""";
+                - Disable semaphores: semaphore.enabled=false""";
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, UnsupportedDatabaseException cause) {
         return new FailureAnalysis(
-                "Semaphores are not supported on %s, the database of the DataSource that was chosen for them."
+                "Semaphores are not supported on %s, the database of the DataSource chosen for them."
                         .formatted(cause.database()),
                 ACTION.formatted(cause.supported()),
                 cause);

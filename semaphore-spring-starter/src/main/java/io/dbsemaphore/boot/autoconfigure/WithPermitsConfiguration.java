@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 /**
- * The advice behind {@link io.dbsemaphore.annotation.WithPermits}. It is made before all ordinary beans, so it must not
- * depend on any: the operations are looked up by the first call, and the order is bound by hand.
+ * The advice for {@link io.dbsemaphore.annotation.WithPermits}. It is created before all ordinary beans and so must not
+ * depend on any: the operations are looked up by the first call, and the order is bound explicitly.
  */
 @Configuration(proxyBeanMethods = false)
 @Import(AutoProxyCreatorRegistrar.class)

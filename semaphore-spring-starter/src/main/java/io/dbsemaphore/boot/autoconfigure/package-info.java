@@ -1,10 +1,10 @@
 /**
- * The Spring Boot starter: makes the beans of the library from the properties under {@code semaphore}, on a
- * {@code DataSource} of the application, and explains what keeps it from starting.
+ * The Spring Boot starter: creates the beans of the library from the properties under {@code semaphore}, on a
+ * {@code DataSource} of the application, and explains failures at start.
  *
- * <p>Nothing in here is to disturb the application: no JPA type becomes a bean, Liquibase is run only where that was
- * asked for, and each bean backs off before the application's own. Depends on {@code semaphore-core} and Spring Boot,
- * and on Liquibase where it is there; nothing depends on this package.
+ * <p>It does not affect the application's own configuration: no JPA type becomes a bean, Liquibase runs only if enabled,
+ * and each bean backs off if the application defines its own. Depends on {@code semaphore-core} and Spring Boot, and
+ * optionally on Liquibase.
  */
 @NullMarked
 package io.dbsemaphore.boot.autoconfigure;

@@ -96,7 +96,7 @@ class SemaphoresEndpointIntegrationTests {
 
     @Test
     void doesNotKnowWhatIsNotThere() {
-        assertProblem(get(readOnly, "/nothing"), 404, "No semaphore is named 'nothing'");
+        assertProblem(get(readOnly, "/nothing"), 404, "There is no semaphore named 'nothing'");
     }
 
     @Test
@@ -194,7 +194,7 @@ class SemaphoresEndpointIntegrationTests {
         assertProblem(
                 post(writable, "/nothing", "{\"capacity\": 1}", null),
                 404,
-                "No semaphore is named 'nothing'. Nothing was changed.");
+                "There is no semaphore named 'nothing'. Nothing was changed.");
     }
 
     @Test

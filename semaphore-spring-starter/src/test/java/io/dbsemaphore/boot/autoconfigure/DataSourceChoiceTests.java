@@ -69,7 +69,7 @@ class DataSourceChoiceTests {
         host.withUserConfiguration(OnePrimary.class)
                 .withPropertyValues("semaphore.datasource=biling")
                 .run(context -> assertThatFailure(context)
-                        .hasMessageContaining("semaphore.datasource names the bean 'biling', which is not there")
+                        .hasMessageContaining("semaphore.datasource names the bean 'biling', which does not exist")
                         .hasMessageContaining("billing, orders"));
     }
 
@@ -78,7 +78,7 @@ class DataSourceChoiceTests {
         Hosts.bare()
                 .withPropertyValues("semaphore.datasource=billing")
                 .run(context -> assertThatFailure(context)
-                        .hasMessageContaining("semaphore.datasource names the bean 'billing', which is not there"));
+                        .hasMessageContaining("semaphore.datasource names the bean 'billing', which does not exist"));
     }
 
     @Test
@@ -86,7 +86,7 @@ class DataSourceChoiceTests {
         host.withPropertyValues("semaphore.datasource=jdbcTemplate")
                 .run(context -> assertThatFailure(context)
                         .hasMessageContaining(
-                                "semaphore.datasource names the bean 'jdbcTemplate', which is no DataSource"));
+                                "semaphore.datasource names the bean 'jdbcTemplate', which is not a DataSource"));
     }
 
     @Test

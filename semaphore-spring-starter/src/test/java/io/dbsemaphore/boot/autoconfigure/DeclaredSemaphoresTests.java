@@ -82,12 +82,7 @@ class DeclaredSemaphoresTests {
         assertThat(output.getOut().lines().filter(line -> line.contains("keeps its capacity")))
                 .singleElement()
                 .asString()
-                .contains(
-                        "WARN",
-                        "'backup'",
-                        "capacity 5",
-                        "the 3 that is configured",
-                        "semaphore.capacity-at-start=apply");
+                .contains("WARN", "'backup'", "capacity 5", "the configured 3", "semaphore.capacity-at-start=apply");
     }
 
     @Test

@@ -19,7 +19,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 @ExtendWith(OutputCaptureExtension.class)
 class FailureAnalysisIntegrationTests {
 
-    private static final String READ_ONLY = "The database of the semaphores is read-only. It says: ";
+    private static final String READ_ONLY = "The database of the semaphores is read-only. The database reports: ";
 
     private final TestDatabase.Schema database = TestDatabase.create();
 
@@ -44,7 +44,7 @@ class FailureAnalysisIntegrationTests {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains(
-                        "The database of the semaphores has binlog_format=STATEMENT, and refuses to write at READ COMMITTED")
+                        "The database of the semaphores has binlog_format=STATEMENT and rejects writes at READ COMMITTED")
                 .contains("set global binlog_format = 'ROW';");
     }
 

@@ -48,8 +48,8 @@ class FailureAnalysisTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("The tables of the semaphores are not all in the database: semaphore, permit_request, permit"
-                        + ", semaphore_instance and capacity_change.")
+                .contains("Tables of the semaphores are missing from the database: semaphore, permit_request, permit, "
+                        + "semaphore_instance and capacity_change are required")
                 .contains("<include file=\"db/dbsemaphore/changelog.xml\"/>")
                 .containsPattern("- include:\\R +file: db/dbsemaphore/changelog.xml")
                 .contains("semaphore.liquibase.enabled=true")
@@ -75,7 +75,7 @@ class FailureAnalysisTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("none of these is the only candidate or primary: billing, orders.")
+                .contains("there are several and none of them is primary: billing, orders.")
                 .contains("Set semaphore.datasource to the name of one of them, or make one of them @Primary.")
                 .doesNotContain("NoUniqueBeanDefinitionException");
     }
@@ -117,7 +117,7 @@ class FailureAnalysisTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("The database of the semaphores is read-only. It says: ")
+                .contains("The database of the semaphores is read-only. The database reports: ")
                 .contains("Connect to the primary: spring.datasource.url")
                 .contains("Set semaphore.datasource");
     }
@@ -132,7 +132,7 @@ class FailureAnalysisTests {
 
         fails(Host.class, url + ";ACCESS_MODE_DATA=r", "semaphore.liquibase.enabled=true");
 
-        assertThat(output).contains("The database of the semaphores is read-only. It says: ");
+        assertThat(output).contains("The database of the semaphores is read-only. The database reports: ");
     }
 
     @Test
@@ -181,7 +181,7 @@ class FailureAnalysisTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("The class " + FinalBackup.class.getName() + " has @WithPermits methods, but is final")
+                .contains("The class " + FinalBackup.class.getName() + " has @WithPermits methods but is final")
                 .contains("Remove final (in Kotlin: make the class open");
     }
 
@@ -208,7 +208,7 @@ class FailureAnalysisTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("The database of the semaphores cannot be reached. It says: Communications link failure")
+                .contains("The database of the semaphores cannot be reached: Communications link failure")
                 .contains("spring.datasource.url")
                 .contains("semaphore.enabled=false");
     }
@@ -220,8 +220,7 @@ class FailureAnalysisTests {
 
         fails(Host.class, url, "spring.datasource.username=sa", "spring.datasource.password=wrong");
 
-        assertThat(output)
-                .contains("The database of the semaphores cannot be reached. It says: Wrong user name or password");
+        assertThat(output).contains("The database of the semaphores cannot be reached: Wrong user name or password");
     }
 
     @Test
@@ -237,7 +236,7 @@ class FailureAnalysisTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("The table 'permit' is there, but it is not the one of the semaphores")
+                .contains("The table 'permit' exists, but is not that of the semaphores")
                 .contains("semaphore_id")
                 .contains("semaphore.table-prefix")
                 .contains("dbsemaphore.tablePrefix");
@@ -256,7 +255,7 @@ class FailureAnalysisTests {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains(
-                        "The changelog of the semaphores cannot make the table 'permit', since one of that name exists")
+                        "The changelog of the semaphores cannot create the table 'permit', because a table of that name exists")
                 .contains("semaphore.table-prefix");
     }
 
@@ -273,7 +272,7 @@ class FailureAnalysisTests {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains(
-                        "The changelog of the semaphores cannot make the table 'semaphore', since one of that name exists");
+                        "The changelog of the semaphores cannot create the table 'semaphore', because a table of that name exists");
     }
 
     @Test

@@ -18,7 +18,8 @@ class PoolSizeTests {
 
         assertThat(output)
                 .contains("WARN")
-                .contains("has at most 4 connection(s), and semaphore.max-connections allows the library 4 of them")
+                .contains(
+                        "has at most 4 connection(s), and semaphore.max-connections allows the library to use 4 of them")
                 .contains("Raise spring.datasource.hikari.maximum-pool-size, or lower semaphore.max-connections");
     }
 

@@ -79,7 +79,7 @@ class PrimaryKeyDemandIntegrationTests {
     private static void assertExplained(CapturedOutput output) {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("The MySQL server demands a primary key of each table")
+                .contains("The MySQL server requires a primary key for each table")
                 .contains("set persist sql_generate_invisible_primary_key = ON;");
     }
 
