@@ -12,6 +12,7 @@ public class AcquireInterruptedException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The semaphores that the request names. */
     private final String[] names;
 
     /**

@@ -12,6 +12,7 @@ public class AcquireOutcomeUnknownException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The external id of the request. */
     private final String externalId;
 
     /**

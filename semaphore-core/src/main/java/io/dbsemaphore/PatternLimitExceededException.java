@@ -8,6 +8,7 @@ public class PatternLimitExceededException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The semaphore that was to be created. */
     private final String name;
 
     /**

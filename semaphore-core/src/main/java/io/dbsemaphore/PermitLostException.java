@@ -11,6 +11,7 @@ public class PermitLostException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The external id of the grant. */
     private final String externalId;
 
     /**

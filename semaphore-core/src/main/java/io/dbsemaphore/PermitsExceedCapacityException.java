@@ -8,8 +8,11 @@ public class PermitsExceedCapacityException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The semaphore. */
     private final String name;
+    /** How many permits were requested. */
     private final int requested;
+    /** The capacity of the semaphore. */
     private final int capacity;
 
     /**

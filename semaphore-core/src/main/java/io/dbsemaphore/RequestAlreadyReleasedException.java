@@ -5,6 +5,7 @@ public class RequestAlreadyReleasedException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The external id of the request. */
     private final String externalId;
 
     /**

@@ -7,6 +7,7 @@ public class RequestConflictException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The external id of the request. */
     private final String externalId;
 
     /**

@@ -8,7 +8,9 @@ public class RequestInProgressException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The external id of the request. */
     private final String externalId;
+    /** The owner that holds the request. */
     private final String owner;
 
     /**

@@ -5,7 +5,9 @@ public class SemaphoreInUseException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The semaphore. */
     private final String name;
+    /** How many permits are held. */
     private final long held;
 
     /**

@@ -9,6 +9,7 @@ public class SemaphoreNotFoundException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The names that do not exist. */
     private final String[] names;
 
     /**

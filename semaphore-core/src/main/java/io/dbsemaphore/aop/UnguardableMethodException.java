@@ -7,7 +7,9 @@ public final class UnguardableMethodException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The method, and what is wrong with it. */
     private final String problem;
+    /** What to do about it. */
     private final String action;
 
     /** Creates an exception. The first sentence of {@code problemAndAction} is the problem, the rest is the action. */

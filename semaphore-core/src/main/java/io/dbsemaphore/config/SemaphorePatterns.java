@@ -31,26 +31,47 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
      */
     public record Match(String pattern, int capacity) {}
 
-    /** Checks the globs and numbers. */
+    /**
+     * Checks the patterns and numbers.
+     *
+     * @param capacities the capacity for each pattern
+     * @param maxSemaphores how many semaphores the patterns may create in total
+     */
     public SemaphorePatterns {
         capacities = Map.copyOf(capacities);
         capacities.forEach(SemaphorePatterns::check);
         Setting.atLeast(1, "the patterns could not make any").check("semaphore.max-pattern-semaphores", maxSemaphores);
     }
 
-    /** The same with one more pattern. */
+    /**
+     * Adds a pattern.
+     *
+     * @param pattern the pattern, with at least one {@code *}
+     * @param capacity the capacity of the semaphores that it creates, at least 0
+     * @return the changed patterns
+     */
     public SemaphorePatterns withPattern(String pattern, int capacity) {
         Map<String, Integer> more = new HashMap<>(capacities);
         more.put(pattern, capacity);
         return new SemaphorePatterns(more, maxSemaphores);
     }
 
-    /** The same with another {@link #maxSemaphores}. */
+    /**
+     * Sets how many semaphores the patterns may create in total.
+     *
+     * @param value the number, at least 1
+     * @return the changed patterns
+     */
     public SemaphorePatterns withMaxSemaphores(int value) {
         return new SemaphorePatterns(capacities, value);
     }
 
-    /** The pattern by which a semaphore of this name would be made. */
+    /**
+     * Finds the pattern that a semaphore would be created by; of several that match, the longest.
+     *
+     * @param name the name of the semaphore
+     * @return the pattern; empty if none matches
+     */
     public Optional<Match> match(String name) {
         return capacities.entrySet().stream()
                 .filter(pattern -> PatternMatchUtils.simpleMatch(pattern.getKey(), name))

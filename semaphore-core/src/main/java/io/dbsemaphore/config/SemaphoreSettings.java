@@ -142,12 +142,18 @@ public final class SemaphoreSettings {
         this.values = values;
     }
 
-    /** The defaults. */
+    /** {@return the defaults} */
     public static SemaphoreSettings defaults() {
         return DEFAULTS;
     }
 
-    /** The value of a setting: what was set, or else its default. */
+    /**
+     * Returns the value of a setting, or its default if it was not set.
+     *
+     * @param <T> the type of the value
+     * @param setting the setting
+     * @return the value
+     */
     @SuppressWarnings("unchecked") // with() lets in only values of the setting's own type
     public <T> T get(Setting<T> setting) {
         Object value = values.get(setting);
@@ -155,9 +161,13 @@ public final class SemaphoreSettings {
     }
 
     /**
-     * The same settings but for one.
+     * Changes a setting.
      *
-     * @throws IllegalArgumentException when the value cannot work
+     * @param <T> the type of the value
+     * @param setting the setting
+     * @param value the new value
+     * @return the changed settings
+     * @throws IllegalArgumentException if the value is out of bounds
      */
     public <T> SemaphoreSettings with(Setting<T> setting, T value) {
         setting.check(value);
@@ -167,9 +177,10 @@ public final class SemaphoreSettings {
     }
 
     /**
-     * Returns these settings, whose values fit each other.
+     * Checks that the values are consistent with each other.
      *
-     * @throws IllegalArgumentException when they do not
+     * @return these settings
+     * @throws IllegalArgumentException if they are not
      */
     public SemaphoreSettings requireConsistent() {
         atMost(get(MAX_TTL), "requests without a TTL would be refused by semaphore.max-ttl")

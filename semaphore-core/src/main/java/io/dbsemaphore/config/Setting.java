@@ -35,7 +35,7 @@ public final class Setting<T> {
         this.checks = checks;
     }
 
-    /** The name of the property by which an application with the starter sets it. */
+    /** {@return the property that sets it in an application with the starter} */
     public String property() {
         return property;
     }

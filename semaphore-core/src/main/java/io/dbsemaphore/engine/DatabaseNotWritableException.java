@@ -4,21 +4,22 @@ import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.util.Optional;
 
-/** The database of the semaphores is there, but lets nobody, or not us, write. */
+/** Thrown when the database of the semaphores can be reached but rejects writes. */
 public final class DatabaseNotWritableException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Why a database refuses writes. */
+    /** The reason why a database rejects writes. */
     public enum Reason {
 
-        /** A replica, a server in read-only mode, or connections that are read-only. */
+        /** The server is a replica or in read-only mode, or the connections are read-only. */
         READ_ONLY,
 
-        /** MySQL and MariaDB write statements to the binary log, which is not possible at {@code READ COMMITTED}. */
+        /** MySQL or MariaDB with {@code binlog_format=STATEMENT}, which rejects writes at {@code READ COMMITTED}. */
         STATEMENT_BINLOG
     }
 
+    /** Why the database rejects writes. */
     private final Reason reason;
 
     private DatabaseNotWritableException(Reason reason, Throwable cause) {
@@ -32,7 +33,12 @@ public final class DatabaseNotWritableException extends SemaphoreException {
         this.reason = reason;
     }
 
-    /** The exception to throw instead, where the database refused to write for one of these reasons. */
+    /**
+     * Translates a failure that was caused by a rejected write.
+     *
+     * @param failure the failure
+     * @return the exception to throw instead; empty if the failure has another cause
+     */
     public static Optional<DatabaseNotWritableException> of(Throwable failure) {
         if (SqlErrors.isReadOnly(failure)) {
             return Optional.of(new DatabaseNotWritableException(Reason.READ_ONLY, failure));
@@ -42,7 +48,7 @@ public final class DatabaseNotWritableException extends SemaphoreException {
                 : Optional.empty();
     }
 
-    /** Why. */
+    /** {@return why the database rejects writes} */
     public Reason reason() {
         return reason;
     }

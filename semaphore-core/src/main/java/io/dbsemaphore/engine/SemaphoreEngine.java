@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /**
- * The semaphores of one database, as one JVM uses them: what an application without the starter makes, once for each
- * {@code DataSource}, and closes before the pool.
+ * The semaphores of one database, as used by one JVM. An application without the starter creates one engine for each
+ * {@code DataSource}, and closes it before the connection pool.
  *
  * <pre>{@code
  * try (SemaphoreEngine engine = new SemaphoreEngine(dataSource, SemaphoreSettings.defaults())) {
@@ -26,8 +26,8 @@ import javax.sql.DataSource;
  * }
  * }</pre>
  *
- * <p>It can be {@linkplain #shutDown stopped} and {@linkplain #start started} again, any number of times; only
- * {@link #close} is for good.
+ * <p>An engine can be {@linkplain #shutDown stopped} and {@linkplain #start started} again any number of times; only
+ * {@link #close} is final. Thread-safe.
  */
 public final class SemaphoreEngine implements AutoCloseable {
 
@@ -36,21 +36,29 @@ public final class SemaphoreEngine implements AutoCloseable {
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance;
 
-    /** Makes an engine without patterns and listeners. */
+    /**
+     * Creates an engine without patterns, listeners and owner liveness.
+     *
+     * @param dataSource the host's own data source, which its transactions use
+     * @param settings the settings
+     */
     public SemaphoreEngine(DataSource dataSource, SemaphoreSettings settings) {
         this(dataSource, settings, SemaphorePatterns.NONE, List::of, List::of);
     }
 
     /**
-     * Makes an engine. The tables must be there.
+     * Creates an engine. The tables must exist.
      *
-     * @param dataSource the host's own, on which it has its transactions
-     * @param semaphoreListeners asked with each event, so that they may be made after the engine
-     * @param ownerLiveness asked with each release of orphans
-     * @throws SemaphoreTablesMissingException when the changelog has not run
-     * @throws DatabaseNotWritableException when it refuses writes
-     * @throws io.dbsemaphore.jdbc.UnsupportedDatabaseException when the database is none that is supported
-     * @throws org.springframework.dao.DataAccessException when it cannot be reached
+     * @param dataSource the host's own data source, which its transactions use
+     * @param settings the settings
+     * @param patterns the semaphores that are created on first use
+     * @param semaphoreListeners supplies the listeners, for each event, so that they may be created after the engine
+     * @param ownerLiveness supplies the liveness checks, for each release of orphans
+     * @throws SemaphoreTablesMissingException if the tables do not exist
+     * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
+     * @throws DatabaseNotWritableException if the database rejects writes
+     * @throws io.dbsemaphore.jdbc.UnsupportedDatabaseException if the database is not supported
+     * @throws org.springframework.dao.DataAccessException if the database cannot be reached
      */
     public SemaphoreEngine(
             DataSource dataSource,
@@ -84,12 +92,18 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Makes an engine that starts on a thread of its own, so that an application can do other things meanwhile. Whatever
-     * uses the engine waits for its start; {@link #start} does, too. If the start fails, each of them throws what it failed
-     * with, as the {@linkplain #SemaphoreEngine constructor} would.
+     * Creates an engine that starts on a thread of its own ({@code semaphore-start}), so that the application can
+     * continue to start meanwhile. Every use of the engine waits for its start, {@link #start} too. If the start fails,
+     * each use throws the exception that the {@linkplain #SemaphoreEngine constructor} would have thrown.
      *
-     * @param schemaWait how long to wait for tables that are not there yet, since something else makes them
-     * @param onceOpen what is done as soon as the tables are there, before anything else; its failure is one of the start
+     * @param dataSource the host's own data source, which its transactions use
+     * @param settings the settings
+     * @param patterns the semaphores that are created on first use
+     * @param semaphoreListeners supplies the listeners, for each event
+     * @param ownerLiveness supplies the liveness checks, for each release of orphans
+     * @param schemaWait how long to wait for tables that do not exist yet because something else creates them
+     * @param onceOpen called on that thread as soon as the tables exist; if it fails, the start fails
+     * @return the engine
      */
     public static SemaphoreEngine inBackground(
             DataSource dataSource,
@@ -113,52 +127,57 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Begins the maintenance by schedule; without it an engine does only what it is asked to. An engine that was
-     * {@linkplain #shutDown stopped} works again, as another instance to the database.
+     * Starts the scheduled maintenance; without it an engine runs no tasks of its own. If the engine was
+     * {@linkplain #shutDown stopped}, it is started again, as a new instance in the database.
      *
-     * @throws IllegalStateException when it is closed
-     * @throws RuntimeException when it was to start in the background, and that failed
+     * @throws IllegalStateException if the engine is closed
+     * @throws RuntimeException if it was to start in the background and failed
      */
     public void start() {
         runs.start();
     }
 
-    /** What the schedule does, and an operator may. */
+    /** {@return the maintenance tasks} */
     public SemaphoreMaintenance maintenance() {
         return maintenance;
     }
 
-    /** What a {@link io.dbsemaphore.SemaphoreTemplate} is made of. */
+    /** {@return the manager that a {@link io.dbsemaphore.SemaphoreTemplate} is created with} */
     public PermitManager permitManager() {
         return permitManager;
     }
 
-    /** What operators do. */
+    /** {@return the operations for administrators} */
     public SemaphoreAdmin admin() {
         return admin;
     }
 
     /**
-     * Stops what this JVM does until it is {@linkplain #start started} again: stops granting, waits a bounded time for work
-     * under way, releases what is still held, except what has no time to live, and gives back all connections. Meanwhile
-     * an acquire throws {@link io.dbsemaphore.SemaphoreClosedException}. To be called before the pool is suspended.
+     * Stops the engine until it is {@linkplain #start started} again: acquires no longer succeed and throw
+     * {@link io.dbsemaphore.SemaphoreClosedException}; work that holds permits has time to end; grants with a time to
+     * live that are still held are released; all connections are returned. Blocks for up to
+     * {@code semaphore.shutdown-timeout} (20 seconds) and 20 seconds for the database. Call it before the pool is
+     * suspended.
      */
     public void shutDown() {
         runs.stop();
     }
 
-    /** {@linkplain #shutDown Stops} for good, and gives up the persistence unit. To be called before the pool is closed. */
+    /**
+     * {@linkplain #shutDown Stops} the engine for good, and closes its persistence unit. Call it before the pool is
+     * closed.
+     */
     @Override
     public void close() {
         runs.close();
     }
 
     /**
-     * Reads from each table, and writes to no row of one, in a transaction of its own.
+     * Reads from each table, and writes to no row, in a transaction of its own.
      *
-     * @throws SemaphoreTablesMissingException when the changelog has not run
-     * @throws DatabaseNotWritableException when it refuses writes
-     * @throws org.springframework.dao.DataAccessException when the database cannot be reached, or denies it
+     * @throws SemaphoreTablesMissingException if the tables do not exist
+     * @throws DatabaseNotWritableException if the database rejects writes
+     * @throws org.springframework.dao.DataAccessException if the database cannot be reached, or denies access
      */
     public void check() {
         runs.check();

@@ -3,19 +3,27 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.SemaphoreException;
 import java.util.List;
 
-/** A table of the name of ours lacks columns: it is another application's, or of an older version of the library. */
+/**
+ * Thrown when a table lacks columns because it belongs to another application or to an older version of the library.
+ */
 public final class SemaphoreTableMismatchException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The name of the table, including the prefix. */
     private final String table;
+    /** The missing columns. */
     private final String[] missingColumns;
+    /** Whether the table belongs to another application. */
     private final boolean foreign;
 
     /**
      * Creates an exception.
      *
-     * @param foreign whether it has so little in common with ours that it must be somebody else's
+     * @param table the name of the table, including the prefix
+     * @param missingColumns the missing columns
+     * @param foreign whether so many columns are missing that the table must belong to another application
+     * @param cause the error of the database
      */
     public SemaphoreTableMismatchException(
             String table, List<String> missingColumns, boolean foreign, Throwable cause) {
@@ -30,17 +38,17 @@ public final class SemaphoreTableMismatchException extends SemaphoreException {
         this.foreign = foreign;
     }
 
-    /** The name of the table, with the prefix. */
+    /** {@return the name of the table, including the prefix} */
     public String table() {
         return table;
     }
 
-    /** The columns that it lacks. */
+    /** {@return the missing columns} */
     public List<String> missingColumns() {
         return List.of(missingColumns);
     }
 
-    /** Whether it has so little in common with ours that it must be somebody else's. */
+    /** {@return whether so many columns are missing that the table must belong to another application} */
     public boolean isForeign() {
         return foreign;
     }

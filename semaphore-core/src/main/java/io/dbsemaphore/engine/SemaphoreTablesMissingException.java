@@ -2,17 +2,23 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
 
-/** The tables of the semaphores are not in the database. */
+/** Thrown when tables of the semaphores do not exist. */
 public class SemaphoreTablesMissingException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Where the changelog is on the class path. */
+    /** The location of the changelog on the class path. */
     public static final String CHANGELOG = "db/dbsemaphore/changelog.xml";
 
+    /** The configured prefix of the table names. */
     private final String tablePrefix;
 
-    /** Creates an exception. */
+    /**
+     * Creates an exception.
+     *
+     * @param tablePrefix the configured prefix of the table names
+     * @param cause the error of the database
+     */
     public SemaphoreTablesMissingException(String tablePrefix, Throwable cause) {
         super(
                 "The tables %ssemaphore, %<spermit_request, %<spermit, %<ssemaphore_instance and %<scapacity_change are not all in the database."
@@ -22,7 +28,7 @@ public class SemaphoreTablesMissingException extends SemaphoreException {
         this.tablePrefix = tablePrefix;
     }
 
-    /** The configured prefix of their names. */
+    /** {@return the configured prefix of the table names} */
     public String tablePrefix() {
         return tablePrefix;
     }

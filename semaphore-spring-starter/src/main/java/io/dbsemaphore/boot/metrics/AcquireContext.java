@@ -18,17 +18,17 @@ public final class AcquireContext extends Observation.Context {
         this.semaphore = semaphore;
     }
 
-    /** What is asked for. */
+    /** {@return what is requested} */
     public AcquireRequest request() {
         return request;
     }
 
-    /** The semaphore as it is configured, or the pattern that matches; {@code several} where there are more. */
+    /** {@return the semaphore as it is configured, or the pattern that matches; {@code several} if there are more} */
     public String semaphore() {
         return semaphore;
     }
 
-    /** {@code granted}, {@code refused} or {@code failed}; {@code unknown} before its end. */
+    /** {@return {@code granted}, {@code refused} or {@code failed}; {@code unknown} before its end} */
     public String outcome() {
         return outcome;
     }
