@@ -65,7 +65,7 @@ class FailureAnalysisTests {
 
         assertThat(output)
                 .contains(
-                        "app_semaphore, app_permit_request, app_permit, app_semaphore_instance and app_capacity_change.")
+                        "app_semaphore, app_permit_request, app_permit, app_semaphore_instance and app_capacity_change are required")
                 .contains("spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_");
     }
 
