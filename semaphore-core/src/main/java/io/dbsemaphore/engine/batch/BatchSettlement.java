@@ -13,7 +13,6 @@ import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
@@ -29,6 +28,7 @@ final class BatchSettlement {
     private final Contention contention;
     private final BatchLimits limits;
     private final boolean closed;
+    private final QueueClock clock;
     private final List<AcquireCommand> toUndo = new ArrayList<>();
 
     /**
@@ -37,12 +37,18 @@ final class BatchSettlement {
      * @param closed whether nothing is to be tried again
      */
     BatchSettlement(
-            ReadyQueue ready, WaitQueues waitQueues, Contention contention, BatchLimits limits, boolean closed) {
+            ReadyQueue ready,
+            WaitQueues waitQueues,
+            Contention contention,
+            BatchLimits limits,
+            boolean closed,
+            QueueClock clock) {
         this.ready = ready;
         this.waitQueues = waitQueues;
         this.contention = contention;
         this.limits = limits;
         this.closed = closed;
+        this.clock = clock;
     }
 
     /** What was granted although its caller is gone, or may have been: to be undone once the lock is released. */
@@ -107,8 +113,8 @@ final class BatchSettlement {
         contention.contested();
         Deadline until = acquire.postponedUntil();
         if (until == null) {
-            acquire.setPostponedUntil(Deadline.in(limits.lockWait()));
-        } else if (until.isPassed()) {
+            acquire.setPostponedUntil(clock.in(limits.lockWait()));
+        } else if (clock.isPassed(until)) {
             acquire.setPostponedUntil(null);
             CannotAcquireLockException failure =
                     new CannotAcquireLockException("A row of the semaphores %s was locked by another transaction for %s"
@@ -119,8 +125,7 @@ final class BatchSettlement {
             }
         }
         // one that was not postponed before may wait for the row at once
-        pauseAndTryAgain(
-                acquire, again ? Duration.ofMillis(ThreadLocalRandom.current().nextLong(2, 20)) : Duration.ZERO);
+        pauseAndTryAgain(acquire, again ? Duration.ofMillis(2 + clock.random(18)) : Duration.ZERO);
     }
 
     /**
@@ -167,7 +172,8 @@ final class BatchSettlement {
             }
             acquire.decide(shown);
         } else if ((conflict || !mayBeOthersFault) && isWorthAnother(acquire, shown, failure, unreachable)) {
-            pauseAndTryAgain(acquire, conflict ? Duration.ZERO : RetryLimit.pauseAfter(acquire.attempts()));
+            pauseAndTryAgain(
+                    acquire, conflict ? Duration.ZERO : RetryLimit.pauseAfter(acquire.attempts(), clock::random));
         } else if (mayBeOthersFault) {
             acquire.isolate();
             again(acquire);
@@ -178,22 +184,21 @@ final class BatchSettlement {
 
     private boolean isWorthAnother(
             QueuedAcquire acquire, RuntimeException shown, Throwable failure, boolean unreachable) {
-        boolean worthIt = RetryLimit.remain(failure, acquire.failed(shown), limits.maxAttempts(), acquire.begunAt())
-                && (!SqlErrors.isLockWait(failure) || isInTime(acquire));
-        boolean waits =
-                acquire.command().isWillingToWait() && !acquire.deadline().isPassed();
+        boolean worthIt =
+                RetryLimit.remain(failure, acquire.failed(shown), limits.maxAttempts(), clock.now() - acquire.begunAt())
+                        && (!SqlErrors.isLockWait(failure) || isInTime(acquire));
+        boolean waits = acquire.command().isWillingToWait() && !clock.isPassed(acquire.deadline());
         return worthIt || (waits && (unreachable || SqlErrors.isVictim(failure)));
     }
 
     /** Whether a row may be waited for, in all attempts taken together, although its caller does not wait for permits. */
     private boolean isInTime(QueuedAcquire acquire) {
         return !acquire.isWaitOver()
-                || !Deadline.after(acquire.deadline().nanos(), limits.lockWait())
-                        .isPassed();
+                || !clock.isPassed(Deadline.after(acquire.deadline().nanos(), limits.lockWait()));
     }
 
     private void pauseAndTryAgain(QueuedAcquire acquire, Duration pause) {
-        acquire.pauseUntil(Deadline.in(pause));
+        acquire.pauseUntil(clock.in(pause));
         again(acquire);
     }
 

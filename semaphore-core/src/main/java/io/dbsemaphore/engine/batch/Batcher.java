@@ -277,7 +277,7 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
             blocked(item, failure);
         } else {
             int attempts = item.failed();
-            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), item.begunAt())) {
+            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), System.nanoTime() - item.begunAt())) {
                 again(item, Duration.ofMillis(20L * attempts));
             } else {
                 item.answer()

@@ -87,7 +87,7 @@ public final class BatchingGranter implements AutoCloseable {
      */
     public BatchingGranter(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
         batching = limits.maxBatchSize() > 1;
-        queue = new GrantQueue(limits, certifiesWrites);
+        queue = new GrantQueue(limits, certifiesWrites, QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal);
         timer = new AcquireTimer(deadlines, with.threads());
         poller = new AvailabilityPoller(queue.waiters(), with.availability(), with.threads(), this::signal);
@@ -175,7 +175,7 @@ public final class BatchingGranter implements AutoCloseable {
 
     private static QueuedAcquire queued(AcquireCommand command, WaitTime wait) {
         command.setWillingToWait(wait.willingToWait());
-        return new QueuedAcquire(command, wait.deadline());
+        return new QueuedAcquire(command, wait.deadline(), QueueClock.SYSTEM);
     }
 
     /** Returns whether it is to be tried now. */

@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Keeps the batches of this instance apart from those of other instances that grant the same semaphores. After a batch has
@@ -32,14 +31,19 @@ final class ConflictBackOff {
     private final Map<String, Contested> contested = new HashMap<>();
     private final Map<String, Long> pausedUntil = new HashMap<>();
     private final boolean takesTurns;
+    private final QueueClock clock;
 
     /** What is known of one contested semaphore. Instants are of this JVM's monotonic clock. */
     private static final class Contested {
 
         private int conflictsInARow;
         private long conflictAt;
-        private long grantedAt = System.nanoTime() - SLICE;
+        private long grantedAt;
         private long sliceBegunAt;
+
+        private Contested(long now) {
+            grantedAt = now - SLICE;
+        }
 
         private boolean isOver(long now) {
             return now - conflictAt > CONTESTED;
@@ -51,22 +55,23 @@ final class ConflictBackOff {
      *
      * @param takesTurns whether contested semaphores are left to others after a time slice
      */
-    ConflictBackOff(boolean takesTurns) {
+    ConflictBackOff(boolean takesTurns, QueueClock clock) {
         this.takesTurns = takesTurns;
+        this.clock = clock;
     }
 
     /** A batch failed for the sake of another transaction. Its semaphores pause until the same instant, to be tried together. */
     void conflict(Collection<String> names) {
-        long now = System.nanoTime();
+        long now = clock.now();
         contested.values().removeIf(state -> state.isOver(now));
         int before = 0;
         for (String name : names) {
-            Contested state = contested.computeIfAbsent(name, each -> new Contested());
+            Contested state = contested.computeIfAbsent(name, each -> new Contested(now));
             state.conflictAt = now;
             before = Math.max(before, state.conflictsInARow++);
         }
         long longest = FIRST << Math.min(before, MAX_DOUBLINGS);
-        long until = now + ThreadLocalRandom.current().nextLong(longest);
+        long until = now + clock.random(longest);
         names.forEach(name -> pausedUntil.put(name, until));
     }
 
@@ -82,7 +87,7 @@ final class ConflictBackOff {
     }
 
     private void granted(String name, Contested state) {
-        long now = System.nanoTime();
+        long now = clock.now();
         if (now - state.grantedAt >= SLICE) {
             state.sliceBegunAt = now;
         }
@@ -90,14 +95,14 @@ final class ConflictBackOff {
         if (state.isOver(now)) {
             contested.remove(name);
         } else if (now - state.sliceBegunAt >= SLICE) {
-            pausedUntil.put(name, now + SLICE + ThreadLocalRandom.current().nextLong(SLICE / 2));
+            pausedUntil.put(name, now + SLICE + clock.random(SLICE / 2));
         }
     }
 
     /** Ends the pauses that are over. */
     void endPauses() {
         if (!pausedUntil.isEmpty()) {
-            long now = System.nanoTime();
+            long now = clock.now();
             pausedUntil.values().removeIf(until -> until - now <= 0);
         }
     }
@@ -109,7 +114,7 @@ final class ConflictBackOff {
 
     /** How long until the first pause is over; {@link Long#MAX_VALUE} when there is none. */
     long nanosToEnd() {
-        long now = System.nanoTime();
+        long now = clock.now();
         return pausedUntil.values().stream()
                 .mapToLong(until -> Math.max(0, until - now))
                 .min()

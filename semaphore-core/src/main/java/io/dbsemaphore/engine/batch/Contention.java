@@ -19,18 +19,22 @@ final class Contention {
     private static final Duration CONTESTED = Duration.ofSeconds(1);
 
     private final int maxWaitingBatches;
+    private final QueueClock clock;
     private int waitingBatches;
     private int inFlight;
-    private Deadline contestedUntil = Deadline.in(Duration.ZERO);
-    private Deadline contendedUntil = Deadline.in(Duration.ZERO);
+    private Deadline contestedUntil;
+    private Deadline contendedUntil;
 
     /**
      * Begins with nothing in flight.
      *
      * @param maxWaitingBatches how many batches at a time may wait for rows that others have locked
      */
-    Contention(int maxWaitingBatches) {
+    Contention(int maxWaitingBatches, QueueClock clock) {
         this.maxWaitingBatches = maxWaitingBatches;
+        this.clock = clock;
+        contestedUntil = clock.in(Duration.ZERO);
+        contendedUntil = clock.in(Duration.ZERO);
     }
 
     /** A batch of so many orders begins. */
@@ -43,14 +47,14 @@ final class Contention {
     void end(int commands, boolean isWaiting) {
         waitingBatches -= isWaiting ? 1 : 0;
         if (inFlight >= MANY) {
-            contendedUntil = Deadline.in(CONTENTION_PERSISTS);
+            contendedUntil = clock.in(CONTENTION_PERSISTS);
         }
         inFlight -= commands;
     }
 
     /** Somebody else had locked a row. */
     void contested() {
-        contestedUntil = Deadline.in(CONTESTED);
+        contestedUntil = clock.in(CONTESTED);
     }
 
     /** Whether another batch may wait for a row. */
@@ -60,16 +64,16 @@ final class Contention {
 
     /** Whether a batch does better to wait for its row at its first attempt: few callers lose by that, or others are at it. */
     boolean waitsAtFirst(int queued) {
-        return queued < MANY || !contestedUntil.isPassed();
+        return queued < MANY || !clock.isPassed(contestedUntil);
     }
 
     /** Whether other nodes are at the same rows, or batches wait for such: in the database's line, then. */
     boolean isWithOthers() {
-        return waitingBatches > 0 || !contestedUntil.isPassed();
+        return waitingBatches > 0 || !clock.isPassed(contestedUntil);
     }
 
     /** Whether so many callers are at it that nobody should do alone what it wants. */
     boolean isAboveThreshold(int queued) {
-        return queued + inFlight >= MANY || !contendedUntil.isPassed();
+        return queued + inFlight >= MANY || !clock.isPassed(contendedUntil);
     }
 }

@@ -6,7 +6,6 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
 import java.util.Collection;
@@ -28,12 +27,13 @@ final class GrantQueue {
     private final QueueLock lock = new QueueLock();
     private final BatchLimits limits;
     private final Contention contention;
-    private final ReadyQueue ready = new ReadyQueue();
-    private final InFlightNames inFlight = new InFlightNames();
-    private final HandoverPauses pauses = new HandoverPauses();
+    private final QueueClock clock;
+    private final ReadyQueue ready;
+    private final InFlightNames inFlight;
+    private final HandoverPauses pauses;
     private final ConflictBackOff backOff;
-    private final WaitQueues waitQueues = new WaitQueues(pauses::isPaused);
-    private final PolledWaiters waiters = new PolledWaiters(lock, inFlight, waitQueues, pauses, this::wake);
+    private final WaitQueues waitQueues;
+    private final PolledWaiters waiters;
     private boolean closed;
     private long tickets;
 
@@ -69,10 +69,16 @@ final class GrantQueue {
      *
      * @param certifiesWrites whether the server is one of several that are written to
      */
-    GrantQueue(BatchLimits limits, boolean certifiesWrites) {
+    GrantQueue(BatchLimits limits, boolean certifiesWrites, QueueClock clock) {
         this.limits = limits;
-        contention = new Contention(limits.maxWaiting());
-        backOff = new ConflictBackOff(certifiesWrites);
+        this.clock = clock;
+        contention = new Contention(limits.maxWaiting(), clock);
+        ready = new ReadyQueue(clock);
+        inFlight = new InFlightNames(clock);
+        pauses = new HandoverPauses(clock);
+        backOff = new ConflictBackOff(certifiesWrites, clock);
+        waitQueues = new WaitQueues(pauses::isPaused, clock);
+        waiters = new PolledWaiters(lock, inFlight, waitQueues, pauses, this::wake);
     }
 
     /**
@@ -129,7 +135,7 @@ final class GrantQueue {
             });
             Set<String> awaited = selection.awaited();
             members.forEach(pending -> pending.setRowAwaited(!awaited.isEmpty()));
-            Batch batch = new Batch(members, names, awaited, inFlight.begin(names, awaited), System.nanoTime());
+            Batch batch = new Batch(members, names, awaited, inFlight.begin(names, awaited), clock.now());
             contention.begin(members.size(), batch.isWaiting());
             return batch;
         });
@@ -214,7 +220,7 @@ final class GrantQueue {
     }
 
     private BatchSettlement newSettlement() {
-        return new BatchSettlement(ready, waitQueues, contention, limits, closed);
+        return new BatchSettlement(ready, waitQueues, contention, limits, closed, clock);
     }
 
     private Settled end(Batch batch, BatchSettlement settlement) {
@@ -263,7 +269,7 @@ final class GrantQueue {
             if (isQueued) {
                 ready.remove(pending);
             }
-            pending.pauseUntil(Deadline.in(Duration.ZERO));
+            pending.pauseUntil(clock.in(Duration.ZERO));
             if (isQueued) {
                 ready.add(pending);
             } else if (pending.place() == Place.WAIT_QUEUE) {

@@ -39,56 +39,69 @@ final class HandoverPauses {
 
     private final Map<String, Observed> observed = new LinkedHashMap<>(16, 0.75f, true);
     private final Set<String> paused = new HashSet<>();
+    private final QueueClock clock;
+
+    HandoverPauses(QueueClock clock) {
+        this.clock = clock;
+    }
 
     /** What is known of one semaphore. Instants are of this JVM's monotonic clock. */
     private static final class Observed {
 
         private long fence;
-        private long changedAt = System.nanoTime();
-        private long grantedAt = System.nanoTime();
+        private long changedAt;
+        private long grantedAt;
         private @Nullable Long grantedElsewhereAt;
         private boolean isUnanswered;
         private boolean othersWait;
-        private long pauseBegunAt = System.nanoTime() - EVERY;
+        private long pauseBegunAt;
         private long pauseNanos;
-        private long announcedAt = System.nanoTime() - EVERY;
+        private long announcedAt;
+
+        private Observed(long fence, long now) {
+            this.fence = fence;
+            changedAt = now;
+            grantedAt = now;
+            pauseBegunAt = now - EVERY;
+            announcedAt = now - EVERY;
+        }
 
         /** Compares the fence with the last that was seen, or left. */
-        private void see(long seen) {
+        private void see(long seen, long now) {
             long raised = seen - fence;
             if (raised >= ANNOUNCEMENT) {
                 othersWait = true;
             }
             if (raised > 0 && raised % ANNOUNCEMENT != 0) {
-                grantedElsewhereAt = System.nanoTime();
+                grantedElsewhereAt = now;
                 isUnanswered = true;
                 pauseNanos = 0;
             }
             fence = Math.max(fence, seen);
         }
 
-        private long pauseRemaining() {
-            return pauseBegunAt + pauseNanos - System.nanoTime();
+        private long pauseRemaining(long now) {
+            return pauseBegunAt + pauseNanos - now;
         }
     }
 
     /** What a batch of this JVM has found and left, where somebody waits or waited. */
     void batch(String name, RemainingAvailability availability, boolean isAwaited) {
+        long now = clock.now();
         Observed state = observed.get(name);
         if (state == null) {
             if (!isAwaited) {
                 return;
             }
-            state = new Observed();
-            state.fence = availability.fenceBefore();
+            state = new Observed(availability.fenceBefore(), now);
             remember(name, state);
         }
-        state.see(availability.fenceBefore());
+        state.see(availability.fenceBefore(), now);
         if (availability.fence() > availability.fenceBefore()) {
-            state.grantedAt = System.nanoTime();
+            state.grantedAt = now;
         }
         state.fence = availability.fence();
-        state.changedAt = System.nanoTime();
+        state.changedAt = now;
     }
 
     private void remember(String name, Observed state) {
@@ -103,7 +116,7 @@ final class HandoverPauses {
     void polled(String name, long fence, long asOf) {
         Observed state = observed.get(name);
         if (state != null && state.changedAt - asOf < 0) {
-            state.see(fence);
+            state.see(fence, clock.now());
         }
     }
 
@@ -113,7 +126,7 @@ final class HandoverPauses {
      */
     boolean begin(Collection<String> names) {
         boolean begun = false;
-        long now = System.nanoTime();
+        long now = clock.now();
         for (String name : names) {
             Observed state = observed.get(name);
             if (state != null && state.othersWait && now - state.pauseBegunAt >= EVERY) {
@@ -132,7 +145,7 @@ final class HandoverPauses {
     /** Permits were released: a pause that has begun for that begins now. */
     void released(Collection<String> names) {
         if (!paused.isEmpty()) {
-            long now = System.nanoTime();
+            long now = clock.now();
             names.stream().filter(this::isPaused).forEach(name -> {
                 Observed state = observed.get(name);
                 if (state != null && now - state.pauseBegunAt < EVERY) {
@@ -149,7 +162,7 @@ final class HandoverPauses {
 
     private long remaining(String name) {
         Observed state = observed.get(name);
-        return state == null ? 0 : state.pauseRemaining();
+        return state == null ? 0 : state.pauseRemaining(clock.now());
     }
 
     /** How long until the first pause is over; {@link Long#MAX_VALUE} when none is. */
@@ -167,7 +180,7 @@ final class HandoverPauses {
 
     /** Those of these semaphores of which other JVMs have been granted permits lately. */
     boolean isTurnover(Collection<String> names) {
-        long now = System.nanoTime();
+        long now = clock.now();
         return names.stream().map(observed::get).anyMatch(state -> state != null && isTurnover(state, now));
     }
 
@@ -179,7 +192,7 @@ final class HandoverPauses {
     /** Whether it is to be announced that callers of this JVM wait: another one was granted permits since the last time. */
     boolean isToBeAnnounced(String name) {
         Observed state = observed.get(name);
-        return state != null && state.isUnanswered && System.nanoTime() - state.announcedAt >= EVERY;
+        return state != null && state.isUnanswered && clock.now() - state.announcedAt >= EVERY;
     }
 
     /** It was announced, which left this fence. */
@@ -188,7 +201,7 @@ final class HandoverPauses {
         if (state != null) {
             state.fence = Math.max(fence, state.fence);
             state.isUnanswered = false;
-            state.announcedAt = System.nanoTime();
+            state.announcedAt = clock.now();
         }
     }
 }

@@ -15,6 +15,11 @@ final class InFlightNames {
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
 
     private final Map<String, Hold> holds = new HashMap<>();
+    private final QueueClock clock;
+
+    InFlightNames(QueueClock clock) {
+        this.clock = clock;
+    }
 
     /** What one round is at. */
     static final class Hold {
@@ -22,19 +27,20 @@ final class InFlightNames {
         private final Set<String> names;
         private final Set<String> awaited;
         private final Map<String, Long> changes = new HashMap<>();
-        private final long since = System.nanoTime();
+        private final long since;
 
-        private Hold(Set<String> names, Set<String> awaited) {
+        private Hold(Set<String> names, Set<String> awaited, long since) {
             this.names = names;
             this.awaited = awaited;
+            this.since = since;
         }
 
-        private boolean isStalled() {
-            return System.nanoTime() - since > STALLED_AFTER;
+        private boolean isStalled(long now) {
+            return now - since > STALLED_AFTER;
         }
 
-        private boolean keeps(String name) {
-            return awaited.isEmpty() || awaited.contains(name) || !isStalled();
+        private boolean keeps(String name, long now) {
+            return awaited.isEmpty() || awaited.contains(name) || !isStalled(now);
         }
     }
 
@@ -44,7 +50,7 @@ final class InFlightNames {
      * @param awaited those whose rows it may have to wait for
      */
     Hold begin(Set<String> names, Set<String> awaited) {
-        Hold hold = new Hold(names, awaited);
+        Hold hold = new Hold(names, awaited, clock.now());
         names.forEach(name -> holds.put(name, hold));
         return hold;
     }
@@ -56,12 +62,12 @@ final class InFlightNames {
     /** Whether no other round may be at it now. */
     boolean contains(String name) {
         Hold hold = holds.get(name);
-        return hold != null && hold.keeps(name);
+        return hold != null && hold.keeps(name, clock.now());
     }
 
     boolean isStalled(String name) {
         Hold hold = holds.get(name);
-        return hold != null && hold.isStalled();
+        return hold != null && hold.isStalled(clock.now());
     }
 
     /** So many more permits are free, or fewer, while a round may have asked the database already. */

@@ -31,7 +31,8 @@ final class QueuedAcquire {
     private static final Duration LONG = Duration.ofSeconds(1);
 
     private final AcquireCommand command;
-    private final long begunAt = System.nanoTime();
+    private final QueueClock clock;
+    private final long begunAt;
     private final CompletableFuture<BatchingGranter.Answer> answer = new CompletableFuture<>();
     /** How many permits it waits for in the lines where it stands. */
     private final Map<String, Long> shortOf = new HashMap<>();
@@ -48,15 +49,18 @@ final class QueuedAcquire {
     private boolean abandoned;
     private boolean givenUp;
     private boolean madeWay;
-    private Deadline notBefore = Deadline.in(Duration.ZERO);
+    private Deadline notBefore;
     private @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
     private volatile List<PermitShortage> lastShortages = List.of();
     private @Nullable Runnable decision;
 
-    QueuedAcquire(AcquireCommand command, Deadline deadline) {
+    QueuedAcquire(AcquireCommand command, Deadline deadline, QueueClock clock) {
         this.command = command;
         this.deadline = deadline;
+        this.clock = clock;
+        this.begunAt = clock.now();
+        this.notBefore = clock.in(Duration.ZERO);
         this.waitTime = command.isWillingToWait();
         this.waitOver = !waitTime;
     }
@@ -91,8 +95,8 @@ final class QueuedAcquire {
     /** From now on its caller waits for the decision only. */
     void endWait() {
         waitOver = true;
-        if (!deadline.isPassed()) {
-            deadline = Deadline.in(Duration.ZERO);
+        if (!clock.isPassed(deadline)) {
+            deadline = clock.in(Duration.ZERO);
         }
     }
 
@@ -246,6 +250,6 @@ final class QueuedAcquire {
      * there, and it waits for so long that the poller asks meanwhile.
      */
     boolean mayWaitUnasked() {
-        return command.isWillingToWait() && !command.mayExist() && deadline.remainingNanos() > LONG.toNanos();
+        return command.isWillingToWait() && !command.mayExist() && clock.remainingNanos(deadline) > LONG.toNanos();
     }
 }

@@ -21,8 +21,13 @@ final class ReadyQueue {
     private final Map<Group, TreeMap<Long, QueuedAcquire>> ready = new HashMap<>();
     private final TreeSet<QueuedAcquire> pausing =
             new TreeSet<>(Comparator.comparing(QueuedAcquire::notBefore).thenComparing(QueuedAcquire::ticket));
+    private final QueueClock clock;
     private int size;
     private int kept;
+
+    ReadyQueue(QueueClock clock) {
+        this.clock = clock;
+    }
 
     /** What orders have in common that are selected or passed over together. */
     private record Group(Set<String> names, boolean kept) {
@@ -58,7 +63,7 @@ final class ReadyQueue {
     void add(QueuedAcquire pending) {
         size++;
         kept += pending.command().isKeptAlive() ? 1 : 0;
-        if (pending.notBefore().isPassed()) {
+        if (clock.isPassed(pending.notBefore())) {
             makeReady(pending);
         } else {
             pausing.add(pending);
@@ -106,7 +111,9 @@ final class ReadyQueue {
 
     /** How long until the first pause is over; {@link Long#MAX_VALUE} when none is. */
     long nanosToReady() {
-        return pausing.isEmpty() ? Long.MAX_VALUE : pausing.first().notBefore().remainingNanos();
+        return pausing.isEmpty()
+                ? Long.MAX_VALUE
+                : clock.remainingNanos(pausing.first().notBefore());
     }
 
     /**

@@ -22,14 +22,16 @@ final class WaitQueues {
 
     private final Map<String, Waiters> byName = new HashMap<>();
     private final Predicate<String> closed;
+    private final QueueClock clock;
 
     /**
      * Makes them.
      *
      * @param closed tells at which semaphores nobody is woken for the moment, since what is free is left to others
      */
-    WaitQueues(Predicate<String> closed) {
+    WaitQueues(Predicate<String> closed, QueueClock clock) {
         this.closed = closed;
+        this.clock = clock;
     }
 
     /** The names that somebody waits for. */
@@ -53,7 +55,7 @@ final class WaitQueues {
     /** Lets it wait where it was refused. */
     void park(QueuedAcquire pending) {
         for (PermitShortage shortage : pending.lastShortages()) {
-            byName.computeIfAbsent(shortage.name(), name -> new Waiters(shortage, pending.begunAt()))
+            byName.computeIfAbsent(shortage.name(), name -> new Waiters(shortage, pending.begunAt(), clock))
                     .park(pending, shortage.requested());
         }
     }

@@ -17,12 +17,13 @@ final class Waiters {
     private static final long RECENT = Duration.ofMillis(100).toNanos();
 
     private final WaitQueue waiting = new WaitQueue();
+    private final QueueClock clock;
     private PermitShortage latest;
     private long latestAsOf;
     private long answeredAt;
     private long free;
     private long freeAtMost = Long.MAX_VALUE;
-    private long changedAt = System.nanoTime();
+    private long changedAt;
 
     /**
      * Creates it without callers.
@@ -30,10 +31,12 @@ final class Waiters {
      * @param latest the numbers with which the first caller was refused
      * @param asOf this JVM's clock before the database was asked for them
      */
-    Waiters(PermitShortage latest, long asOf) {
+    Waiters(PermitShortage latest, long asOf, QueueClock clock) {
         this.latest = latest;
         this.latestAsOf = asOf;
         this.answeredAt = asOf;
+        this.clock = clock;
+        this.changedAt = clock.now();
     }
 
     /** Who waits. */
@@ -52,7 +55,7 @@ final class Waiters {
     /** A caller waits that the database has refused. */
     void park(QueuedAcquire pending, int requested) {
         long asked = add(pending, requested);
-        changedAt = System.nanoTime();
+        changedAt = clock.now();
         if (isFirst(pending) && pending.command().demandAhead(latest.name()) == 0) {
             freeAtMost = asked - 1; // whatever the numbers are, it was too little
         }
@@ -72,7 +75,7 @@ final class Waiters {
 
     /** Whether the database has lately said how much is free, and whether what this caller asks for can ever be. */
     boolean isKnownFor(QueuedAcquire pending) {
-        return System.nanoTime() - answeredAt < RECENT
+        return clock.now() - answeredAt < RECENT
                 && (latest.capacity() == 0 || requestedBy(pending) <= latest.capacity());
     }
 
@@ -94,7 +97,7 @@ final class Waiters {
     /** More is free than was thought, or less. */
     void add(long permits) {
         free += permits;
-        changedAt = System.nanoTime();
+        changedAt = clock.now();
     }
 
     /** The first caller is worth a try, whatever is free. */
@@ -111,7 +114,7 @@ final class Waiters {
     void batch(RemainingAvailability left, long changed, long asOf) {
         free = Math.min(left.free() + changed, freeAtMost);
         freeAtMost = Long.MAX_VALUE;
-        changedAt = System.nanoTime();
+        changedAt = clock.now();
         answered(left.capacity(), left.held(), asOf);
     }
 
@@ -128,7 +131,7 @@ final class Waiters {
     private void answered(int capacity, long held, long asOf) {
         latest = new PermitShortage(latest.name(), capacity, held, latest.requested(), latest.earliestExpiry());
         latestAsOf = asOf;
-        answeredAt = System.nanoTime();
+        answeredAt = clock.now();
     }
 
     /** A caller was refused with these numbers. */

@@ -40,6 +40,11 @@ public record Deadline(long nanos, boolean never) implements Comparable<Deadline
 
     /** What is left; 0 or less once it has passed. */
     public long remainingNanos() {
-        return never ? Long.MAX_VALUE : nanos - System.nanoTime();
+        return remainingNanos(System.nanoTime());
+    }
+
+    /** What is left at this instant. */
+    public long remainingNanos(long nowNanos) {
+        return never ? Long.MAX_VALUE : nanos - nowNanos;
     }
 }

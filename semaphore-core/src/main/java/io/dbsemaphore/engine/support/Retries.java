@@ -68,7 +68,8 @@ public final class Retries {
 
         /** After an attempt has failed: pauses until the next one, or throws the failure where there is none. */
         public void pauseOrThrow(RuntimeException failure) {
-            if (!RetryLimit.remain(failure, ++made, maxAttempts, begunAt) || hasWaitedTooLong(failure)) {
+            if (!RetryLimit.remain(failure, ++made, maxAttempts, System.nanoTime() - begunAt)
+                    || hasWaitedTooLong(failure)) {
                 throw failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure;
             }
             Uninterruptibles.pause(Deadline.in(Duration.ofMillis(pauses.nextBackOff())));

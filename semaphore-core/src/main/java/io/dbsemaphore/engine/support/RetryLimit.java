@@ -2,7 +2,7 @@ package io.dbsemaphore.engine.support;
 
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongUnaryOperator;
 
 /**
  * Whether a transaction that failed is tried again: a bounded number of times where it lost against another one, and for a
@@ -18,19 +18,23 @@ public final class RetryLimit {
      * Whether there is another attempt.
      *
      * @param made how many there have been
-     * @param begunAt when the first began, by {@link System#nanoTime}
+     * @param elapsedNanos since the first began
      */
-    public static boolean remain(Throwable failure, int made, int max, long begunAt) {
+    public static boolean remain(Throwable failure, int made, int max, long elapsedNanos) {
         return SemaphorePersistence.isWorthRepeating(failure)
                 && (made < max
                         || (max > 1
                                 && SemaphorePersistence.isConnectionBroken(failure)
-                                && System.nanoTime() - begunAt < BROKEN_CONNECTIONS));
+                                && elapsedNanos < BROKEN_CONNECTIONS));
     }
 
-    /** The pause after so many failed attempts to grant: longer each time, and spread. */
-    public static Duration pauseAfter(int made) {
+    /**
+     * The pause after so many failed attempts to grant: longer each time, and spread.
+     *
+     * @param random returns a random number from 0, up to and without its argument
+     */
+    public static Duration pauseAfter(int made, LongUnaryOperator random) {
         long millis = Math.min(500, 20L << Math.min(made - 1, 5));
-        return Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis));
+        return Duration.ofMillis(millis / 2 + random.applyAsLong(millis));
     }
 }

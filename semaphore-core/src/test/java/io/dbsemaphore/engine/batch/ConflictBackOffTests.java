@@ -15,7 +15,7 @@ class ConflictBackOffTests {
     private static final List<String> NAMES = List.of(NAME);
     private static final Duration SLICE = Duration.ofMillis(50);
 
-    private final ConflictBackOff backOff = new ConflictBackOff(true);
+    private final ConflictBackOff backOff = new ConflictBackOff(true, QueueClock.SYSTEM);
     private long fence;
 
     @Test
@@ -72,7 +72,7 @@ class ConflictBackOffTests {
 
     @Test
     void leavesNothingToOthersWhereTheServerIsTheOnlyOne() {
-        ConflictBackOff alone = new ConflictBackOff(false);
+        ConflictBackOff alone = new ConflictBackOff(false, QueueClock.SYSTEM);
         alone.conflict(NAMES);
         soon().until(() -> {
             alone.endPauses();

@@ -26,7 +26,8 @@ class GrantQueueTests {
 
     private static final PermitShortage FULL = new PermitShortage("backup", 1, 1, 1, Optional.empty());
 
-    private final GrantQueue queue = new GrantQueue(new BatchLimits(2, 500, 3, Duration.ofSeconds(5)), false);
+    private final GrantQueue queue =
+            new GrantQueue(new BatchLimits(2, 500, 3, Duration.ofSeconds(5)), false, QueueClock.SYSTEM);
 
     @Test
     void fewAreNoCompany() {
@@ -66,7 +67,7 @@ class GrantQueueTests {
 
     @Test
     void decidesNoMoreAtOnceThanTheMaximum() {
-        GrantQueue small = new GrantQueue(new BatchLimits(2, 5, 3, Duration.ofSeconds(5)), false);
+        GrantQueue small = new GrantQueue(new BatchLimits(2, 5, 3, Duration.ofSeconds(5)), false, QueueClock.SYSTEM);
         waiters(12).forEach(small::add);
 
         Batch first = small.take(true, true, false);
@@ -127,7 +128,7 @@ class GrantQueueTests {
         QueuedAcquire waiter = waiters(1).get(0);
         queue.add(waiter);
         refuseAll();
-        QueuedAcquire impatient = new QueuedAcquire(command(), Deadline.in(Duration.ZERO));
+        QueuedAcquire impatient = new QueuedAcquire(command(), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         queue.add(impatient);
         Batch refused = queue.take(true, true, false);
 
@@ -193,7 +194,7 @@ class GrantQueueTests {
         assertThat(queue.add(willingToWait(command("backup", 1), Duration.ofMillis(500))))
                 .as("nobody may ask while it waits")
                 .isEqualTo(true);
-        assertThat(queue.add(new QueuedAcquire(command("backup", 1), Deadline.in(Duration.ZERO))))
+        assertThat(queue.add(new QueuedAcquire(command("backup", 1), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)))
                 .as("it does not wait")
                 .isEqualTo(true);
         AcquireCommand repeated = new AcquireCommand("id", true, true, Map.of("backup", 1), false, null, "test", null);
@@ -233,7 +234,7 @@ class GrantQueueTests {
 
     private static QueuedAcquire willingToWait(AcquireCommand command, Duration waitTime) {
         command.setWillingToWait(true);
-        return new QueuedAcquire(command, Deadline.in(waitTime));
+        return new QueuedAcquire(command, Deadline.in(waitTime), QueueClock.SYSTEM);
     }
 
     private boolean poll(long free) {
@@ -275,7 +276,8 @@ class GrantQueueTests {
     }
 
     private void add(int commands) {
-        IntStream.range(0, commands).forEach(i -> queue.add(new QueuedAcquire(command(), Deadline.in(Duration.ZERO))));
+        IntStream.range(0, commands)
+                .forEach(i -> queue.add(new QueuedAcquire(command(), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)));
     }
 
     private static AcquireCommand command() {

@@ -13,7 +13,7 @@ class HandoverPausesTests {
     private static final String NAME = "backup";
     private static final Set<String> NAMES = Set.of(NAME);
 
-    private final HandoverPauses pauses = new HandoverPauses();
+    private final HandoverPauses pauses = new HandoverPauses(QueueClock.SYSTEM);
 
     @Test
     void areNotMadeWhileNobodyElseIsAtTheSemaphore() {

@@ -48,7 +48,7 @@ class WaitQueueTests {
 
     private static QueuedAcquire pending(long ticket) {
         AcquireCommand command = new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null);
-        QueuedAcquire pending = new QueuedAcquire(command, Deadline.in(Duration.ZERO));
+        QueuedAcquire pending = new QueuedAcquire(command, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         pending.setTicket(ticket);
         return pending;
     }

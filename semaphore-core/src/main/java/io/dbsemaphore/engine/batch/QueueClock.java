@@ -1,0 +1,43 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * The time and the randomness of a {@link GrantQueue}, which reads no other clock and has no other source of chance: a test
+ * that supplies both can repeat a schedule exactly.
+ *
+ * @param nanoTime a monotonic clock, as {@link System#nanoTime}
+ * @param random returns a random number from 0, up to and without its argument
+ */
+record QueueClock(LongSupplier nanoTime, LongUnaryOperator random) {
+
+    /** The clock of this JVM. */
+    static final QueueClock SYSTEM = new QueueClock(
+            System::nanoTime, bound -> ThreadLocalRandom.current().nextLong(bound));
+
+    long now() {
+        return nanoTime.getAsLong();
+    }
+
+    /** A random number from 0, up to and without the bound. */
+    long random(long bound) {
+        return random.applyAsLong(bound);
+    }
+
+    Deadline in(Duration duration) {
+        return Deadline.after(now(), duration);
+    }
+
+    boolean isPassed(Deadline deadline) {
+        return remainingNanos(deadline) <= 0;
+    }
+
+    /** What is left; 0 or less once it has passed. */
+    long remainingNanos(Deadline deadline) {
+        return deadline.remainingNanos(now());
+    }
+}
