@@ -25,7 +25,7 @@ public final class Allocation {
     public record Share(String name, SemaphoreAvailability availability, int count, long token) {}
 
     /** An order that gets all it asked for, in the order of the names. */
-    public record Approval(AcquireCommand command, List<Share> shares) {}
+    public record Approval(AcquireState acquire, List<Share> shares) {}
 
     /** A semaphore that had too little room for an order, as it stood when the order's turn came. */
     public record Shortage(SemaphoreAvailability availability, PermitShortage numbers) {
@@ -54,16 +54,16 @@ public final class Allocation {
 
     private final Map<String, SemaphoreAvailability> availabilities;
     private final List<Approval> approvals = new ArrayList<>();
-    private final Map<AcquireCommand, List<Shortage>> refusals = new LinkedHashMap<>();
-    private final Map<AcquireCommand, GrantOutcome> rejections = new LinkedHashMap<>();
+    private final Map<AcquireState, List<Shortage>> refusals = new LinkedHashMap<>();
+    private final Map<AcquireState, GrantOutcome> rejections = new LinkedHashMap<>();
 
     private Allocation(Map<String, SemaphoreAvailability> availabilities) {
         this.availabilities = availabilities;
     }
 
-    public static Allocation of(List<AcquireCommand> commands, Map<String, SemaphoreAvailability> availabilities) {
+    public static Allocation of(List<AcquireState> acquires, Map<String, SemaphoreAvailability> availabilities) {
         Allocation decision = new Allocation(availabilities);
-        commands.forEach(decision::decide);
+        acquires.forEach(decision::decide);
         return decision;
     }
 
@@ -71,7 +71,7 @@ public final class Allocation {
         return approvals;
     }
 
-    public Map<AcquireCommand, List<Shortage>> refusals() {
+    public Map<AcquireState, List<Shortage>> refusals() {
         return refusals;
     }
 
@@ -79,7 +79,7 @@ public final class Allocation {
         return !refusals.isEmpty();
     }
 
-    public Map<AcquireCommand, GrantOutcome> rejections() {
+    public Map<AcquireState, GrantOutcome> rejections() {
         return rejections;
     }
 
@@ -123,29 +123,30 @@ public final class Allocation {
         return availabilities.values().iterator().next().before().now();
     }
 
-    private void decide(AcquireCommand command) {
+    private void decide(AcquireState acquire) {
+        AcquireCommand command = acquire.command();
         List<Shortage> shortages = new ArrayList<>();
         for (Map.Entry<String, Integer> wanted : command.permits().entrySet()) {
             SemaphoreAvailability availability = availability(wanted.getKey());
             int count = wanted.getValue();
             if (availability.isExceededBy(count)) {
                 rejections.put(
-                        command,
+                        acquire,
                         new GrantOutcome.Rejected(
                                 new PermitsExceedCapacityException(wanted.getKey(), count, availability.capacity())));
                 return;
             }
-            long demandAhead = command.demandAhead(wanted.getKey());
-            if (!availability.fits(count, command.isExclusive(), demandAhead)) {
+            long demandAhead = acquire.demandAhead(wanted.getKey());
+            if (!availability.fits(count, command.exclusive(), demandAhead)) {
                 shortages.add(
-                        new Shortage(availability, availability.shortage(count, command.isExclusive(), demandAhead)));
+                        new Shortage(availability, availability.shortage(count, command.exclusive(), demandAhead)));
             }
         }
         if (shortages.isEmpty()) {
-            approve(command);
+            approve(acquire);
         } else {
-            refusals.put(command, shortages);
-            reserveFor(command, shortages);
+            refusals.put(acquire, shortages);
+            reserveFor(acquire, shortages);
         }
     }
 
@@ -154,26 +155,30 @@ public final class Allocation {
      * a large one. What he was refused often enough is kept free for him at all of his semaphores, since they may never be
      * free at the same time by chance.
      */
-    private void reserveFor(AcquireCommand command, List<Shortage> shortages) {
-        if (!command.isWillingToWait()) {
+    private void reserveFor(AcquireState acquire, List<Shortage> shortages) {
+        if (!acquire.isWillingToWait()) {
             return;
         }
-        if (command.refusals() >= REFUSALS_UNTIL_ALL_IS_RESERVED) {
-            command.permits().keySet().forEach(name -> availability(name).reserve());
+        if (acquire.refusals() >= REFUSALS_UNTIL_ALL_IS_RESERVED) {
+            acquire.command()
+                    .permits()
+                    .keySet()
+                    .forEach(name -> availability(name).reserve());
         } else {
             shortages.forEach(shortage -> shortage.availability().reserve());
         }
     }
 
-    private void approve(AcquireCommand command) {
+    private void approve(AcquireState acquire) {
+        AcquireCommand command = acquire.command();
         int ordinal = approvals.size() + 1;
         List<Share> shares = new ArrayList<>();
         command.permits().forEach((name, count) -> {
             SemaphoreAvailability availability = availability(name);
-            int taken = availability.take(count, command.isExclusive());
+            int taken = availability.take(count, command.exclusive());
             shares.add(new Share(name, availability, taken, availability.token(ordinal)));
         });
-        approvals.add(new Approval(command, shares));
+        approvals.add(new Approval(acquire, shares));
     }
 
     private SemaphoreAvailability availability(String name) {

@@ -12,50 +12,52 @@ import org.jspecify.annotations.Nullable;
 /** The orders that one transaction decides, each with its outcome as soon as it has one. */
 public final class BatchOutcomes {
 
-    private final List<AcquireCommand> commands;
-    private final Map<AcquireCommand, GrantOutcome> outcomes = new LinkedHashMap<>();
+    private final List<AcquireState> acquires;
+    private final Map<AcquireState, GrantOutcome> outcomes = new LinkedHashMap<>();
 
-    public BatchOutcomes(List<AcquireCommand> commands) {
-        this.commands = commands;
+    public BatchOutcomes(List<AcquireState> acquires) {
+        this.acquires = acquires;
     }
 
     /** The orders without an outcome, in the order in which they came. */
-    public List<AcquireCommand> open() {
-        return commands.stream()
-                .filter(command -> !outcomes.containsKey(command))
+    public List<AcquireState> open() {
+        return acquires.stream()
+                .filter(acquire -> !outcomes.containsKey(acquire))
                 .toList();
     }
 
     /** The names that open orders ask for. */
     public SortedSet<String> openNames() {
         TreeSet<String> names = new TreeSet<>();
-        open().forEach(command -> names.addAll(command.permits().keySet()));
+        open().forEach(acquire -> names.addAll(acquire.command().permits().keySet()));
         return names;
     }
 
     /** Settles those open orders for which there is an outcome. */
-    public void settleAll(Function<AcquireCommand, @Nullable GrantOutcome> outcome) {
-        for (AcquireCommand command : open()) {
-            GrantOutcome settled = outcome.apply(command);
+    public void settleAll(Function<AcquireState, @Nullable GrantOutcome> outcome) {
+        for (AcquireState acquire : open()) {
+            GrantOutcome settled = outcome.apply(acquire);
             if (settled != null) {
-                settle(command, settled);
+                settle(acquire, settled);
             }
         }
     }
 
-    public void settle(AcquireCommand command, GrantOutcome outcome) {
-        if (outcomes.put(command, outcome) != null) {
-            throw new IllegalStateException("Decided twice: " + command.externalId());
+    public void settle(AcquireState acquire, GrantOutcome outcome) {
+        if (outcomes.put(acquire, outcome) != null) {
+            throw new IllegalStateException(
+                    "Decided twice: " + acquire.command().externalId());
         }
     }
 
     /** The outcomes, in the order of the orders. */
     public List<GrantOutcome> outcomes() {
         List<GrantOutcome> result = new ArrayList<>();
-        for (AcquireCommand command : commands) {
-            GrantOutcome outcome = outcomes.get(command);
+        for (AcquireState acquire : acquires) {
+            GrantOutcome outcome = outcomes.get(acquire);
             if (outcome == null) {
-                throw new IllegalStateException("Not decided: " + command.externalId());
+                throw new IllegalStateException(
+                        "Not decided: " + acquire.command().externalId());
             }
             result.add(outcome);
         }

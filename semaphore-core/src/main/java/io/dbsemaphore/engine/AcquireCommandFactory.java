@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.batch.WaitTime;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import java.time.Duration;
@@ -42,7 +43,7 @@ final class AcquireCommandFactory {
         boolean keptAlive = keepAlive && !request.isWithoutTtl();
         return new AcquireAttempt(
                 request,
-                command(request, replayable, keptAlive),
+                new AcquireState(command(request, replayable, keptAlive)),
                 WaitTime.of(request.waitTime()),
                 System.nanoTime(),
                 keptAlive,

@@ -57,7 +57,7 @@ final class AcquireResults {
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = holdOrGiveBack(attempt, granted, answer);
             listeners.tell(listener -> listener.acquired(handle, waited));
-            if (attempt.command().refusals() > 0) {
+            if (attempt.state().refusals() > 0) {
                 listeners.tell(listener -> listener.waited(handle, waited));
             }
             return new AcquireResult.Granted(handle);
@@ -70,7 +70,7 @@ final class AcquireResults {
             throw rejected.reason();
         }
         throw new IllegalStateException(
-                "Nothing was decided about " + attempt.command().externalId() + ": " + outcome);
+                "Nothing was decided about " + attempt.state().command().externalId() + ": " + outcome);
     }
 
     /** An acquire that throws holds nothing, whatever it is that went wrong here. */

@@ -37,13 +37,13 @@ final class AcquireService {
     AcquireResult acquire(AcquireAttempt attempt) {
         gate.enter();
         try {
-            BatchingGranter.Answer answer = granter.grant(attempt.command(), attempt.waitTime());
+            BatchingGranter.Answer answer = granter.grant(attempt.state(), attempt.waitTime());
             if (patterns.createMissing(answer)) {
-                answer = granter.grant(attempt.command(), attempt.waitTime());
+                answer = granter.grant(attempt.state(), attempt.waitTime());
             }
             return results.of(attempt, answer);
         } catch (RuntimeException | Error failure) {
-            throw outcomes.resolve(attempt.command(), attempt.waitTime(), failure);
+            throw outcomes.resolve(attempt.state(), attempt.waitTime(), failure);
         } finally {
             gate.leave();
         }

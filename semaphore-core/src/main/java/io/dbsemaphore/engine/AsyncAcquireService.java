@@ -65,7 +65,7 @@ final class AsyncAcquireService {
 
         void submit() {
             try {
-                BatchingGranter.Submission submission = granter.submit(attempt.command(), attempt.waitTime());
+                BatchingGranter.Submission submission = granter.submit(attempt.state(), attempt.waitTime());
                 CompletableFuture<?> told = submission.answer().whenCompleteAsync(this::decided, completions);
                 // without effect where it has its answer, as when it is that which ends the result
                 CompletableFuture<?> withdrawn = result.whenComplete((ended, failure) -> submission.withdraw());
@@ -78,7 +78,7 @@ final class AsyncAcquireService {
             AcquireResult outcome;
             try {
                 if (answer == null) {
-                    throw outcomes.resolve(attempt.command(), attempt.waitTime(), CallerExceptions.of(cause(failure)));
+                    throw outcomes.resolve(attempt.state(), attempt.waitTime(), CallerExceptions.of(cause(failure)));
                 }
                 if (!result.isDone() && patterns.createMissing(answer)) {
                     submit();

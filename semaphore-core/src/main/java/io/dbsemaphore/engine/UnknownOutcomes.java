@@ -2,7 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
-import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.batch.WaitTime;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Retries;
@@ -32,43 +32,43 @@ final class UnknownOutcomes {
      * @return what its caller is thrown
      * @throws Error the failure, if it is one
      */
-    RuntimeException resolve(AcquireCommand command, WaitTime wait, Throwable failure) {
+    RuntimeException resolve(AcquireState acquire, WaitTime wait, Throwable failure) {
         if (failure instanceof AcquireOutcomeUnknownException unknown) {
             return unknown; // undone in the background
         }
-        if (command.isOutcomeUnknown()) {
-            undo(command, wait, failure);
+        if (acquire.isOutcomeUnknown()) {
+            undo(acquire, wait, failure);
         }
         if (failure instanceof Error error) {
             throw error;
         }
         return Thread.currentThread().isInterrupted() && SemaphorePersistence.isWorthRepeating(failure)
-                ? interrupted(command, failure)
+                ? interrupted(acquire, failure)
                 : (RuntimeException) failure;
     }
 
     /** It was not tried again, since the pause before that was interrupted. */
-    private static AcquireInterruptedException interrupted(AcquireCommand command, Throwable failure) {
+    private static AcquireInterruptedException interrupted(AcquireState acquire, Throwable failure) {
         AcquireInterruptedException interrupted =
-                new AcquireInterruptedException(command.permits().keySet());
+                new AcquireInterruptedException(acquire.command().permits().keySet());
         interrupted.addSuppressed(failure);
         return interrupted;
     }
 
-    private void undo(AcquireCommand command, WaitTime wait, Throwable failure) {
+    private void undo(AcquireState acquire, WaitTime wait, Throwable failure) {
         if (wait.willingToWait() && wait.deadline().isPassed()) { // the database has had its time
-            background.undo(command);
-            throw new AcquireOutcomeUnknownException(command.externalId(), failure);
+            background.undo(acquire);
+            throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }
         try {
             retry.call(() -> {
-                undoing.undo(command);
+                undoing.undo(acquire);
                 return Boolean.TRUE;
             });
         } catch (RuntimeException | Error undoFailure) {
             failure.addSuppressed(undoFailure);
-            background.undo(command);
-            throw new AcquireOutcomeUnknownException(command.externalId(), failure);
+            background.undo(acquire);
+            throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }
     }
 }

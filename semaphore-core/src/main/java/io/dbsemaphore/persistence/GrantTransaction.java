@@ -2,7 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.Allocation;
 import io.dbsemaphore.domain.BatchOutcomes;
 import io.dbsemaphore.domain.BatchResult;
@@ -113,14 +113,14 @@ public final class GrantTransaction {
     }
 
     private BatchResult decide(GrantBatch batch, QueuedRelease release) {
-        BatchOutcomes outcomes = new BatchOutcomes(batch.commands());
+        BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
         repeatedCommands.settle(outcomes);
         RowLocks locks = lock(outcomes, batch.awaited());
         repeatedCommands.settle(outcomes); // while it waited for the lock, the same acquire may have been granted
         Map<String, SemaphoreAvailability> availabilities = availabilities(locks, permits.sumHeld(locks.ids()));
         Set<Long> released = release.released();
-        outcomes.settleAll(command -> postponed(command, availabilities.keySet()));
-        outcomes.settleAll(command -> command.claim() ? null : new GrantOutcome.Withdrawn());
+        outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
+        outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
         Allocation allocation = Allocation.of(outcomes.open(), availabilities);
         List<ReclaimedRequest> reclaimed =
                 allocation.hasRefusals() ? reclaim.releaseOf(allocation.shortfalls()) : List.of();
@@ -150,8 +150,8 @@ public final class GrantTransaction {
 
     private Map<String, Long> settleUnknown(BatchOutcomes outcomes) {
         Map<String, Long> known = directory.findIds(outcomes.openNames());
-        outcomes.settleAll(command -> {
-            List<String> unknown = command.permits().keySet().stream()
+        outcomes.settleAll(acquire -> {
+            List<String> unknown = acquire.command().permits().keySet().stream()
                     .filter(name -> !known.containsKey(name))
                     .toList();
             return unknown.isEmpty() ? null : new GrantOutcome.Rejected(new SemaphoreNotFoundException(unknown));
@@ -185,15 +185,15 @@ public final class GrantTransaction {
     }
 
     /** An order that names what somebody else has locked is left for another transaction. */
-    private static @Nullable GrantOutcome postponed(AcquireCommand command, Set<String> locked) {
-        return command.permits().keySet().stream()
+    private static @Nullable GrantOutcome postponed(AcquireState acquire, Set<String> locked) {
+        return acquire.command().permits().keySet().stream()
                 .filter(name -> !locked.contains(name))
                 .findFirst()
                 .map(GrantOutcome.Postponed::new)
                 .orElse(null);
     }
 
-    private Map<AcquireCommand, GrantOutcome> write(Allocation decision) {
+    private Map<AcquireState, GrantOutcome> write(Allocation decision) {
         if (decision.approvals().isEmpty()) {
             return Map.of();
         }
@@ -202,10 +202,11 @@ public final class GrantTransaction {
         semaphores.queueRaiseFences(decision.watermarks(), approvals.size(), now);
         List<PermitRequest> requestRows = new ArrayList<>();
         List<Permit> permitRows = new ArrayList<>();
-        Map<AcquireCommand, GrantOutcome> outcomes = new HashMap<>();
+        Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
         for (Allocation.Approval approval : approvals) {
-            PermitRequest request = PermitRequest.acquired(ids.next(), approval.command(), now);
-            approval.command().remember(request.id());
+            PermitRequest request =
+                    PermitRequest.acquired(ids.next(), approval.acquire().command(), now);
+            approval.acquire().addRequestId(request.id());
             List<StoredPermit> stored = new ArrayList<>();
             approval.shares().forEach(share -> {
                 Permit permit = new Permit(
@@ -213,13 +214,13 @@ public final class GrantTransaction {
                         share.availability().semaphoreId(),
                         request.id(),
                         share.count(),
-                        approval.command().isExclusive(),
+                        approval.acquire().command().exclusive(),
                         share.token());
                 permitRows.add(permit);
                 stored.add(new StoredPermit(permit.id(), share.name(), permit.count(), permit.token()));
             });
             requestRows.add(request);
-            outcomes.put(approval.command(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
+            outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
         }
         requestRows.sort(
                 Comparator.comparing(PermitRequest::externalId)); // two batches that insert in two orders deadlock
@@ -228,19 +229,19 @@ public final class GrantTransaction {
         return outcomes;
     }
 
-    private Map<AcquireCommand, GrantOutcome> refuse(Allocation decision) {
+    private Map<AcquireState, GrantOutcome> refuse(Allocation decision) {
         if (!decision.hasRefusals()) {
             return Map.of();
         }
-        boolean isTold = decision.refusals().keySet().stream().anyMatch(command -> !command.isWillingToWait());
+        boolean isTold = decision.refusals().keySet().stream().anyMatch(acquire -> !acquire.isWillingToWait());
         Map<Long, Instant> expiries = isTold ? earliestExpiries.of(decision.shortfalls()) : Map.of();
-        Map<AcquireCommand, GrantOutcome> outcomes = new HashMap<>();
-        decision.refusals().forEach((command, shortages) -> {
+        Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
+        decision.refusals().forEach((acquire, shortages) -> {
             List<PermitShortage> described = shortages.stream()
                     .map(shortage -> shortage.describe(Optional.ofNullable(
                             expiries.get(shortage.availability().semaphoreId()))))
                     .toList();
-            outcomes.put(command, new GrantOutcome.Refused(described));
+            outcomes.put(acquire, new GrantOutcome.Refused(described));
         });
         return outcomes;
     }

@@ -4,6 +4,7 @@ import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchOutcomes;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.persistence.PermitRequestRepository.Found;
@@ -25,10 +26,10 @@ final class RepeatedCommands {
 
     /** Settles those open orders whose request exists. Within the transaction of the grant. */
     void settle(BatchOutcomes outcomes) {
-        Map<String, AcquireCommand> candidates = new TreeMap<>();
+        Map<String, AcquireState> candidates = new TreeMap<>();
         outcomes.open().stream()
-                .filter(AcquireCommand::mayExist)
-                .forEach(command -> candidates.put(command.externalId(), command));
+                .filter(AcquireState::mayExist)
+                .forEach(acquire -> candidates.put(acquire.command().externalId(), acquire));
         if (candidates.isEmpty()) {
             return;
         }
@@ -36,14 +37,15 @@ final class RepeatedCommands {
                 .sorted(Comparator.comparing(each -> each.request().id())) // as releases and renewals lock them
                 .toList();
         for (Found each : found) {
-            AcquireCommand command = candidates.get(each.request().externalId());
-            if (command != null) {
-                outcomes.settle(command, repeat(command, each));
+            AcquireState acquire = candidates.get(each.request().externalId());
+            if (acquire != null) {
+                outcomes.settle(acquire, repeat(acquire, each));
             }
         }
     }
 
-    private GrantOutcome repeat(AcquireCommand command, Found found) {
+    private GrantOutcome repeat(AcquireState acquire, Found found) {
+        AcquireCommand command = acquire.command();
         PermitRequest request = found.request();
         if (!request.contentDigest().equals(command.contentDigest())) {
             return new GrantOutcome.Rejected(new RequestConflictException(command.externalId(), command.describe()));
@@ -51,13 +53,13 @@ final class RepeatedCommands {
         if (!request.isAcquired()) {
             return released(command);
         }
-        if (command.isOwn(request.id())) {
+        if (acquire.isOwnRequest(request.id())) {
             return new GrantOutcome.Granted(lookup.complete(found), false);
         }
-        if (!command.isReplayable()) {
+        if (!command.replayable()) {
             return new GrantOutcome.Rejected(new RequestInProgressException(command.externalId(), request.owner()));
         }
-        if (!command.claim()) {
+        if (!acquire.claim()) {
             return new GrantOutcome.Withdrawn();
         }
         return replay(command, request.id()) ? replayed(request.id()) : released(command);

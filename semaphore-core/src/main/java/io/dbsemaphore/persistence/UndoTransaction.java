@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.PermitRequestRepository.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -31,7 +32,8 @@ public final class UndoTransaction {
     }
 
     /** Afterwards no attempt of this order holds anything, or ever will; its repetition by somebody else may. */
-    public void undo(AcquireCommand command) {
+    public void undo(AcquireState acquire) {
+        AcquireCommand command = acquire.command();
         transaction.execute(() -> {
             List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
@@ -39,7 +41,7 @@ public final class UndoTransaction {
             }
             found.stream()
                     .map(each -> each.request().id())
-                    .filter(command::isOwn) // somebody else's grant under this external id is not ours to end
+                    .filter(acquire::isOwnRequest) // somebody else's grant under this external id is not ours to end
                     .forEach(releases::releaseUnrepeatedWithin);
             return null;
         });

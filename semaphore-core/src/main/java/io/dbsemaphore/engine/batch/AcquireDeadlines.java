@@ -107,8 +107,8 @@ final class AcquireDeadlines {
         if (pending.hasMadeWay()) {
             queued.run();
         }
-        if (pending.command().isOutcomeUnknown()) {
-            background.undo(pending.command());
+        if (pending.state().isOutcomeUnknown()) {
+            background.undo(pending.state());
             fail(pending, new AcquireOutcomeUnknownException(pending.command().externalId(), noAnswer(pending)));
         } else if (!pending.lastShortages().isEmpty()) {
             boolean unused = pending.answer()

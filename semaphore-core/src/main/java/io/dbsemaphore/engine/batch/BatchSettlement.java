@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.SemaphoreClosedException;
-import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.engine.batch.GrantQueue.Batch;
@@ -29,7 +29,7 @@ final class BatchSettlement {
     private final BatchLimits limits;
     private final boolean closed;
     private final QueueClock clock;
-    private final List<AcquireCommand> toUndo = new ArrayList<>();
+    private final List<AcquireState> toUndo = new ArrayList<>();
 
     /**
      * Begins to settle one batch.
@@ -52,7 +52,7 @@ final class BatchSettlement {
     }
 
     /** What was granted although its caller is gone, or may have been: to be undone once the lock is released. */
-    List<AcquireCommand> toUndo() {
+    List<AcquireState> toUndo() {
         return toUndo;
     }
 
@@ -68,27 +68,27 @@ final class BatchSettlement {
 
     private void settle(QueuedAcquire acquire, BatchingGranter.Answer answer) {
         GrantOutcome outcome = answer.outcome();
-        AcquireCommand command = acquire.command();
+        AcquireState state = acquire.state();
         if (outcome instanceof GrantOutcome.Postponed postponed) {
             postpone(acquire, postponed.name());
             return;
         }
-        command.setOutcomeUnknown(false);
+        state.setOutcomeUnknown(false);
         if (outcome instanceof GrantOutcome.Granted) {
             if (acquire.isAbandoned()) {
-                toUndo.add(command);
+                toUndo.add(state);
             }
             acquire.decide(answer);
             return;
         }
-        command.unclaim();
+        state.unclaim();
         if (outcome instanceof GrantOutcome.Refused refused) {
-            command.refused();
+            state.countRefusal();
             acquire.refused(refused.shortages());
             waitQueues.refused(refused.shortages());
             acquire.setBlockedBy(null);
             acquire.setPostponedUntil(null);
-            if (command.isWillingToWait() && !acquire.isAbandoned()) {
+            if (state.isWillingToWait() && !acquire.isAbandoned()) {
                 park(acquire);
                 return;
             }
@@ -107,7 +107,7 @@ final class BatchSettlement {
 
     /** Another transaction has locked a row. It may be waited for in another batch, or looked at again, but not for ever. */
     private void postpone(QueuedAcquire acquire, String name) {
-        acquire.command().unclaim();
+        acquire.state().unclaim();
         boolean again = acquire.blockedBy() != null;
         acquire.setBlockedBy(name);
         contention.contested();
@@ -142,10 +142,10 @@ final class BatchSettlement {
         boolean unreachable = !reached || unknown || SemaphorePersistence.isUnreachable(failure);
         RuntimeException shown = shown(failure);
         for (QueuedAcquire acquire : batch.members()) {
-            if (unknown && acquire.command().isClaimed()) {
-                acquire.command().setOutcomeUnknown(true);
-            } else if (!acquire.command().isOutcomeUnknown()) {
-                acquire.command().unclaim();
+            if (unknown && acquire.state().isClaimed()) {
+                acquire.state().setOutcomeUnknown(true);
+            } else if (!acquire.state().isOutcomeUnknown()) {
+                acquire.state().unclaim();
             }
             if (acquire.isInBatch()) {
                 settleFailed(acquire, batch.members().size() > 1, failure, shown, unreachable);
@@ -167,8 +167,8 @@ final class BatchSettlement {
         boolean conflict = SqlErrors.isVictim(failure);
         boolean mayBeOthersFault = shared && !unreachable;
         if (acquire.isAbandoned()) {
-            if (acquire.command().isOutcomeUnknown()) {
-                toUndo.add(acquire.command());
+            if (acquire.state().isOutcomeUnknown()) {
+                toUndo.add(acquire.state());
             }
             acquire.decide(shown);
         } else if ((conflict || !mayBeOthersFault) && isWorthAnother(acquire, shown, failure, unreachable)) {
@@ -187,7 +187,7 @@ final class BatchSettlement {
         boolean worthIt =
                 RetryLimit.remain(failure, acquire.failed(shown), limits.maxAttempts(), clock.now() - acquire.begunAt())
                         && (!SqlErrors.isLockWait(failure) || isInTime(acquire));
-        boolean waits = acquire.command().isWillingToWait() && !clock.isPassed(acquire.deadline());
+        boolean waits = acquire.state().isWillingToWait() && !clock.isPassed(acquire.deadline());
         return worthIt || (waits && (unreachable || SqlErrors.isVictim(failure)));
     }
 
@@ -203,7 +203,7 @@ final class BatchSettlement {
     }
 
     private void again(QueuedAcquire acquire) {
-        if (closed && !acquire.command().isOutcomeUnknown()) {
+        if (closed && !acquire.state().isOutcomeUnknown()) {
             acquire.decide(new SemaphoreClosedException());
         } else {
             acquire.moveTo(QueuedAcquire.Place.QUEUE);
@@ -214,8 +214,8 @@ final class BatchSettlement {
     /** Something unforeseen went wrong here: no caller may wait for ever. What may have been granted has to be undone. */
     static void giveUp(Batch batch, Throwable unforeseen) {
         batch.members().stream().filter(QueuedAcquire::isInBatch).forEach(acquire -> {
-            if (acquire.command().isClaimed()) {
-                acquire.command().setOutcomeUnknown(true);
+            if (acquire.state().isClaimed()) {
+                acquire.state().setOutcomeUnknown(true);
             }
             acquire.decide(new IllegalStateException("A grant failed: " + unforeseen, unforeseen));
         });

@@ -4,7 +4,7 @@ import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
-import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
@@ -110,14 +110,14 @@ public final class BatchingGranter implements AutoCloseable {
      * @return granted, refused or rejected
      * @throws AcquireInterruptedException when interrupted while it was not being decided; nothing is held
      * @throws SemaphoreClosedException when closed
-     * @throws RuntimeException when it failed. Something may be held only if the command says that its
-     *     {@linkplain AcquireCommand#isOutcomeUnknown() outcome is unknown}
+     * @throws RuntimeException when it failed. Something may be held only if the state says that its
+     *     {@linkplain AcquireState#isOutcomeUnknown() outcome is unknown}
      */
-    public Answer grant(AcquireCommand command, WaitTime wait) {
+    public Answer grant(AcquireState state, WaitTime wait) {
         if (Thread.currentThread().isInterrupted()) {
-            throw new AcquireInterruptedException(command.permits().keySet());
+            throw new AcquireInterruptedException(state.command().permits().keySet());
         }
-        QueuedAcquire acquire = queued(command, wait);
+        QueuedAcquire acquire = queued(state, wait);
         boolean isTried = enqueue(acquire);
         // not where it may wait for permits: it could not leave the batch at its deadline
         if (isTried && !wait.willingToWait() && !queue.isContended() && workers.beginInCaller()) {
@@ -139,8 +139,8 @@ public final class BatchingGranter implements AutoCloseable {
     }
 
     /** Does what {@link #grant} does, without waiting for the answer. */
-    public Submission submit(AcquireCommand command, WaitTime wait) {
-        QueuedAcquire acquire = queued(command, wait);
+    public Submission submit(AcquireState state, WaitTime wait) {
+        QueuedAcquire acquire = queued(state, wait);
         boolean isTried = enqueue(acquire);
         Submission submission = new Submission() {
 
@@ -173,9 +173,9 @@ public final class BatchingGranter implements AutoCloseable {
         return submission;
     }
 
-    private static QueuedAcquire queued(AcquireCommand command, WaitTime wait) {
-        command.setWillingToWait(wait.willingToWait());
-        return new QueuedAcquire(command, wait.deadline(), QueueClock.SYSTEM);
+    private static QueuedAcquire queued(AcquireState state, WaitTime wait) {
+        state.setWillingToWait(wait.willingToWait());
+        return new QueuedAcquire(state, wait.deadline(), QueueClock.SYSTEM);
     }
 
     /** Returns whether it is to be tried now. */
@@ -215,15 +215,15 @@ public final class BatchingGranter implements AutoCloseable {
      * answer comes.
      */
     private boolean withdraw(QueuedAcquire pending) {
-        boolean unknown = pending.command().isOutcomeUnknown(); // then it is found out rather than given up
+        boolean unknown = pending.state().isOutcomeUnknown(); // then it is found out rather than given up
         pending.endWait();
         boolean givenUp = unknown ? !queue.tryLast(pending) : queue.giveUp(pending);
-        if (givenUp && pending.command().isOutcomeUnknown()) {
+        if (givenUp && pending.state().isOutcomeUnknown()) {
             deadlines.answer(pending);
         } else if (givenUp) {
             signal(); // it may have been in another one's way
         }
-        return givenUp && !pending.command().isOutcomeUnknown();
+        return givenUp && !pending.state().isOutcomeUnknown();
     }
 
     private static boolean isAnswered(QueuedAcquire pending, long nanos) throws InterruptedException {

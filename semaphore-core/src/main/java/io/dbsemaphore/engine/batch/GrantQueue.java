@@ -2,7 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreClosedException;
-import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
@@ -52,7 +52,7 @@ final class GrantQueue {
 
         /** What the database is asked for it. */
         GrantBatch grants(SortedMap<Long, List<Long>> releases) {
-            return new GrantBatch(members.stream().map(QueuedAcquire::command).toList(), awaited, releases);
+            return new GrantBatch(members.stream().map(QueuedAcquire::state).toList(), awaited, releases);
         }
     }
 
@@ -62,7 +62,7 @@ final class GrantQueue {
      * @param decided those that are to be told their outcome
      * @param toUndo what may have been granted to callers that are gone
      */
-    record Settled(List<QueuedAcquire> decided, List<AcquireCommand> toUndo) {}
+    record Settled(List<QueuedAcquire> decided, List<AcquireState> toUndo) {}
 
     /**
      * Makes an empty ready.
@@ -95,7 +95,7 @@ final class GrantQueue {
             pending.setTicket(++tickets);
             if (waitQueues.join(pending)) {
                 pending.moveTo(Place.WAIT_QUEUE);
-                pending.command().refused();
+                pending.state().countRefusal();
                 return false;
             }
             again(pending);
@@ -131,7 +131,7 @@ final class GrantQueue {
             members.forEach(pending -> {
                 ready.remove(pending);
                 pending.moveTo(Place.BATCH);
-                pending.command().setDemandAhead(waitQueues.demandAhead(pending));
+                pending.state().setDemandAhead(waitQueues.demandAhead(pending));
             });
             Set<String> awaited = selection.awaited();
             members.forEach(pending -> pending.setRowAwaited(!awaited.isEmpty()));
@@ -264,7 +264,7 @@ final class GrantQueue {
      */
     boolean tryLast(QueuedAcquire pending) {
         return lock.is(() -> {
-            pending.command().setWillingToWait(false);
+            pending.state().setWillingToWait(false);
             boolean isQueued = pending.place() == Place.QUEUE;
             if (isQueued) {
                 ready.remove(pending);
@@ -308,9 +308,9 @@ final class GrantQueue {
     }
 
     private boolean leave(QueuedAcquire pending) {
-        pending.command().setWillingToWait(false);
+        pending.state().setWillingToWait(false);
         if (pending.place() == Place.DONE
-                || (pending.place() == Place.BATCH && !pending.command().withdraw())) {
+                || (pending.place() == Place.BATCH && !pending.state().withdraw())) {
             return false;
         }
         ready.remove(pending);

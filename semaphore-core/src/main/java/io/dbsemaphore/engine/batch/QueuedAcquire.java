@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.HashMap;
@@ -30,7 +31,7 @@ final class QueuedAcquire {
     /** Longer than the poller pauses. */
     private static final Duration LONG = Duration.ofSeconds(1);
 
-    private final AcquireCommand command;
+    private final AcquireState state;
     private final QueueClock clock;
     private final long begunAt;
     private final CompletableFuture<BatchingGranter.Answer> answer = new CompletableFuture<>();
@@ -55,13 +56,13 @@ final class QueuedAcquire {
     private volatile List<PermitShortage> lastShortages = List.of();
     private @Nullable Runnable decision;
 
-    QueuedAcquire(AcquireCommand command, Deadline deadline, QueueClock clock) {
-        this.command = command;
+    QueuedAcquire(AcquireState state, Deadline deadline, QueueClock clock) {
+        this.state = state;
         this.deadline = deadline;
         this.clock = clock;
         this.begunAt = clock.now();
         this.notBefore = clock.in(Duration.ZERO);
-        this.waitTime = command.isWillingToWait();
+        this.waitTime = state.isWillingToWait();
         this.waitOver = !waitTime;
     }
 
@@ -70,12 +71,17 @@ final class QueuedAcquire {
         return begunAt;
     }
 
+    /** Its state across all attempts, which the transactions share. */
+    AcquireState state() {
+        return state;
+    }
+
     AcquireCommand command() {
-        return command;
+        return state.command();
     }
 
     Set<String> names() {
-        return command.permits().keySet();
+        return state.command().permits().keySet();
     }
 
     /** When its caller's wait time ends, or ended; for a caller without a wait time, when it came. */
@@ -250,6 +256,6 @@ final class QueuedAcquire {
      * there, and it waits for so long that the poller asks meanwhile.
      */
     boolean mayWaitUnasked() {
-        return command.isWillingToWait() && !command.mayExist() && clock.remainingNanos(deadline) > LONG.toNanos();
+        return state.isWillingToWait() && !state.mayExist() && clock.remainingNanos(deadline) > LONG.toNanos();
     }
 }

@@ -56,7 +56,7 @@ final class Waiters {
     void park(QueuedAcquire pending, int requested) {
         long asked = add(pending, requested);
         changedAt = clock.now();
-        if (isFirst(pending) && pending.command().demandAhead(latest.name()) == 0) {
+        if (isFirst(pending) && pending.state().demandAhead(latest.name()) == 0) {
             freeAtMost = asked - 1; // whatever the numbers are, it was too little
         }
     }
@@ -81,12 +81,12 @@ final class Waiters {
 
     /** Whether too little is free for a caller that has just come, beside what those wait for that came earlier. */
     boolean isShortFor(QueuedAcquire pending) {
-        return pending.command().isExclusive() || free - waiting.demand() < requestedBy(pending);
+        return pending.command().exclusive() || free - waiting.demand() < requestedBy(pending);
     }
 
     private int requestedBy(QueuedAcquire pending) {
         AcquireCommand command = pending.command();
-        return command.isExclusive() ? latest.capacity() : command.permits().getOrDefault(latest.name(), 0);
+        return command.exclusive() ? latest.capacity() : command.permits().getOrDefault(latest.name(), 0);
     }
 
     /** How many permits are free, as far as is known. */

@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.support;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.persistence.UndoTransaction;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -57,10 +58,11 @@ public final class BackgroundReleaser implements AutoCloseable {
     }
 
     /** Undoes an order of unknown fate, until it succeeds or its time to live would have passed. */
-    public void undo(AcquireCommand command) {
+    public void undo(AcquireState acquire) {
+        AcquireCommand command = acquire.command();
         Deadline until = command.ttl() == null ? Deadline.NEVER : Deadline.in(command.ttl());
         submit(
-                new Task("undoing of " + command.externalId(), () -> done(() -> undoing.undo(command)), until),
+                new Task("undoing of " + command.externalId(), () -> done(() -> undoing.undo(acquire)), until),
                 FIRST_DELAY);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PolledAvailability;
@@ -128,7 +129,8 @@ class GrantQueueTests {
         QueuedAcquire waiter = waiters(1).get(0);
         queue.add(waiter);
         refuseAll();
-        QueuedAcquire impatient = new QueuedAcquire(command(), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
+        QueuedAcquire impatient =
+                new QueuedAcquire(new AcquireState(command()), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         queue.add(impatient);
         Batch refused = queue.take(true, true, false);
 
@@ -194,7 +196,8 @@ class GrantQueueTests {
         assertThat(queue.add(willingToWait(command("backup", 1), Duration.ofMillis(500))))
                 .as("nobody may ask while it waits")
                 .isEqualTo(true);
-        assertThat(queue.add(new QueuedAcquire(command("backup", 1), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)))
+        assertThat(queue.add(new QueuedAcquire(
+                        new AcquireState(command("backup", 1)), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)))
                 .as("it does not wait")
                 .isEqualTo(true);
         AcquireCommand repeated = new AcquireCommand("id", true, true, Map.of("backup", 1), false, null, "test", null);
@@ -233,8 +236,9 @@ class GrantQueueTests {
     }
 
     private static QueuedAcquire willingToWait(AcquireCommand command, Duration waitTime) {
-        command.setWillingToWait(true);
-        return new QueuedAcquire(command, Deadline.in(waitTime), QueueClock.SYSTEM);
+        AcquireState state = new AcquireState(command);
+        state.setWillingToWait(true);
+        return new QueuedAcquire(state, Deadline.in(waitTime), QueueClock.SYSTEM);
     }
 
     private boolean poll(long free) {
@@ -277,7 +281,8 @@ class GrantQueueTests {
 
     private void add(int commands) {
         IntStream.range(0, commands)
-                .forEach(i -> queue.add(new QueuedAcquire(command(), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)));
+                .forEach(i -> queue.add(
+                        new QueuedAcquire(new AcquireState(command()), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)));
     }
 
     private static AcquireCommand command() {

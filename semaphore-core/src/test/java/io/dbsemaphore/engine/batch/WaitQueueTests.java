@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,7 +49,8 @@ class WaitQueueTests {
 
     private static QueuedAcquire pending(long ticket) {
         AcquireCommand command = new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null);
-        QueuedAcquire pending = new QueuedAcquire(command, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
+        QueuedAcquire pending =
+                new QueuedAcquire(new AcquireState(command), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         pending.setTicket(ticket);
         return pending;
     }

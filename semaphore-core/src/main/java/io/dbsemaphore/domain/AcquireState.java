@@ -1,0 +1,117 @@
+package io.dbsemaphore.domain;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
+ * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts; everything else is set
+ * by the queue, once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
+ * Thread-safe; two acquires of equal commands have distinct states.
+ */
+public final class AcquireState {
+
+    private final AcquireCommand command;
+    private final Set<Long> requestIds = ConcurrentHashMap.newKeySet();
+    private final AtomicReference<Claim> claim = new AtomicReference<>(Claim.OPEN);
+    private final AtomicInteger refusals = new AtomicInteger();
+    private volatile boolean willingToWait;
+    private volatile boolean outcomeUnknown;
+    private volatile Map<String, Long> demandAhead = Map.of();
+
+    private enum Claim {
+        OPEN,
+        CLAIMED,
+        WITHDRAWN
+    }
+
+    /** Begins an acquire that has not been tried. */
+    public AcquireState(AcquireCommand command) {
+        this.command = command;
+    }
+
+    /** What the acquire asks for. */
+    public AcquireCommand command() {
+        return command;
+    }
+
+    /** Whether a request with this external id may be in the database. */
+    public boolean mayExist() {
+        return command.externalIdGiven() || !requestIds.isEmpty();
+    }
+
+    /** Records the id of a request row that an attempt inserts, before its transaction commits. */
+    public void addRequestId(long requestId) {
+        requestIds.add(requestId);
+    }
+
+    /** Whether an attempt of this acquire inserted the request row, rather than another acquire with the same external id. */
+    public boolean isOwnRequest(long requestId) {
+        return requestIds.contains(requestId);
+    }
+
+    /**
+     * Sets the number of permits, by semaphore, that callers ahead of this acquire wait for; they are not available to it.
+     */
+    public void setDemandAhead(Map<String, Long> demandAhead) {
+        this.demandAhead = Map.copyOf(demandAhead);
+    }
+
+    /** The number of permits of the semaphore that callers ahead of this acquire wait for. */
+    public long demandAhead(String name) {
+        return demandAhead.getOrDefault(name, 0L);
+    }
+
+    /** Sets whether a commit was sent for this acquire whose outcome is unknown. */
+    public void setOutcomeUnknown(boolean outcomeUnknown) {
+        this.outcomeUnknown = outcomeUnknown;
+    }
+
+    /** Whether a commit was sent for this acquire whose outcome is unknown. */
+    public boolean isOutcomeUnknown() {
+        return outcomeUnknown;
+    }
+
+    /** Sets whether the caller goes on waiting when it is refused, so that later acquires must not overtake it. */
+    public void setWillingToWait(boolean willingToWait) {
+        this.willingToWait = willingToWait;
+    }
+
+    /** Whether the caller goes on waiting when it is refused. */
+    public boolean isWillingToWait() {
+        return willingToWait;
+    }
+
+    /** Counts a refusal. To be called once for each committed batch that refused the acquire. */
+    public void countRefusal() {
+        refusals.incrementAndGet();
+    }
+
+    /** How many times the acquire was refused. */
+    public int refusals() {
+        return refusals.get();
+    }
+
+    /** Withdraws the acquire. True when nothing has been written for it, or will be. */
+    public boolean withdraw() {
+        return claim.compareAndSet(Claim.OPEN, Claim.WITHDRAWN) || claim.get() == Claim.WITHDRAWN;
+    }
+
+    /** Claims the acquire for a transaction that is about to write for it. False when it has been withdrawn. */
+    public boolean claim() {
+        return claim.compareAndSet(Claim.OPEN, Claim.CLAIMED) || claim.get() == Claim.CLAIMED;
+    }
+
+    /** Whether a transaction may have written something for the acquire. */
+    public boolean isClaimed() {
+        return claim.get() == Claim.CLAIMED;
+    }
+
+    /** Ends the claim, since nothing was written or all was rolled back: the acquire can be withdrawn again. */
+    public void unclaim() {
+        claim.compareAndSet(Claim.CLAIMED, Claim.OPEN);
+    }
+}
