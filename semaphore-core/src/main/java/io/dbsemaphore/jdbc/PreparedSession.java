@@ -116,14 +116,13 @@ final class PreparedSession {
         return readOnly;
     }
 
-    void commit() throws SQLException {
+    /** A commit is about to be sent: until it is answered, the next transaction must not begin here. */
+    void committing() {
         failed = true;
-        try {
-            statements.commit();
-        } catch (SQLException failure) {
-            failed(failure);
-            throw failure;
-        }
+    }
+
+    /** The commit was answered. */
+    void committed() {
         failed = false;
         transactionOpen = false;
     }

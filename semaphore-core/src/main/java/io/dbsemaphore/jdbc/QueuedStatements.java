@@ -37,7 +37,9 @@ class QueuedStatements implements StatementQueue {
 
     /** Executes the queued statements, and commits. */
     void commit() throws SQLException {
-        executeOneByOne(take());
+        for (QueuedStatement<?> statement : take()) {
+            statement.execute(connection);
+        }
         connection.commit();
     }
 

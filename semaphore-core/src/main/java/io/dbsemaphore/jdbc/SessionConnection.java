@@ -53,12 +53,28 @@ final class SessionConnection implements InvocationHandler {
             case "hashCode" -> {
                 return System.identityHashCode(proxy);
             }
-            default -> {
-                if (closed) {
-                    throw new SQLException("This connection of the semaphores is closed", "08003");
+            case "commit" -> {
+                requireOpen();
+                session.committing();
+                try {
+                    session.statements().commit();
+                } catch (SQLException failure) {
+                    session.failed(failure);
+                    throw failure;
                 }
+                session.committed();
+                return null;
+            }
+            default -> {
+                requireOpen();
                 return invokeOpen(method, args);
             }
+        }
+    }
+
+    private void requireOpen() throws SQLException {
+        if (closed) {
+            throw new SQLException("This connection of the semaphores is closed", "08003");
         }
     }
 
@@ -76,10 +92,6 @@ final class SessionConnection implements InvocationHandler {
             }
             case "setAutoCommit" -> {
                 requireFixed(args, false, "auto-commit off");
-                return null;
-            }
-            case "commit" -> {
-                session.commit();
                 return null;
             }
             case "rollback" -> {
