@@ -8,6 +8,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
 import io.dbsemaphore.persistence.unit.LibrarySqlLogger;
+import io.dbsemaphore.persistence.unit.MySqlRowLockDialect;
 import io.dbsemaphore.persistence.unit.QuietJdbcEnvironment;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -199,6 +200,9 @@ public final class SemaphorePersistence implements AutoCloseable {
         unit.setSharedCacheMode(SharedCacheMode.NONE);
         Properties settings = unit.getProperties();
         settings.put(JdbcSettings.JAKARTA_NON_JTA_DATASOURCE, dataSource);
+        if (database == Database.MYSQL) {
+            settings.put(JdbcSettings.DIALECT, MySqlRowLockDialect.class);
+        }
         settings.put(SchemaToolingSettings.HBM2DDL_AUTO, "none");
         settings.put(ValidationSettings.JAKARTA_VALIDATION_MODE, ValidationMode.NONE);
         settings.put(CacheSettings.USE_SECOND_LEVEL_CACHE, false);
