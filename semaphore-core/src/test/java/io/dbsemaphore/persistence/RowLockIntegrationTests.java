@@ -1,0 +1,223 @@
+package io.dbsemaphore.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.GrantBatch;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.persistence.SentStatements.Sent;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import jakarta.persistence.Column;
+import jakarta.persistence.LockModeType;
+import jakarta.persistence.Table;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.jpa.repository.Lock;
+
+/**
+ * Which of its two ways an acquire takes to lock the rows of its semaphores, shown by what it sends: the
+ * {@code @Lock(PESSIMISTIC_WRITE)} query of the repository, or the lock that a fragment of the repository queues, in one piece
+ * with the sum. And that it inserts rows by the mapping of the entities.
+ */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RowLockIntegrationTests {
+
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+    private static final Map<String, Integer> PERMITS = new TreeMap<>(Map.of("first", 1, "second", 2));
+
+    private static Schema schema;
+
+    @BeforeAll
+    static void migrate() {
+        schema = TestDatabase.create().migrate();
+        try (Unit unit = new Unit("", true)) {
+            PERMITS.keySet().forEach(name -> unit.persistence.admin().create(name, 100));
+        }
+    }
+
+    @AfterAll
+    static void drop() {
+        schema.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, true", "true, false", "false, true", "false, false"})
+    void locksByTheRepositoryOrInOneRoundTripWithTheSum(boolean pipelining, boolean awaited) {
+        try (Unit unit = new Unit("", pipelining)) {
+            unit.acquire(awaited);
+
+            if (pipelining && schema.kind() == DatabaseKind.MYSQL) {
+                assertLockedByTheFragment(unit, awaited);
+            } else {
+                assertLockedByTheRepository(unit, awaited);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void locksByTheRepositoryWhereTheServerPreparesStatements(boolean awaited) {
+        try (Unit unit = new Unit("&useServerPrepStmts=true", true)) {
+            unit.acquire(awaited);
+
+            assertLockedByTheRepository(unit, awaited);
+        }
+    }
+
+    private static void assertLockedByTheRepository(Unit unit, boolean awaited) {
+        List<Sent> locks = unit.locks();
+        assertThat(locks).hasSize(awaited ? PERMITS.size() : 1).allMatch(Sent::byHibernate);
+        assertThat(locks).allSatisfy(lock -> {
+            assertThat(lock.statements()).as("sent in one piece").hasSize(1);
+            assertThat(lock.sql()).as("the entity").contains(columnsOf(Semaphore.class));
+        });
+        Sent sum = unit.sum();
+        assertThat(sum.statements()).as("sent in one piece").hasSize(1);
+    }
+
+    private static void assertLockedByTheFragment(Unit unit, boolean awaited) {
+        List<Sent> locks = unit.locks();
+        assertThat(locks).hasSize(awaited ? PERMITS.size() : 1).noneMatch(Sent::byHibernate);
+        assertThat(locks).allSatisfy(lock -> assertThat(lock.sql()).doesNotContain("created_at"));
+        Sent last = locks.get(locks.size() - 1);
+        assertThat(last).as("the last lock and the sum").isEqualTo(unit.sum());
+        assertThat(last.statements()).hasSize(2);
+        assertThat(last.statements().get(0)).contains("for update").doesNotContain("sum(");
+        assertThat(last.statements().get(1)).contains("sum(").doesNotContain("for update");
+    }
+
+    @Test
+    void theQueriesOfTheRepositoryAreLocks() {
+        assertThat(Arrays.stream(SemaphoreRepository.class.getDeclaredMethods())
+                        .filter(method -> Set.of("lockById", "lockFree").contains(method.getName())))
+                .hasSize(2)
+                .allSatisfy(method -> assertThat(method.getAnnotation(Lock.class))
+                        .extracting(Lock::value)
+                        .isEqualTo(LockModeType.PESSIMISTIC_WRITE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void insertsTheColumnsOfTheMapping(boolean pipelining) {
+        try (Unit unit = new Unit("", pipelining)) {
+            StoredGrant granted = unit.acquire(true);
+
+            assertThat(unit.insertedColumns(PermitRequest.class))
+                    .containsExactlyInAnyOrder(columnsOf(PermitRequest.class));
+            assertThat(unit.insertedColumns(Permit.class)).containsExactlyInAnyOrder(columnsOf(Permit.class));
+            assertThat(unit.persistence.renewals().find(granted.externalId()))
+                    .get()
+                    .usingRecursiveComparison()
+                    .ignoringFields("readAt")
+                    .isEqualTo(granted);
+        }
+    }
+
+    private static String[] columnsOf(Class<?> entity) {
+        return Arrays.stream(entity.getDeclaredFields())
+                .map(field -> field.getAnnotation(Column.class))
+                .filter(column -> column != null)
+                .map(Column::name)
+                .toArray(String[]::new);
+    }
+
+    /** A persistence unit whose statements are recorded. */
+    private static final class Unit implements AutoCloseable {
+
+        private final HikariDataSource pool;
+        private final SentStatements statements;
+        private final SemaphoreDataSource connections;
+        private final SemaphorePersistence persistence;
+
+        Unit(String urlSuffix, boolean pipelining) {
+            HikariConfig config = new HikariConfig();
+            config.setJdbcUrl(schema.jdbcUrl() + urlSuffix);
+            config.setUsername(schema.username());
+            config.setPassword(schema.password());
+            config.setMaximumPoolSize(2);
+            pool = new HikariDataSource(config);
+            statements = new SentStatements(pool);
+            Database database = databaseOf(pool);
+            DatabaseThreads threads = new DatabaseThreads(statements, 2);
+            connections = new SemaphoreDataSource(statements, database, LIMIT, LIMIT, 2, pipelining, threads);
+            persistence = new SemaphorePersistence(connections, database, "", LIMIT);
+        }
+
+        private static Database databaseOf(HikariDataSource pool) {
+            try {
+                return Database.of(pool);
+            } catch (SQLException failure) {
+                throw new IllegalStateException(failure);
+            }
+        }
+
+        /** Acquires, in one transaction that waits for locked rows, or skips them. */
+        StoredGrant acquire(boolean awaited) {
+            AcquireCommand command = new AcquireCommand(
+                    "id-" + System.nanoTime(), false, true, PERMITS, false, Duration.ofMinutes(5), "owner", 7L);
+            GrantBatch batch = new GrantBatch(
+                    List.of(new AcquireState(command)), awaited ? PERMITS.keySet() : Set.of(), new TreeMap<>());
+            statements.clear();
+            GrantOutcome outcome =
+                    persistence.grants().grant(() -> batch).outcomes().get(0);
+            assertThat(outcome).isInstanceOf(GrantOutcome.Granted.class);
+            return ((GrantOutcome.Granted) outcome).grant();
+        }
+
+        List<Sent> locks() {
+            return statements.sent().stream()
+                    .filter(sent ->
+                            sent.sql().contains("from semaphore ") && sent.sql().contains(" update"))
+                    .filter(sent -> sent.sql().startsWith("select"))
+                    .toList();
+        }
+
+        Sent sum() {
+            return statements.sent().stream()
+                    .filter(sent -> sent.sql().contains("sum("))
+                    .findFirst()
+                    .orElseThrow();
+        }
+
+        List<String> insertedColumns(Class<?> entity) {
+            String insert = "insert into " + entity.getAnnotation(Table.class).name() + "(";
+            String statement = statements.sent().stream()
+                    .flatMap(sent -> sent.statements().stream())
+                    .filter(sql -> sql.startsWith(insert))
+                    .findFirst()
+                    .orElseThrow();
+            return List.of(
+                    statement.substring(insert.length(), statement.indexOf(')')).split(", "));
+        }
+
+        @Override
+        public void close() {
+            persistence.close();
+            connections.close();
+            pool.close();
+        }
+    }
+}
