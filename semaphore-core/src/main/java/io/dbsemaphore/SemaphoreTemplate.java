@@ -50,7 +50,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     public CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request) {
         CompletableFuture<AcquireResult> acquire = permitManager.acquireAsync(request);
         CompletableFuture<PermitGrant> grant = new CompletableFuture<>();
-        CompletableFuture<?> forwarded = acquire.whenComplete((result, failure) -> {
+        CompletableFuture<?> unused = acquire.whenComplete((result, failure) -> {
             try {
                 if (failure != null) {
                     grant.completeExceptionally(failure);
@@ -61,7 +61,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
                 grant.completeExceptionally(unavailable);
             }
         });
-        CompletableFuture<?> withdrawn =
+        CompletableFuture<?> unusedToo =
                 grant.whenComplete((result, failure) -> acquire.cancel(true)); // no effect on one that has ended
         return grant;
     }

@@ -38,9 +38,9 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
     static AwaitedFuture<@Nullable Object> of(
             CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor releases) {
         AwaitedFuture<@Nullable Object> future = new AwaitedFuture<>(acquire, call, refusal, releases);
-        CompletableFuture<?> withdrawn =
+        CompletableFuture<?> unused =
                 future.whenComplete((value, failure) -> acquire.cancel(true)); // no effect once it is complete
-        CompletableFuture<?> called = acquire.whenComplete((grant, failure) -> future.acquired(grant, failure));
+        CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> future.acquired(grant, failure));
         return future;
     }
 

@@ -37,7 +37,7 @@ final class SubscriptionGrant {
 
     private void acquire(MonoSink<PermitGrant> subscriber) {
         CompletableFuture<PermitGrant> acquire = operations.acquireAsync(request);
-        CompletableFuture<?> forwarded = acquire.whenComplete((grant, failure) -> {
+        CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
             if (failure != null) {
                 if (state.get() != ENDED) {
                     subscriber.error(failure);

@@ -76,6 +76,7 @@ public class DaemonThreads implements AutoCloseable {
     }
 
     /** Creates a thread, which the caller has to start. */
+    @SuppressWarnings("ThreadPriorityCheck") // normal priority, instead of that of the caller
     public Thread create(String name, Runnable task) {
         Thread thread = withoutCallers(name, task);
         thread.setDaemon(true);

@@ -58,6 +58,8 @@ final class PendingThreadStarts {
         }
     }
 
+    /** The caller calls again, until this returns false. */
+    @SuppressWarnings("WaitNotInLoop")
     private boolean next() {
         lock.lock();
         try {

@@ -66,9 +66,9 @@ final class AsyncAcquireService {
         void submit() {
             try {
                 BatchingGranter.Submission submission = granter.submit(attempt.state(), attempt.waitTime());
-                CompletableFuture<?> told = submission.answer().whenCompleteAsync(this::decided, completions);
+                CompletableFuture<?> unused = submission.answer().whenCompleteAsync(this::decided, completions);
                 // without effect where it has its answer, as when it is that which ends the result
-                CompletableFuture<?> withdrawn = result.whenComplete((ended, failure) -> submission.withdraw());
+                CompletableFuture<?> unusedToo = result.whenComplete((ended, failure) -> submission.withdraw());
             } catch (RuntimeException | Error failure) {
                 fail(failure);
             }

@@ -68,7 +68,7 @@ public final class Durability {
         boolean lasting = value == null
                 || value.equals(setting.durable)
                 // values that also wait for standby servers are durable on this server, too
-                || (setting == SYNCHRONOUS_COMMIT && !value.equals("off"));
+                || (setting.equals(SYNCHRONOUS_COMMIT) && !value.equals("off"));
         if (!lasting) {
             log.warn(
                     "The database of the semaphores runs with {}={}: {}. Grants that are lost with them can be made again"

@@ -103,7 +103,7 @@ final class SessionConnection implements InvocationHandler {
                 return own != null ? own : invokeTarget(method, args);
             }
             case "isWrapperFor" -> {
-                return own(args) != null ? Boolean.TRUE : invokeTarget(method, args);
+                return own(args) != null ? true : invokeTarget(method, args);
             }
             case "createStatement", "prepareStatement", "prepareCall" -> {
                 session.statements().flush(); // keeps the order of the statements

@@ -98,7 +98,7 @@ final class InMemoryPermitManager implements PermitManager {
         });
         thread.setDaemon(true);
         thread.start();
-        future.whenComplete((result, failure) -> {
+        CompletableFuture<?> unused = future.whenComplete((result, failure) -> {
             if (future.isCancelled()) {
                 thread.interrupt();
             }

@@ -126,7 +126,7 @@ class WaitingCrowdIntegrationTests {
             CompletableFuture<PermitGrant> acquire =
                     semaphores.acquireAsync(AcquireRequest.of("full").withWaitTime(Duration.ofSeconds(30)));
             acquires.add(acquire);
-            acquire.thenAccept(PermitGrant::release);
+            CompletableFuture<?> unused = acquire.thenAccept(PermitGrant::release);
         }
         held.release();
 

@@ -16,6 +16,7 @@ class DaemonThreadsTests {
     private final DaemonThreads threads = new DaemonThreads();
 
     @Test
+    @SuppressWarnings("ThreadPriorityCheck") // of the caller, not to be inherited
     void inheritNothing() throws Exception {
         FutureTask<@Nullable String> tenant = new FutureTask<>(TENANT::get);
         FutureTask<Thread> made = new FutureTask<>(() -> {

@@ -33,7 +33,7 @@ class HolderScansTests {
     @Test
     void areReusedForTwentyTimesAsLongAsTheyTook() {
         scan(Duration.ofMillis(50), MANY);
-        pass(Duration.ofMillis(1_000));
+        pass(Duration.ofSeconds(1));
         assertThat(scans.recent(MANY)).contains("many");
         pass(Duration.ofMillis(1));
         assertThat(scans.recent(MANY)).isEmpty();

@@ -382,6 +382,7 @@ class BadInputIntegrationTests {
     }
 
     /** A call, what it throws, and what the message says. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record BadCall(
             String description,
             Function<Node, @Nullable Object> call,
@@ -395,6 +396,7 @@ class BadInputIntegrationTests {
     }
 
     /** A text that is no name, no owner and no external id. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record BadKey(String description, String text, String... parts) {
 
         @Override

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -102,8 +103,8 @@ class CutConnectionsIntegrationTests {
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         AtomicInteger pairs = new AtomicInteger();
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
-        cutter.scheduleAtFixedRate(proxy::cutAll, 34, 34, TimeUnit.MILLISECONDS);
-        cutter.schedule(cutter::shutdownNow, 2, TimeUnit.SECONDS); // sooner than anybody gives up
+        Future<?> unused = cutter.scheduleAtFixedRate(proxy::cutAll, 34, 34, TimeUnit.MILLISECONDS);
+        Future<?> unusedToo = cutter.schedule(cutter::shutdownNow, 2, TimeUnit.SECONDS); // sooner than anybody gives up
         List<Thread> callers = IntStream.range(0, 4)
                 .mapToObj(i -> new Thread(() -> {
                     AcquireRequest request = AcquireRequest.of("a");

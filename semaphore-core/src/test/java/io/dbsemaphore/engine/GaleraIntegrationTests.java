@@ -6,7 +6,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.GaleraCluster;
 import io.dbsemaphore.testing.TestSettings;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,7 +31,6 @@ class GaleraIntegrationTests {
 
     private static final int CAPACITY = 8;
     private static final int POOL_SIZE = 10;
-    private static final Duration SOON = Duration.ofSeconds(60);
     private static final AtomicInteger NAMES = new AtomicInteger();
 
     private static GaleraCluster galera;

@@ -22,7 +22,7 @@ final class GaleraRace {
     /** What is done under a permit: time enough for another one to come who should not. */
     private static final Duration WORK = Duration.ofMillis(1);
 
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final Duration DEADLINE = Duration.ofMinutes(6);
 
     private final List<Node> nodes;

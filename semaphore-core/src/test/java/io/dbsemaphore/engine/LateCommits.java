@@ -99,14 +99,11 @@ final class LateCommits extends DelegatingDataSource {
         }
 
         private @Nullable Object onBrokenLink(String method) throws SQLException {
-            switch (method) {
-                case "close", "abort":
-                    return null;
-                case "isClosed":
-                    return true;
-                default:
-                    throw new SQLNonTransientConnectionException("Broken link", "08S01");
-            }
+            return switch (method) {
+                case "close", "abort" -> null;
+                case "isClosed" -> true;
+                default -> throw new SQLNonTransientConnectionException("Broken link", "08S01");
+            };
         }
     }
 }

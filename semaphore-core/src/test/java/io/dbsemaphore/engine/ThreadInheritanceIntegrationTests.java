@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -36,12 +38,15 @@ class ThreadInheritanceIntegrationTests {
     private static final List<String> KINDS = List.of(
             "semaphore-grants",
             "semaphore-releases",
-            "semaphore-renewals",
             "semaphore-keep-alive",
             "semaphore-watch",
             "semaphore-connections",
             "semaphore-maintenance",
             "semaphore-shutdown");
+
+    /** Which need no connection here. */
+    private static final List<String> OTHER_KINDS =
+            List.of("semaphore-background", "semaphore-completion", "semaphore-late-starts");
 
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final InheritableThreadLocal<@Nullable String> TENANT = new InheritableThreadLocal<>();
@@ -50,15 +55,19 @@ class ThreadInheritanceIntegrationTests {
     void noThreadHasAnythingOfTheFirstCaller() throws Exception {
         try (TestDatabase.Schema schema = TestDatabase.create().migrate()) {
             Watched dataSource = new Watched(schema.newPool(10));
+            WatchedThreads threads = new WatchedThreads();
             TENANT.set("first caller");
             ClassLoader before = Thread.currentThread().getContextClassLoader();
             try (URLClassLoader application = new URLClassLoader(new URL[0], before)) {
                 Thread.currentThread().setContextClassLoader(application);
-                useEverything(dataSource);
+                useEverything(dataSource, threads);
                 assertThat(dataSource.seen.keySet()).containsAll(KINDS);
-                KINDS.forEach(kind -> assertThat(dataSource.seen.get(kind))
-                        .as(kind)
-                        .isEqualTo(new Seen(null, SemaphoreEngine.class.getClassLoader())));
+                assertThat(threads.seen.keySet()).containsAll(OTHER_KINDS);
+                Seen nothing = new Seen(null, SemaphoreEngine.class.getClassLoader());
+                assertThat(threads.seen)
+                        .allSatisfy((kind, seen) -> assertThat(seen).as(kind).isEqualTo(nothing));
+                KINDS.forEach(
+                        kind -> assertThat(dataSource.seen.get(kind)).as(kind).isEqualTo(nothing));
             } finally {
                 Thread.currentThread().setContextClassLoader(before);
                 TENANT.remove();
@@ -67,11 +76,12 @@ class ThreadInheritanceIntegrationTests {
     }
 
     /** Has each thread of the engine started while this thread, or one that inherits from it, needs it. */
-    private static void useEverything(Watched dataSource) throws Exception {
+    private static void useEverything(Watched dataSource, WatchedThreads threads) throws Exception {
         SemaphoreSettings often =
                 TestSettings.defaults().with(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL, Duration.ofMillis(100));
         StatementGate gate = new StatementGate(dataSource);
-        try (SemaphoreEngine engine = new SemaphoreEngine(gate, often, SemaphorePatterns.NONE, List::of, List::of)) {
+        try (SemaphoreEngine engine =
+                new SemaphoreEngine(gate, often, SemaphorePatterns.NONE, List::of, List::of, threads)) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             engine.admin().create("s", 3);
             engine.start();
@@ -79,8 +89,12 @@ class ThreadInheritanceIntegrationTests {
                     .withKeepAlive(true)
                     .withTtl(Duration.ofSeconds(1))
                     .withWaitTime(LONG));
-            renewAndReleaseInPairs(gate, semaphores);
+            releaseInPair(gate, semaphores);
             waitInVain(semaphores);
+            semaphores
+                    .acquireAsync(AcquireRequest.of("s"))
+                    .get(20, TimeUnit.SECONDS)
+                    .release();
             Awaitility.await().atMost(LONG).until(() -> {
                 semaphores.execute(AcquireRequest.of("s"), grant -> ""); // sessions in use are kept for a while
                 return dataSource.seen.keySet().containsAll(KINDS.subList(0, KINDS.size() - 1));
@@ -90,21 +104,13 @@ class ThreadInheritanceIntegrationTests {
     }
 
     /** The first is done by its caller, so that the second needs a thread. */
-    private static void renewAndReleaseInPairs(StatementGate gate, SemaphoreTemplate semaphores) throws Exception {
+    private static void releaseInPair(StatementGate gate, SemaphoreTemplate semaphores) throws Exception {
         PermitGrant first = semaphores.acquire(AcquireRequest.of("s"));
         PermitGrant second = semaphores.acquire(AcquireRequest.of("s"));
-        inPair(gate, () -> first.renew(LONG), () -> second.renew(LONG));
-        inPair(gate, first::release, second::release);
-    }
-
-    private static void inPair(StatementGate gate, Runnable first, Runnable second) throws Exception {
         StatementGate.Pause pause = gate.pauseBeforeCommitOf("permit_request");
-        Future<?> held = Cluster.async(() -> {
-            first.run();
-            return "";
-        });
+        Future<?> held = Cluster.async(first::release);
         pause.awaitReached(LONG);
-        second.run();
+        second.release();
         pause.open();
         Cluster.get(held);
     }
@@ -115,7 +121,31 @@ class ThreadInheritanceIntegrationTests {
                 .isEmpty();
     }
 
-    private record Seen(@Nullable String tenant, ClassLoader loader) {}
+    private record Seen(@Nullable String tenant, ClassLoader loader) {
+
+        static Seen now() {
+            return new Seen(TENANT.get(), Thread.currentThread().getContextClassLoader());
+        }
+
+        /** Of the calling thread, without its number. */
+        static String kind() {
+            return Thread.currentThread().getName().replaceFirst("-\\d+$", "");
+        }
+    }
+
+    /** Notes of each thread that it makes what it has inherited. */
+    private static final class WatchedThreads extends DaemonThreads {
+
+        private final Map<String, Seen> seen = new ConcurrentHashMap<>();
+
+        @Override
+        public Thread create(String name, Runnable task) {
+            return super.create(name, () -> {
+                seen.put(Seen.kind(), Seen.now());
+                task.run();
+            });
+        }
+    }
 
     /** Notes of each thread that uses it what it has inherited. */
     private static final class Watched extends DelegatingDataSource {
@@ -144,10 +174,7 @@ class ThreadInheritanceIntegrationTests {
         }
 
         private void note() {
-            Thread thread = Thread.currentThread();
-            seen.put(
-                    thread.getName().replaceFirst("-\\d+$", ""),
-                    new Seen(TENANT.get(), thread.getContextClassLoader()));
+            seen.put(Seen.kind(), Seen.now());
         }
     }
 }

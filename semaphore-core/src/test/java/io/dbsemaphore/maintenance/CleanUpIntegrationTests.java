@@ -249,7 +249,7 @@ class CleanUpIntegrationTests {
 
     /** Acquires and releases by eight threads; how long each acquire took, the shortest first. */
     private long[] work(List<String> names, BooleanSupplier goOn) {
-        return Concurrently.call(8, Duration.ofSeconds(180), index -> {
+        return Concurrently.call(8, Duration.ofMinutes(3), index -> {
                     LongStream.Builder took = LongStream.builder();
                     AcquireRequest request = AcquireRequest.of(names.get(index % names.size()));
                     while (goOn.getAsBoolean()) {

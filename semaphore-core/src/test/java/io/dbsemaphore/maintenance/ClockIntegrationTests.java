@@ -80,7 +80,7 @@ class ClockIntegrationTests {
                         .until(
                                 () -> ask(process, "acquire shared short-" + zone + " 2000", ""),
                                 said -> said.startsWith("GRANTED"))
-                        .split(" ");
+                        .split(" ", -1);
                 if (!times.isEmpty()) {
                     assertThat(Instant.parse(granted[1]))
                             .as("acquired in %s, when the one before had expired", zone)
@@ -141,7 +141,7 @@ class ClockIntegrationTests {
     private static void assertTtl(
             Schema schema, ChildJvm process, String command, String zone, String answer, Duration ttl) {
         String id = "id-" + zone;
-        String[] said = ask(process, command.formatted(id), answer).split(" ");
+        String[] said = ask(process, command.formatted(id), answer).split(" ", -1);
         LocalDateTime stored = schema.jdbc()
                 .queryForObject("select expires_at from permit_request where external_id = ?", LocalDateTime.class, id);
         Instant expiresAt = Instant.parse(said[said.length - 1]);

@@ -27,7 +27,7 @@ final class Events implements SemaphoreListener {
     /** What was told of grants with this external id, or with one that begins so. */
     List<String> of(String externalId) {
         return told.stream()
-                .filter(event -> event.split(" ")[1].startsWith(externalId))
+                .filter(event -> event.split(" ", -1)[1].startsWith(externalId))
                 .toList();
     }
 

@@ -107,7 +107,7 @@ class HeartbeatIntegrationTests {
         SemaphoreListener acquiring = new SemaphoreListener() {
             @Override
             public void lost(PermitGrant grant) {
-                OperationsNode.async(
+                Future<?> unused = OperationsNode.async(
                         "acquire",
                         () -> acquired.complete(keep(self.join(), self.join().semaphore(1), HOUR)));
                 try {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -120,7 +121,7 @@ final class OperationsProcess {
     }
 
     private static void inBackground(Work work) {
-        OperationsNode.async("work", () -> {
+        Future<?> unused = OperationsNode.async("work", () -> {
             try {
                 work.run();
             } catch (Exception failure) {

@@ -195,7 +195,7 @@ class RestartIntegrationTests {
             } catch (SemaphoreClosedException stopped) {
                 told.add(String.valueOf(stopped.getMessage()));
             }
-            Thread.yield();
+            Thread.onSpinWait();
         }
         return told;
     }

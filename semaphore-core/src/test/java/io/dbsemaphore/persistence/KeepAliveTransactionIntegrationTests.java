@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KeepAliveTransactionIntegrationTests {
 
-    private static final LocalDateTime NOW = LocalDateTime.now(ZoneOffset.UTC);
+    private final LocalDateTime now = LocalDateTime.now(ZoneOffset.UTC);
 
     private static Schema schema;
 
@@ -65,7 +65,7 @@ class KeepAliveTransactionIntegrationTests {
     @EnabledOnDatabase(DatabaseKind.POSTGRESQL)
     void renewsMoreRequestsThanAStatementMayHaveValues() {
         List<Long> ids = LongStream.rangeClosed(1, 66_000).boxed().toList();
-        insert(ids, NOW.plusMinutes(30));
+        insert(ids, now.plusMinutes(30));
         schema.jdbc().execute("analyze permit_request"); // as autovacuum does: without it no index is used
         Set<Long> held = new HashSet<>();
 
@@ -81,8 +81,8 @@ class KeepAliveTransactionIntegrationTests {
 
     @Test
     void tellsWhatIsLost() {
-        insert(List.of(100_001L), NOW.plusMinutes(1));
-        insert(List.of(100_002L), NOW.minusMinutes(1));
+        insert(List.of(100_001L), now.plusMinutes(1));
+        insert(List.of(100_002L), now.minusMinutes(1));
 
         persistence.keepAlive().renew(List.of(100_001L, 100_002L, 100_003L), outcome -> {
             assertThat(outcome.held()).containsExactly(100_001L);
@@ -98,13 +98,13 @@ class KeepAliveTransactionIntegrationTests {
                 .isZero();
     }
 
-    private static void insert(List<Long> ids, LocalDateTime expiry) {
+    private void insert(List<Long> ids, LocalDateTime expiry) {
         for (int from = 0; from < ids.size(); from += 3_000) {
             StringBuilder sql = new StringBuilder("insert into permit_request (id, external_id, owner, state,"
                     + " content_digest, ttl_millis, expires_at, renewed_at, created_at, updated_at) values ");
             ids.subList(from, Math.min(from + 3_000, ids.size()))
                     .forEach(id -> sql.append("(%d, 'r-%d', 'o', 'ACQUIRED', 'd', 3600000, '%s', '%s', '%s', '%s'),"
-                            .formatted(id, id, time(expiry), time(NOW), time(NOW), time(NOW))));
+                            .formatted(id, id, time(expiry), time(now), time(now), time(now))));
             schema.jdbc().execute(sql.substring(0, sql.length() - 1));
         }
     }

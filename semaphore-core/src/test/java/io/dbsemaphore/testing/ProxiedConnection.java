@@ -98,7 +98,7 @@ final class ProxiedConnection {
         if (sql == null) {
             return true;
         }
-        for (String part : sql.split("; ")) {
+        for (String part : sql.split("; ", -1)) {
             if (!executes(part)) {
                 return false;
             }

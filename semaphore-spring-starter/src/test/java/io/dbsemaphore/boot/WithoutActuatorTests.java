@@ -52,7 +52,7 @@ class WithoutActuatorTests {
         List<URL> urls = new ArrayList<>();
         int left = 0;
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        for (String entry : classPath.split(File.pathSeparator)) {
+        for (String entry : classPath.split(File.pathSeparator, -1)) {
             Path path = Path.of(entry);
             if (path.getFileName().toString().matches(jars)) {
                 left++;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -43,7 +44,7 @@ final class ReadyQueue {
         private final Iterator<QueuedAcquire> rest;
         private QueuedAcquire next;
 
-        Cursor(TreeMap<Long, QueuedAcquire> group) {
+        Cursor(SortedMap<Long, QueuedAcquire> group) {
             rest = group.values().iterator();
             next = rest.next();
         }

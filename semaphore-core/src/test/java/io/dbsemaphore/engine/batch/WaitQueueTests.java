@@ -23,7 +23,7 @@ class WaitQueueTests {
         Random random = new Random(7);
         TreeMap<Long, QueuedAcquire> expected = new TreeMap<>();
         for (int step = 0; step < 5_000; step++) {
-            long ticket = 1 + random.nextInt(400);
+            long ticket = 1L + random.nextInt(400);
             QueuedAcquire known = expected.remove(ticket);
             if (known == null) {
                 QueuedAcquire added = pending(ticket);
@@ -33,7 +33,7 @@ class WaitQueueTests {
                 assertThat(queue.remove(known)).isEqualTo(true);
                 assertThat(queue.remove(known)).isEqualTo(false);
             }
-            long asked = 1 + random.nextInt(402);
+            long asked = 1L + random.nextInt(402);
             assertThat(queue.demandAhead(asked))
                     .isEqualTo(expected.headMap(asked).keySet().stream()
                             .mapToLong(each -> each)

@@ -23,17 +23,20 @@ class GrantRegistryTests {
             held.register(grant(id, null), System.nanoTime());
         }
 
-        Awaitility.await("what was dropped to be forgotten")
-                .atMost(Duration.ofSeconds(20))
-                .untilAsserted(() -> {
-                    System.gc();
-                    held.register(grant(20_001, null), System.nanoTime());
-                    assertThat(held.all()).hasSizeLessThan(100);
-                });
+        try {
+            Awaitility.await("what was dropped to be forgotten")
+                    .atMost(Duration.ofSeconds(20))
+                    .untilAsserted(() -> {
+                        System.gc();
+                        held.register(grant(20_001, null), System.nanoTime());
+                        assertThat(held.all()).hasSizeLessThan(100);
+                    });
 
-        assertThat(held.find("request-0")).containsSame(kept);
-        assertThat(held.holds(kept)).isTrue();
-        Reference.reachabilityFence(kept);
+            assertThat(held.find("request-0")).containsSame(kept);
+            assertThat(held.holds(kept)).isTrue();
+        } finally {
+            Reference.reachabilityFence(kept);
+        }
     }
 
     @Test

@@ -53,7 +53,7 @@ final class InstrumentedPermitManager implements PermitManager {
             stop(watches, null, failure);
             throw failure;
         }
-        acquire.whenComplete((result, failure) -> stop(watches, result, failure));
+        CompletableFuture<?> unused = acquire.whenComplete((result, failure) -> stop(watches, result, failure));
         return acquire; // itself, since completing it ends the acquire
     }
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToLongFunction;
@@ -41,10 +42,14 @@ final class PermitSnapshots implements AutoCloseable {
     private record Snapshot(Map<String, List<SemaphoreStatus>> byName, long readAt) {}
 
     PermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Duration interval) {
+        this(admin, names, interval, new DaemonThreads().named("semaphore-metrics"));
+    }
+
+    PermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Duration interval, ThreadFactory threads) {
         this.admin = admin;
         this.names = names;
         this.intervalNanos = interval.toNanos();
-        this.thread = new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-metrics"));
+        this.thread = new ScheduledThreadPoolExecutor(1, threads);
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true);
     }
@@ -70,7 +75,8 @@ final class PermitSnapshots implements AutoCloseable {
     private void readIn(long nanos) {
         try {
             ScheduledFuture<?> unused = thread.schedule(this::read, nanos, TimeUnit.NANOSECONDS);
-        } catch (RuntimeException | Error failure) { // closed, or no thread to be had: the next who asks tries again
+        } catch (RuntimeException | Error failure) { // closed, or no thread available: the next caller tries again
+            thread.getQueue().clear(); // the executor has queued the task nevertheless
             reading.set(false);
             log.debug("What the semaphores are at is not read now", failure);
         }

@@ -19,9 +19,12 @@ import liquibase.integration.spring.SpringLiquibase;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -31,9 +34,11 @@ import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 
 /** The engine starts beside the application's own beans, which wait for it only where they use it. */
 @Timeout(60)
+@ExtendWith(OutputCaptureExtension.class)
 class BackgroundStartTests {
 
     private static final String ONE_PERMIT = "semaphore.semaphores.orders.capacity=1";
+    private static final String LOG_OF_ENGINE = "logging.level.io.dbsemaphore.engine=info";
     private static final Duration SOON = Duration.ofSeconds(20);
 
     /** The library's first look at its tables is held up until all beans of the application are made. */
@@ -51,27 +56,13 @@ class BackgroundStartTests {
         }
     }
 
+    /** Hibernate writes one for each persistence unit: here that of the application. */
     @Test
-    void failsTheApplicationWhenItFails() {
-        assertThatExceptionOfType(RuntimeException.class)
-                .isThrownBy(() -> Hosts.start(
-                        OrdersApplication.class,
-                        "spring.liquibase.enabled=false",
-                        "spring.jpa.hibernate.ddl-auto=create"))
-                .withStackTraceContaining(SemaphoreTablesMissingException.class.getName());
-    }
+    void writesNoBlockAboutTheDatabase(CapturedOutput output) {
+        Hosts.orders(ONE_PERMIT, "logging.level.org.hibernate.orm.connections.pooling=info")
+                .close();
 
-    @Test
-    void writesNoBlockAboutTheDatabase() {
-        Logger hibernate = (Logger) LoggerFactory.getLogger("org.hibernate.orm.connections.pooling");
-        ListAppender<ILoggingEvent> log = new ListAppender<>();
-        log.start();
-        hibernate.addAppender(log);
-
-        Hosts.jdbc().run(context -> assertThat(context).hasNotFailed());
-
-        hibernate.detachAppender(log);
-        assertThat(log.list).isEmpty();
+        assertThat(output).containsOnlyOnce("Database info");
     }
 
     /** As JHipster's: the bean is there before the tables are. */
@@ -87,17 +78,49 @@ class BackgroundStartTests {
         }
     }
 
+    /** By default it would be a minute where a changelog runs in the background. */
     @Test
-    void doesNotWaitForTablesLongerThanConfigured() {
-        assertThatExceptionOfType(RuntimeException.class)
+    void waitsForTablesAsLongAsConfigured(CapturedOutput output) {
+        try (ConfigurableApplicationContext host = Hosts.start(
+                OrdersApplication.class,
+                Gated.class,
+                LaterTables.class,
+                "spring.jpa.hibernate.ddl-auto=none",
+                "semaphore.schema-wait=30s",
+                ONE_PERMIT)) {
+            AtHome.assertIn(host);
+        }
+
+        assertThat(output).containsPattern("waited for up to [12]\\d s");
+    }
+
+    @Test
+    void doesNotWaitForTablesLongerThanConfigured(CapturedOutput output) {
+        assertThatExceptionOfType(SemaphoreTablesMissingException.class)
                 .isThrownBy(() -> Hosts.start(
                         OrdersApplication.class,
                         Gated.class,
                         LaterTables.class,
                         "spring.jpa.hibernate.ddl-auto=create",
                         "later=never",
-                        "semaphore.schema-wait=300ms"))
-                .withStackTraceContaining(SemaphoreTablesMissingException.class.getName());
+                        "semaphore.schema-wait=300ms"));
+
+        assertThat(output).doesNotContainPattern("waited for up to [1-9]");
+    }
+
+    /** Where no changelog runs in the background, nobody is going to make them. */
+    @Test
+    void failsTheApplicationAtOnceWhereTablesAreMissing(CapturedOutput output) {
+        assertThatExceptionOfType(SemaphoreTablesMissingException.class)
+                .isThrownBy(() -> Hosts.start(
+                        OrdersApplication.class,
+                        "spring.liquibase.enabled=false",
+                        "spring.jpa.hibernate.ddl-auto=create",
+                        LOG_OF_ENGINE));
+
+        assertThat(output)
+                .contains("The tables of the semaphores are not all in")
+                .doesNotContain("are not there yet");
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -114,11 +137,9 @@ class BackgroundStartTests {
 
     static final class SlowTables implements SmartInitializingSingleton {
 
-        private final StatementGate gate;
         private final StatementGate.Pause firstLook;
 
         SlowTables(StatementGate gate) {
-            this.gate = gate;
             this.firstLook = gate.pauseBefore("semaphore_instance");
         }
 
@@ -160,14 +181,14 @@ class BackgroundStartTests {
     static final class AsyncLiquibase extends SpringLiquibase {
 
         private final boolean never;
-        private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+        private final ListAppender<ILoggingEvent> looks = new ListAppender<>();
 
         AsyncLiquibase(boolean never) {
             this.never = never;
-            log.start();
+            looks.start();
             Logger engine = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.EngineDatabase");
             engine.setLevel(Level.INFO);
-            engine.addAppender(log);
+            engine.addAppender(looks);
         }
 
         @Override
@@ -182,7 +203,7 @@ class BackgroundStartTests {
         private void runLater() {
             Awaitility.await("a look at the tables")
                     .atMost(SOON)
-                    .until(() -> List.copyOf(log.list).toString().contains("not there yet"));
+                    .until(() -> List.copyOf(looks.list).toString().contains("not there yet"));
             try {
                 super.afterPropertiesSet();
             } catch (LiquibaseException failure) {

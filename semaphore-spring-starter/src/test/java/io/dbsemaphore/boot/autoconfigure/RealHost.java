@@ -6,6 +6,7 @@ import com.example.orders.OrderService;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.testing.TestDatabase;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -19,7 +20,7 @@ final class RealHost implements AutoCloseable {
 
     RealHost(Class<?>... beans) {
         List<Object> sourcesAndProperties = Stream.concat(
-                        Stream.<Object>of(beans),
+                        Arrays.stream((Object[]) beans),
                         Stream.of(
                                 "spring.datasource.url=" + database.jdbcUrl(),
                                 "spring.datasource.username=" + database.username(),

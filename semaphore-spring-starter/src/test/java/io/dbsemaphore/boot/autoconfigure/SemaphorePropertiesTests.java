@@ -167,7 +167,7 @@ class SemaphorePropertiesTests {
                 "semaphore.maintenance.batch-size=0 | semaphore.maintenance.batch-size must be at least 1, but is 0: nothing"
             })
     void refuseWhatCannotWork(String property, String message) {
-        String[] keyAndValue = property.split("=");
+        String[] keyAndValue = property.split("=", 2);
         runner.withInitializer(properties(Map.of(keyAndValue[0], keyAndValue[1])))
                 .run(context -> assertThat(context)
                         .getFailure()

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -141,7 +142,7 @@ class ShutdownOrderTests {
             Job job = new Job(host);
             for (int i = 0; i < JOBS; i++) {
                 if (runner instanceof TaskScheduler scheduler) {
-                    scheduler.schedule(job, Instant.now());
+                    Future<?> unused = scheduler.schedule(job, Instant.now());
                 } else {
                     ((Executor) runner).execute(job);
                 }

@@ -1,0 +1,89 @@
+package io.dbsemaphore.boot.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.config.SemaphorePatterns;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+/** Readings are scheduled once, even where the system has no thread for them at first. */
+class PermitSnapshotsTests {
+
+    private static final Duration INTERVAL = Duration.ofHours(1);
+
+    private final AtomicInteger readings = new AtomicInteger();
+    private final AtomicBoolean noThreads = new AtomicBoolean();
+    private final PermitSnapshots snapshots = new PermitSnapshots(admin(), names(), INTERVAL, threads());
+
+    @AfterEach
+    void close() {
+        snapshots.close();
+    }
+
+    @Test
+    void areReadOncePerInterval() {
+        Awaitility.await("a reading").until(() -> held() == 2);
+
+        assertThat(readings).hasValue(1);
+    }
+
+    /** The executor keeps a task for which it could not start a thread, and runs it with the next one. */
+    @Test
+    void areReadOncePerIntervalWhereThereWasNoThreadAtFirst() {
+        noThreads.set(true);
+        for (int scrape = 0; scrape < 3; scrape++) {
+            assertThat(held()).as("not known, but no failure").isNaN();
+        }
+
+        noThreads.set(false);
+        Awaitility.await("a reading").until(() -> held() == 2);
+
+        Awaitility.await("no other").during(Duration.ofMillis(300)).until(() -> readings.get() == 1);
+    }
+
+    private double held() {
+        return snapshots.sum("orders", SemaphoreStatus::held);
+    }
+
+    private static ConfiguredNames names() {
+        return new ConfiguredNames(
+                new Binder(new MapConfigurationPropertySource(Map.of("semaphore.semaphores.orders.capacity", "3")))
+                        .bind("semaphore", SemaphoreProperties.class)
+                        .get(),
+                SemaphorePatterns.NONE);
+    }
+
+    /** Answers that 2 of 3 are held. */
+    private SemaphoreAdmin admin() {
+        return (SemaphoreAdmin) Proxy.newProxyInstance(
+                SemaphoreAdmin.class.getClassLoader(), new Class<?>[] {SemaphoreAdmin.class}, (proxy, method, args) -> {
+                    readings.incrementAndGet();
+                    return List.of(new SemaphoreStatus("orders", 3, 2, 1, 2));
+                });
+    }
+
+    private ThreadFactory threads() {
+        return task -> new Thread(task, "readings") {
+            @Override
+            public void start() {
+                if (noThreads.get()) {
+                    throw new InternalError("no thread"); // an OutOfMemoryError would end JUnit where it escapes
+                }
+                super.start();
+            }
+        };
+    }
+}
