@@ -52,16 +52,6 @@ class ArchitectureTests {
 
     /** A setting's default may depend on other settings. The other pairs are to be broken. */
     private static final Set<String> PERMITTED_MUTUAL_DEPENDENCIES = Set.of(
-            "io.dbsemaphore.engine.batch.BatchSelector -> io.dbsemaphore.engine.batch.ReadyQueue",
-            "io.dbsemaphore.engine.batch.ReadyQueue -> io.dbsemaphore.engine.batch.BatchSelector",
-            "io.dbsemaphore.engine.batch.BatchingGranter -> io.dbsemaphore.engine.batch.QueuedAcquire",
-            "io.dbsemaphore.engine.batch.QueuedAcquire -> io.dbsemaphore.engine.batch.BatchingGranter",
-            "io.dbsemaphore.engine.batch.AcquireDeadlines -> io.dbsemaphore.engine.batch.BatchingGranter",
-            "io.dbsemaphore.engine.batch.BatchingGranter -> io.dbsemaphore.engine.batch.AcquireDeadlines",
-            "io.dbsemaphore.engine.batch.AcquireTimer -> io.dbsemaphore.engine.batch.BatchingGranter",
-            "io.dbsemaphore.engine.batch.BatchingGranter -> io.dbsemaphore.engine.batch.AcquireTimer",
-            "io.dbsemaphore.engine.batch.BatchSettlement -> io.dbsemaphore.engine.batch.GrantQueue",
-            "io.dbsemaphore.engine.batch.GrantQueue -> io.dbsemaphore.engine.batch.BatchSettlement",
             "io.dbsemaphore.engine.DatabasePermitManager -> io.dbsemaphore.engine.EngineRun",
             "io.dbsemaphore.engine.EngineRun -> io.dbsemaphore.engine.DatabasePermitManager",
             "io.dbsemaphore.engine.DatabasePermitManager -> io.dbsemaphore.engine.EngineRuns",

@@ -8,7 +8,7 @@ import io.dbsemaphore.engine.batch.WaitTime;
  * An acquire that has begun.
  *
  * @param state the request with the configured defaults, and what has happened to it
- * @param begunAt when it began, by {@link System#nanoTime}
+ * @param startedAt when it began, by {@link System#nanoTime}
  * @param keptAlive whether this JVM renews the grant until it is released
  * @param forWork whether a shutdown waits for the work under the grant
  */
@@ -16,6 +16,6 @@ record AcquireAttempt(
         AcquireRequest request,
         AcquireState state,
         WaitTime waitTime,
-        long begunAt,
+        long startedAt,
         boolean keptAlive,
         boolean forWork) {}

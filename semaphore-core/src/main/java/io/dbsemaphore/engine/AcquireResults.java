@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.GrantRegistry;
@@ -51,9 +51,9 @@ final class AcquireResults {
      *
      * @throws io.dbsemaphore.SemaphoreException when it was rejected
      */
-    AcquireResult of(AcquireAttempt attempt, BatchingGranter.Answer answer) {
+    AcquireResult of(AcquireAttempt attempt, AcquireAnswer answer) {
         GrantOutcome outcome = answer.outcome();
-        Duration waited = Duration.ofNanos(System.nanoTime() - attempt.begunAt());
+        Duration waited = Duration.ofNanos(System.nanoTime() - attempt.startedAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = holdOrGiveBack(attempt, granted, answer);
             listeners.tell(listener -> listener.acquired(handle, waited));
@@ -74,8 +74,7 @@ final class AcquireResults {
     }
 
     /** An acquire that throws holds nothing, whatever it is that went wrong here. */
-    private PermitGrant holdOrGiveBack(
-            AcquireAttempt attempt, GrantOutcome.Granted granted, BatchingGranter.Answer answer) {
+    private PermitGrant holdOrGiveBack(AcquireAttempt attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
         try {
             return hold(attempt, granted, answer);
         } catch (RuntimeException | Error failure) {
@@ -86,7 +85,7 @@ final class AcquireResults {
         }
     }
 
-    private PermitGrant hold(AcquireAttempt attempt, GrantOutcome.Granted granted, BatchingGranter.Answer answer) {
+    private PermitGrant hold(AcquireAttempt attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
         HeldGrant state = held.register(granted.grant(), answer.asOf());
         PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
         if (attempt.forWork() || attempt.keptAlive()) {

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 
 /** Acquires on the calling thread, which waits for the result. */
@@ -37,7 +38,7 @@ final class AcquireService {
     AcquireResult acquire(AcquireAttempt attempt) {
         gate.enter();
         try {
-            BatchingGranter.Answer answer = granter.grant(attempt.state(), attempt.waitTime());
+            AcquireAnswer answer = granter.grant(attempt.state(), attempt.waitTime());
             if (patterns.createMissing(answer)) {
                 answer = granter.grant(attempt.state(), attempt.waitTime());
             }

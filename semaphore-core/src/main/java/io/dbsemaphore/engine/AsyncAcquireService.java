@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import java.util.concurrent.CompletableFuture;
@@ -74,7 +75,7 @@ final class AsyncAcquireService {
             }
         }
 
-        private void decided(BatchingGranter.@Nullable Answer answer, @Nullable Throwable failure) {
+        private void decided(@Nullable AcquireAnswer answer, @Nullable Throwable failure) {
             AcquireResult outcome;
             try {
                 if (answer == null) {

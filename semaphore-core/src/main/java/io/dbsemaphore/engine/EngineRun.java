@@ -135,7 +135,7 @@ final class EngineRun {
         asyncAcquires = new AsyncAcquireService(gate, granter, patterns, outcomes, results, completions);
         grants = new GrantService(
                 commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, manager);
-        admin = new DatabaseSemaphoreAdmin(persistence.admin(), releases, grants, retry, granter::lookAgain, listeners);
+        admin = new DatabaseSemaphoreAdmin(persistence.admin(), releases, grants, retry, granter::pollNow, listeners);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),
@@ -144,7 +144,7 @@ final class EngineRun {
                 new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
                 retry,
                 listeners,
-                granter::lookAgain);
+                granter::pollNow);
         shutdown = new Shutdown(gate, granter, held, keepAlive, persistence.releases(), retry, listeners, threads);
         threads.open();
     }

@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.AdminTransactions;
@@ -26,7 +26,7 @@ final class PatternSemaphoreCreator {
     }
 
     /** Where an acquire was rejected since semaphores are missing that match patterns, creates them. */
-    boolean createMissing(BatchingGranter.Answer answer) {
+    boolean createMissing(AcquireAnswer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
                 && rejected.reason() instanceof SemaphoreNotFoundException unknown
                 && createAll(unknown);

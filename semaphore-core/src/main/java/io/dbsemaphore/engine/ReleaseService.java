@@ -154,7 +154,7 @@ final class ReleaseService {
     private ReleaseOutcome takenAway(String externalId, ReleaseOutcome outcome, Runnable taken) {
         taken.run();
         if (outcome == ReleaseOutcome.RELEASED) {
-            granter.lookAgain();
+            granter.pollNow();
         }
         tell(outcome, listener -> listener.released(externalId));
         return outcome;

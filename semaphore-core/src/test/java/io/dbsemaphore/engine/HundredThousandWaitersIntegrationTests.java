@@ -68,8 +68,8 @@ class HundredThousandWaitersIntegrationTests {
             missing = new CountDownLatch(callers);
         }
 
-        void add(int caller, long begunAt, @Nullable Throwable failure) {
-            waited.set(caller, System.nanoTime() - begunAt);
+        void add(int caller, long startedAt, @Nullable Throwable failure) {
+            waited.set(caller, System.nanoTime() - startedAt);
             failures.set(caller, failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
             missing.countDown();
         }
@@ -149,11 +149,11 @@ class HundredThousandWaitersIntegrationTests {
         AcquireRequest request = request(waitTime);
         Answers answers = new Answers(callers, waitTime);
         arrive(callers, arrival, caller -> {
-            long begunAt = System.nanoTime();
+            long startedAt = System.nanoTime();
             cluster.node(0)
                     .semaphores()
                     .acquireAsync(request)
-                    .whenComplete((grant, failure) -> answers.add(caller, begunAt, failure));
+                    .whenComplete((grant, failure) -> answers.add(caller, startedAt, failure));
         });
         return answers;
     }
@@ -184,14 +184,14 @@ class HundredThousandWaitersIntegrationTests {
                 callers,
                 arrival,
                 caller -> threads.execute(() -> {
-                    long begunAt = System.nanoTime();
+                    long startedAt = System.nanoTime();
                     Throwable failure = null;
                     try {
                         cluster.node(0).semaphores().acquire(request);
                     } catch (RuntimeException refused) {
                         failure = refused;
                     }
-                    answers.add(caller, begunAt, failure);
+                    answers.add(caller, startedAt, failure);
                 }));
         return answers;
     }

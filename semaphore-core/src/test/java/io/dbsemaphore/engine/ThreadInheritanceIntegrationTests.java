@@ -39,7 +39,7 @@ class ThreadInheritanceIntegrationTests {
             "semaphore-grants",
             "semaphore-releases",
             "semaphore-keep-alive",
-            "semaphore-watch",
+            "semaphore-poller",
             "semaphore-connections",
             "semaphore-maintenance",
             "semaphore-shutdown");

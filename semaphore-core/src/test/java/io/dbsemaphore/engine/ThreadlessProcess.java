@@ -80,7 +80,7 @@ final class ThreadlessProcess {
     private static boolean areWorkersGone() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(Thread::getName)
-                .noneMatch(name -> name.matches("semaphore-(grants|releases|renewals)-.*|semaphore-watch"));
+                .noneMatch(name -> name.matches("semaphore-(grants|releases)-.*|semaphore-poller"));
     }
 
     private void startCallers() {

@@ -132,7 +132,7 @@ class RestartIntegrationTests {
         Future<PermitGrant> waiting = OperationsNode.async(
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(30))));
-        Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-watch"));
+        Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-poller"));
         AtomicBoolean done = new AtomicBoolean();
         Future<List<String>> others = OperationsNode.async("others", () -> tryUntil(done, name));
 
@@ -177,7 +177,7 @@ class RestartIntegrationTests {
         Future<PermitGrant> waiting = OperationsNode.async(
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(30))));
-        Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-watch"));
+        Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-poller"));
 
         assertThat(node.semaphores().release(before.externalId())).isEqualTo(ReleaseOutcome.RELEASED);
 

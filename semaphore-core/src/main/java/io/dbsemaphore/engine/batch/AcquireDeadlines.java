@@ -9,17 +9,17 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * What becomes of a queued acquire as time passes, whether a thread waits for it or a timer watches it. When the wait time is
- * over, the acquire is tried once more. A caller that was refused before has its answer soon after that, and so has one for
- * which no connection can be had; a decision that is under way is awaited for the decision timeout. An acquire without a wait
- * time begins with that.
+ * Applies deadlines to queued acquires, whether a thread waits for the answer or a timer. When the wait time has ended, the
+ * acquire is tried once more. A caller that was refused before is answered shortly after that, and so is a caller for which
+ * there is no connection; a decision in flight is awaited for the decision timeout. An acquire without a wait time begins with
+ * the decision timeout.
  */
 final class AcquireDeadlines {
 
-    /** How long the last try may take to begin, and to end where the caller has been refused before. */
-    private static final Duration LAST_TRY = Duration.ofMillis(200);
+    /** How long the last attempt may take to begin, and to end if the caller was refused before. */
+    private static final Duration LAST_ATTEMPT = Duration.ofMillis(200);
 
-    /** How long after the decision timeout a decision is awaited that is being written. */
+    /** How long a decision that is being written is awaited after the decision timeout. */
     private static final Duration BEING_WRITTEN = Duration.ofMillis(480);
 
     private static final long SOON = Duration.ofMillis(5).toNanos();
@@ -30,9 +30,9 @@ final class AcquireDeadlines {
     private final Runnable queued;
 
     /**
-     * Makes them.
+     * Makes it.
      *
-     * @param queued runs when acquires may be there to be tried
+     * @param queued runs when there may be acquires to be tried
      */
     AcquireDeadlines(GrantQueue queue, BackgroundReleaser background, Duration decisionTimeout, Runnable queued) {
         this.queue = queue;
@@ -41,99 +41,103 @@ final class AcquireDeadlines {
         this.queued = queued;
     }
 
-    /** Does what is due. Returns how long until something else is, in nanoseconds; 0 when the acquire has its answer. */
-    long advance(QueuedAcquire pending) {
-        if (pending.answer().isDone()) {
+    /**
+     * Applies the deadlines that have passed.
+     *
+     * @return the nanoseconds until the next deadline; 0 when the acquire is answered
+     */
+    long advance(QueuedAcquire acquire) {
+        if (acquire.answer().isDone()) {
             return 0;
         }
-        if (!pending.isWaitOver()) {
-            if (!pending.deadline().isPassed()) {
-                return pending.deadline().remainingNanos();
+        if (!acquire.isWaitOver()) {
+            if (!acquire.deadline().isPassed()) {
+                return acquire.deadline().remainingNanos();
             }
-            pending.endWait();
-            if (!queue.tryLast(pending)) {
-                answer(pending);
+            acquire.endWait();
+            if (!queue.tryOnceMore(acquire)) {
+                answer(acquire);
                 return 0;
             }
             queued.run();
         }
-        if (!after(pending, LAST_TRY).isPassed()) {
-            return after(pending, LAST_TRY).remainingNanos();
+        if (!after(acquire, LAST_ATTEMPT).isPassed()) {
+            return after(acquire, LAST_ATTEMPT).remainingNanos();
         }
-        Deadline decided = after(pending, decisionTimeout);
-        return isAnswerKnown(pending) || decided.isPassed() || !isWorthWaiting(pending)
-                ? giveUp(pending)
-                : Math.min(decided.remainingNanos(), LAST_TRY.toNanos());
+        Deadline decided = after(acquire, decisionTimeout);
+        return isAnswerKnown(acquire) || decided.isPassed() || !isWorthWaiting(acquire)
+                ? giveUp(acquire)
+                : Math.min(decided.remainingNanos(), LAST_ATTEMPT.toNanos());
     }
 
-    /** Whether a decision is under way, or may begin yet, since a caller without a wait time gave it no time to begin. */
-    private boolean isWorthWaiting(QueuedAcquire pending) {
-        return !pending.hasWaitTime() || queue.isUnderWay(pending);
+    /** Whether a decision is in flight, or may still begin, since a caller without a wait time gave it no time to begin. */
+    private boolean isWorthWaiting(QueuedAcquire acquire) {
+        return !acquire.hasWaitTime() || queue.isInFlight(acquire);
     }
 
-    /** Whether its caller can be told something that is true, also where the database does not answer in time. */
-    private static boolean isAnswerKnown(QueuedAcquire pending) {
-        return pending.hasWaitTime() && (!pending.lastShortages().isEmpty() || pending.lastFailure() != null);
+    /** Whether there is an answer of the database from an earlier attempt. */
+    private static boolean isAnswerKnown(QueuedAcquire acquire) {
+        return acquire.hasWaitTime() && (!acquire.lastShortages().isEmpty() || acquire.lastFailure() != null);
     }
 
-    private long giveUp(QueuedAcquire pending) {
-        if (queue.giveUp(pending)) {
-            answer(pending);
+    private long giveUp(QueuedAcquire acquire) {
+        if (queue.giveUp(acquire)) {
+            answer(acquire);
             return 0;
         }
-        Deadline written = after(pending, decisionTimeout.plus(BEING_WRITTEN));
+        Deadline written = after(acquire, decisionTimeout.plus(BEING_WRITTEN));
         if (!written.isPassed()) {
             return written.remainingNanos();
         }
-        end(pending);
-        return pending.answer().isDone() ? 0 : SOON; // decided, and about to be told
+        end(acquire);
+        return acquire.answer().isDone() ? 0 : SOON; // decided, and about to be answered
     }
 
-    /** Ends it now: what is being written for it is undone by those who decide. */
-    void end(QueuedAcquire pending) {
-        if (queue.abandon(pending)) {
-            answer(pending);
-        } else if (pending.isAbandoned()) {
-            fail(pending, new AcquireOutcomeUnknownException(pending.command().externalId(), noAnswer(pending)));
+    /** Ends an acquire now. A grant that is being written for it is undone by the thread that writes it. */
+    void end(QueuedAcquire acquire) {
+        if (queue.abandon(acquire)) {
+            answer(acquire);
+        } else if (acquire.isAbandoned()) {
+            fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
         }
     }
 
-    private static Deadline after(QueuedAcquire pending, Duration more) {
-        return Deadline.after(pending.deadline().nanos(), more);
+    private static Deadline after(QueuedAcquire acquire, Duration more) {
+        return Deadline.after(acquire.deadline().nanos(), more);
     }
 
-    /** Answers an acquire that has been given up by what is known of it. */
-    void answer(QueuedAcquire pending) {
-        if (pending.hasMadeWay()) {
+    /** Answers an acquire that was given up, with the result of earlier attempts. */
+    void answer(QueuedAcquire acquire) {
+        if (acquire.unblocksOthers()) {
             queued.run();
         }
-        if (pending.state().isOutcomeUnknown()) {
-            background.undo(pending.state());
-            fail(pending, new AcquireOutcomeUnknownException(pending.command().externalId(), noAnswer(pending)));
-        } else if (!pending.lastShortages().isEmpty()) {
-            boolean unused = pending.answer()
-                    .complete(new BatchingGranter.Answer(
-                            new GrantOutcome.Refused(pending.lastShortages()), System.nanoTime(), 0));
+        if (acquire.state().isOutcomeUnknown()) {
+            background.undo(acquire.state());
+            fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
+        } else if (!acquire.lastShortages().isEmpty()) {
+            boolean unused = acquire.answer()
+                    .complete(
+                            new AcquireAnswer(new GrantOutcome.Refused(acquire.lastShortages()), System.nanoTime(), 0));
         } else {
-            fail(pending, noAnswer(pending));
+            fail(acquire, noAnswer(acquire));
         }
     }
 
-    private static void fail(QueuedAcquire pending, RuntimeException failure) {
-        boolean unused = pending.answer().completeExceptionally(failure);
+    private static void fail(QueuedAcquire acquire, RuntimeException failure) {
+        boolean unused = acquire.answer().completeExceptionally(failure);
     }
 
-    private RuntimeException noAnswer(QueuedAcquire pending) {
-        RuntimeException last = pending.lastFailure();
+    private RuntimeException noAnswer(QueuedAcquire acquire) {
+        RuntimeException last = acquire.lastFailure();
         if (last != null) {
             return last;
         }
-        return pending.isBlockedByRow()
+        return acquire.isBlockedByRow()
                 ? new CannotAcquireLockException(
                         "A row of the semaphores %s was locked by another transaction for %s. Nothing is held"
-                                .formatted(pending.names(), decisionTimeout))
+                                .formatted(acquire.names(), decisionTimeout))
                 : new QueryTimeoutException(
                         "The database did not decide within %s (semaphore.decision-timeout) about permits of %s: no connection could be had, or it does not answer. Nothing is held"
-                                .formatted(decisionTimeout, pending.names()));
+                                .formatted(decisionTimeout, acquire.names()));
     }
 }

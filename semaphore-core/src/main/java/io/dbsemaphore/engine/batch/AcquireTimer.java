@@ -8,7 +8,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Watches the deadlines of acquires for which no thread waits: one thread, which exists while there are any. */
+/** Enforces the deadlines of acquires for which no thread waits. One thread, which ends when idle. */
 final class AcquireTimer implements AutoCloseable {
 
     private static final Duration IDLE = Duration.ofSeconds(2);
@@ -24,23 +24,23 @@ final class AcquireTimer implements AutoCloseable {
         thread.allowCoreThreadTimeOut(true);
     }
 
-    /** Does what is due, and sees to it that the rest is done in time. */
-    void watch(QueuedAcquire pending) {
+    /** Advances the acquire now, and schedules its next deadline. */
+    void schedule(QueuedAcquire acquire) {
         try {
-            long nanos = deadlines.advance(pending);
+            long nanos = deadlines.advance(acquire);
             if (nanos > 0) {
-                ScheduledFuture<?> next = thread.schedule(() -> watch(pending), nanos, TimeUnit.NANOSECONDS);
-                CompletableFuture<?> unused = pending.answer().whenComplete((answer, failure) -> next.cancel(false));
+                ScheduledFuture<?> next = thread.schedule(() -> schedule(acquire), nanos, TimeUnit.NANOSECONDS);
+                CompletableFuture<?> unused = acquire.answer().whenComplete((answer, failure) -> next.cancel(false));
             }
         } catch (RejectedExecutionException closed) {
-            deadlines.end(pending);
-        } catch (RuntimeException | Error failure) { // a caller may not wait for ever
-            deadlines.end(pending);
+            deadlines.end(acquire);
+        } catch (RuntimeException | Error failure) { // no caller may wait for ever
+            deadlines.end(acquire);
             throw failure;
         }
     }
 
-    /** Ends once all that it watches have their answers. */
+    /** Lets the thread end as soon as all scheduled acquires have their answers. */
     @Override
     public void close() {
         thread.shutdown();

@@ -15,34 +15,34 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOffExecution;
 
 /**
- * Looks now and then, for everybody who waits in this JVM at once, whether other JVMs have made room. No lock of a row is
- * taken for that, only by whoever is called then. One thread, which exists while somebody waits.
+ * Polls the availability of all semaphores that callers of this JVM wait for, to find permits that other JVMs have released.
+ * The poll takes no row locks; only the acquire of a woken caller does. One thread, which runs while callers wait.
  */
 final class AvailabilityPoller implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(AvailabilityPoller.class);
 
-    private static final Duration ORPHANS_EVERY = Duration.ofMillis(250);
+    private static final Duration ORPHAN_INTERVAL = Duration.ofMillis(250);
 
-    /** Between two looks while other JVMs are granted what is waited for: shorter than they {@link HandoverPauses pause}. */
-    private static final Duration TURNOVER = Duration.ofMillis(30);
+    /** The interval while other JVMs are granted permits of these semaphores: shorter than their {@link HandoverPauses pauses}. */
+    private static final Duration TURNOVER_INTERVAL = Duration.ofMillis(30);
 
     private final PolledWaiters waiters;
     private final AvailabilityTransactions availabilityTransactions;
     private final DaemonThreads threads;
     private final Runnable woken;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition changed = lock.newCondition();
     private boolean running;
-    private BackOffExecution pauses = PollingBackOff.begin();
-    private Deadline nextForOrphans = Deadline.in(ORPHANS_EVERY);
-    private boolean lookNow;
+    private BackOffExecution intervals = PollingBackOff.begin();
+    private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
+    private boolean pollNow;
     private boolean closed;
 
     /**
-     * Makes a watch.
+     * Makes a poller.
      *
-     * @param woken runs when somebody has been called from a line
+     * @param woken runs when waiters were woken
      */
     AvailabilityPoller(
             PolledWaiters waiters,
@@ -55,13 +55,13 @@ final class AvailabilityPoller implements AutoCloseable {
         this.woken = woken;
     }
 
-    /** Somebody has begun to wait. */
+    /** Starts polling, since a caller waits. */
     void begin() {
         lock.lock();
         try {
             if (!running && !closed) {
-                pauses = PollingBackOff.begin();
-                threads.start("semaphore-watch", this::run);
+                intervals = PollingBackOff.begin();
+                threads.start("semaphore-poller", this::run);
                 running = true;
             }
         } finally {
@@ -69,22 +69,22 @@ final class AvailabilityPoller implements AutoCloseable {
         }
     }
 
-    /** Waiters may have to be woken sooner than was known. */
+    /** Computes the time of the next poll again, since a handover pause may have begun. */
     void reconsider() {
         lock.lock();
         try {
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    /** There may be room. */
-    void lookNow() {
+    /** Polls at once, since permits may have become available. */
+    void pollNow() {
         lock.lock();
         try {
-            lookNow = true;
-            news.signalAll();
+            pollNow = true;
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -95,7 +95,7 @@ final class AvailabilityPoller implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -105,20 +105,20 @@ final class AvailabilityPoller implements AutoCloseable {
         boolean goesOn = true;
         while (goesOn) {
             try {
-                goesOn = pause();
+                goesOn = awaitNextPoll();
                 if (goesOn) {
-                    look();
+                    poll();
                 }
-            } catch (RuntimeException failure) { // those who wait have deadlines of their own
-                log.debug("It could not be seen whether there is room for those who wait; tried again", failure);
+            } catch (RuntimeException failure) { // the waiting callers have deadlines of their own
+                log.debug("The availability of awaited semaphores could not be polled; it is tried again", failure);
             } catch (Throwable failure) {
-                UnexpectedErrors.survive(log, "The watch for room", failure);
+                UnexpectedErrors.survive(log, "The availability poller", failure);
             }
         }
     }
 
-    private void look() {
-        if (waiters.endPauses()) { // before all that may fail: until then the next look is due at once
+    private void poll() {
+        if (waiters.endPauses()) { // before anything that may fail: until then the next poll is due at once
             woken.run();
         }
         Set<String> names = waiters.names();
@@ -126,40 +126,40 @@ final class AvailabilityPoller implements AutoCloseable {
             return;
         }
         long asOf = System.nanoTime();
-        boolean somebody = waiters.free(availabilityTransactions.findFree(names), asOf);
+        boolean anyWoken = waiters.polled(availabilityTransactions.findFree(names), asOf);
         if (nextForOrphans.isPassed()) {
-            nextForOrphans = Deadline.in(ORPHANS_EVERY);
-            somebody |= availabilityTransactions.isSomethingOrphaned(names) && waiters.wakeFirst(names);
+            nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
+            anyWoken |= availabilityTransactions.isSomethingOrphaned(names) && waiters.wakeFirst(names);
         }
-        if (somebody) {
+        if (anyWoken) {
             woken.run();
             restart();
         }
-        List<String> unheard = waiters.toBeAnnounced();
-        if (!unheard.isEmpty()) {
-            waiters.announced(availabilityTransactions.raiseFences(unheard, HandoverPauses.ANNOUNCEMENT));
+        List<String> toAnnounce = waiters.toAnnounce();
+        if (!toAnnounce.isEmpty()) {
+            waiters.announced(availabilityTransactions.raiseFences(toAnnounce, HandoverPauses.ANNOUNCEMENT));
         }
     }
 
     private void restart() {
         lock.lock();
         try {
-            pauses = PollingBackOff.begin();
+            intervals = PollingBackOff.begin();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Waits until the next look; false when nobody waits any more. */
-    private boolean pause() {
+    /** Waits until the next poll is due; false when no caller waits any more. */
+    private boolean awaitNextPoll() {
         lock.lock();
         try {
-            Deadline next = Deadline.in(pauseBeforeNextLook());
-            for (long nanos = nanosTo(next); !closed && !lookNow && nanos > 0; nanos = nanosTo(next)) {
+            Deadline next = Deadline.in(interval());
+            for (long nanos = nanosTo(next); !closed && !pollNow && nanos > 0; nanos = nanosTo(next)) {
                 await(nanos);
             }
-            lookNow = false;
-            if (closed || !waiters.isAny()) {
+            pollNow = false;
+            if (closed || waiters.isEmpty()) {
                 running = false;
                 return false;
             }
@@ -169,22 +169,22 @@ final class AvailabilityPoller implements AutoCloseable {
         }
     }
 
-    private Duration pauseBeforeNextLook() {
-        Duration pause = Duration.ofMillis(pauses.nextBackOff());
-        return pause.compareTo(TURNOVER) > 0 && waiters.isTurnover() ? TURNOVER : pause;
+    private Duration interval() {
+        Duration interval = Duration.ofMillis(intervals.nextBackOff());
+        return interval.compareTo(TURNOVER_INTERVAL) > 0 && waiters.isTurnover() ? TURNOVER_INTERVAL : interval;
     }
 
     private long nanosTo(Deadline next) {
         return Math.min(next.remainingNanos(), waiters.nanosToPauseEnd());
     }
 
-    /** The caller looks again. */
+    /** May return early: the caller checks its condition again. */
     @SuppressWarnings("WaitNotInLoop")
     private void await(long nanos) {
         try {
-            long unused = news.awaitNanos(nanos);
-        } catch (InterruptedException nobodyMayEndThisThread) {
-            log.debug("The thread goes on although it was interrupted", nobodyMayEndThisThread);
+            long unused = changed.awaitNanos(nanos);
+        } catch (InterruptedException interrupt) {
+            log.debug("The thread goes on although it was interrupted", interrupt);
         }
     }
 }

@@ -5,7 +5,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 
-/** Tells listeners about batches. Never under a lock: listeners are code of the application. */
+/** Notifies listeners of batches. Must not be called under a lock, since listeners are code of the application. */
 final class BatchEvents {
 
     private final ListenerNotifier listeners;
@@ -14,7 +14,7 @@ final class BatchEvents {
         this.listeners = listeners;
     }
 
-    /** A batch was committed; to be told after its callers have their answers. */
+    /** Notifies of a committed batch. To be called after its callers have their answers. */
     void committed(BatchResult result) {
         DeadInstanceLog.warn(result.reclaimed());
         result.reclaimed()
@@ -28,7 +28,7 @@ final class BatchEvents {
         }
     }
 
-    /** A batch has failed and is tried again. */
+    /** Notifies of a batch that has failed and is tried again. */
     void retried(Throwable failure) {
         listeners.tell(listener -> listener.retried(failure));
     }

@@ -5,20 +5,20 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What one caller wants of a {@link Batcher}, through all attempts. Guarded by the lock of the batcher, except for its
- * answer.
+ * One caller's request to a {@link Batcher}, through all attempts. Guarded by the lock of the {@link ItemQueue}, except for
+ * its answer.
  *
- * @param <I> what the caller wants
+ * @param <I> the request
  * @param <O> its answer
  */
 final class BatchItem<I, O> {
 
-    private static final long FIRST_PAUSE_MILLIS = 5;
-    private static final long LONGEST_PAUSE_MILLIS = 200;
+    private static final long INITIAL_PAUSE_MILLIS = 5;
+    private static final long MAX_PAUSE_MILLIS = 200;
 
-    private final I wanted;
+    private final I request;
     private final CompletableFuture<O> answer = new CompletableFuture<>();
-    private final long begunAt = System.nanoTime();
+    private final long startedAt = System.nanoTime();
     private final Deadline lockDeadline;
     private int attempts;
     private boolean isolated;
@@ -28,15 +28,15 @@ final class BatchItem<I, O> {
     /**
      * Makes an item.
      *
-     * @param lockWait for how long rows are tried that another transaction has locked
+     * @param lockWait the maximum time to wait for rows that another transaction has locked
      */
-    BatchItem(I wanted, Duration lockWait) {
-        this.wanted = wanted;
+    BatchItem(I request, Duration lockWait) {
+        this.request = request;
         this.lockDeadline = Deadline.in(lockWait);
     }
 
-    I wanted() {
-        return wanted;
+    I request() {
+        return request;
     }
 
     CompletableFuture<O> answer() {
@@ -47,17 +47,17 @@ final class BatchItem<I, O> {
         return answer.isDone();
     }
 
-    /** When it was submitted, by {@link System#nanoTime}. */
-    long begunAt() {
-        return begunAt;
+    /** When the item was submitted, by {@link System#nanoTime}. */
+    long startedAt() {
+        return startedAt;
     }
 
-    /** Counts an attempt that failed, and returns how many did. */
+    /** Counts a failed attempt, and returns the number of them. */
     int failed() {
         return ++attempts;
     }
 
-    /** Whether it is tried without others, since a batch with it has failed. */
+    /** Whether the item is tried alone, since a batch that contained it has failed. */
     boolean isIsolated() {
         return isolated;
     }
@@ -66,19 +66,19 @@ final class BatchItem<I, O> {
         isolated = true;
     }
 
-    /** Whether another transaction was found to have locked a row of it. */
+    /** Whether another transaction was found to have locked a row of this item. */
     boolean isBlocked() {
         return pauseMillis > 0;
     }
 
-    /** Whether rows of it were locked for as long as is allowed. */
+    /** Whether rows of this item were locked for longer than the maximum time. */
     boolean isBlockedForTooLong() {
         return lockDeadline.isPassed();
     }
 
-    /** The pause before it is tried again, without waiting for the row; longer each time. */
+    /** Marks the item as blocked. Returns the pause before the next attempt, which doubles each time. */
     Duration block() {
-        pauseMillis = Math.min(LONGEST_PAUSE_MILLIS, isBlocked() ? 2 * pauseMillis : FIRST_PAUSE_MILLIS);
+        pauseMillis = Math.min(MAX_PAUSE_MILLIS, isBlocked() ? 2 * pauseMillis : INITIAL_PAUSE_MILLIS);
         return Duration.ofMillis(pauseMillis);
     }
 

@@ -3,17 +3,16 @@ package io.dbsemaphore.engine.batch;
 import java.time.Duration;
 
 /**
- * What batches of one kind may do.
+ * The limits of one kind of batches.
  *
- * @param atOnce how many transactions may be under way at once; all but one may wait for a row that another transaction has
- *     locked
- * @param maxBatchSize how many callers one transaction serves at most
- * @param maxAttempts how often a transaction is tried that loses against another one
- * @param lockWait for how long, over all attempts, rows are tried that another transaction has locked
+ * @param atOnce the maximum number of concurrent transactions; all but one may wait for a row lock of another transaction
+ * @param maxBatchSize the maximum number of callers that one transaction serves
+ * @param maxAttempts the maximum number of attempts of a transaction that fails with a conflict
+ * @param lockWait the maximum time, over all attempts, to wait for rows that another transaction has locked
  */
 public record BatchLimits(int atOnce, int maxBatchSize, int maxAttempts, Duration lockWait) {
 
-    /** How many transactions may wait for rows that others have locked. */
+    /** The maximum number of transactions that wait for row locks of other transactions. */
     int maxWaiting() {
         return Math.max(1, atOnce - 1);
     }

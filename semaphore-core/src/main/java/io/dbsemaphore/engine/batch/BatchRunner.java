@@ -2,8 +2,6 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
-import io.dbsemaphore.engine.batch.GrantQueue.Batch;
-import io.dbsemaphore.engine.batch.GrantQueue.Settled;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.persistence.GrantTransaction;
 import java.time.Duration;
@@ -12,8 +10,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the batches: takes one from the queue, has one transaction decide it, and tells each caller its own outcome. All
- * state is that of the {@link GrantQueue}.
+ * Runs the batches: takes one from the queue, has one transaction decide it, and answers each caller. Stateless: all state is
+ * in the {@link GrantQueue}.
  */
 final class BatchRunner implements BatchWorkers.Source {
 
@@ -29,7 +27,7 @@ final class BatchRunner implements BatchWorkers.Source {
     /**
      * Makes a runner.
      *
-     * @param keepAlive makes sure that a grant can be kept alive, and returns the lease epoch of this instance
+     * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      */
     BatchRunner(
             GrantQueue queue,
@@ -50,10 +48,10 @@ final class BatchRunner implements BatchWorkers.Source {
         this.delay = delay;
     }
 
-    /** What a batch took once it had a connection. */
+    /** What a transaction took from the queues as soon as it had a connection. */
     private static final class Taken {
 
-        private @Nullable Batch batch;
+        private @Nullable AcquireBatch batch;
         private ReleaseBatcher.@Nullable PiggyBack piggyBack;
         private long epoch;
     }
@@ -69,26 +67,27 @@ final class BatchRunner implements BatchWorkers.Source {
         try {
             boolean withKeptAlive = queue.hasKeptAlive();
             taken.epoch = withKeptAlive ? keepAlive.getAsLong() : 0;
-            // the connection comes first: meanwhile more callers join, and for those that leave nothing was done
+            // the connection comes first: meanwhile more callers can join, and callers that time out have nothing to
+            // undo
             BatchResult result = transaction.grant(() -> take(taken, withKeptAlive, mayWait));
             committed(taken, result);
         } catch (RuntimeException | Error failure) {
             failed(taken, failure);
         }
-        if (queue.waiters().isAny()) {
+        if (!queue.waiters().isEmpty()) {
             poller.begin();
         }
         if (mayWait && taken.batch != null && queue.isContended()) {
-            delay.await(Duration.ofNanos(System.nanoTime() - taken.batch.begunAt()));
+            delay.await(Duration.ofNanos(System.nanoTime() - taken.batch.startedAt()));
         } else {
             delay.skip();
         }
     }
 
     private GrantBatch take(Taken taken, boolean withKeptAlive, boolean mayWait) {
-        Batch batch = queue.take(withKeptAlive, mayWait, releases.hasPiggyBacked());
+        AcquireBatch batch = queue.take(withKeptAlive, mayWait, releases.hasPiggyBacked());
         taken.batch = batch;
-        if (batch.isWaiting()) { // releases must not wait for the lock of a row
+        if (batch.isWaiting()) { // releases must not wait for a row lock
             return batch.grants(Collections.emptySortedMap());
         }
         ReleaseBatcher.PiggyBack piggyBack = releases.takePiggyBacked();
@@ -97,7 +96,7 @@ final class BatchRunner implements BatchWorkers.Source {
     }
 
     private void committed(Taken taken, BatchResult result) {
-        Batch batch = taken.batch;
+        AcquireBatch batch = taken.batch;
         if (batch == null) {
             return;
         }
@@ -114,23 +113,23 @@ final class BatchRunner implements BatchWorkers.Source {
 
     private void failed(Taken taken, Throwable failure) {
         boolean reached = taken.batch != null;
-        Batch batch = taken.batch != null ? taken.batch : queue.take(true, true, false);
+        AcquireBatch batch = taken.batch != null ? taken.batch : queue.take(true, true, false);
         answer(queue.finishFailed(batch, failure, reached));
-        boolean again = taken.piggyBack != null
+        boolean releasesTriedAgain = taken.piggyBack != null
                 ? taken.piggyBack.failed(failure)
                 : !reached && releases.takePiggyBacked().failed(failure);
-        if (again
+        if (releasesTriedAgain
                 || batch.members().stream()
                         .anyMatch(acquire -> !acquire.answer().isDone())) {
             events.retried(failure);
         }
     }
 
-    private void answer(Settled settled) {
+    private void answer(BatchSettlement.Result settled) {
         settled.toUndo().forEach(background::undo);
         settled.decided().forEach(acquire -> {
             delay.answered(1);
-            acquire.tell();
+            acquire.complete();
         });
     }
 }

@@ -8,10 +8,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts a round together from a queue: all whose names no other round is at, but so that nobody is overtaken at a name. Who
- * is passed over has his turn kept at all of his names, unless what he waits for is held up.
+ * Selects the acquires of a batch from the ready queue: all acquires of semaphores without a batch in flight, in arrival order
+ * per semaphore. An acquire that is skipped reserves all of its semaphores, unless the batch that blocks it is stalled.
  */
-final class BatchSelector {
+final class BatchSelector implements ReadyQueue.Selection {
 
     private static final int MAX_NAMES = 200;
 
@@ -37,13 +37,12 @@ final class BatchSelector {
     }
 
     /**
-     * Selects.
+     * Selects the acquires of a batch.
      *
-     * @param queue in the order in which they came
-     * @param maxBatchSize how many acquires it may have at most
-     * @param withKeptAlive whether orders may be taken that this JVM is to keep alive
-     * @param mayWait whether the round may wait for rows that others have locked
-     * @param waitsAtFirst whether it had better do so where nobody was passed over before
+     * @param maxBatchSize the maximum number of acquires
+     * @param withKeptAlive whether to select acquires whose grants this JVM keeps alive
+     * @param mayWait whether the batch may wait for rows that other transactions have locked
+     * @param waitsAtFirst whether it should do so at the first attempt
      */
     static BatchSelector from(
             ReadyQueue queue,
@@ -58,26 +57,28 @@ final class BatchSelector {
         return selection;
     }
 
-    /** Whether a round can begin. */
+    /** Whether a batch can begin. */
     static boolean isPossible(ReadyQueue queue, InFlightNames inFlight, ConflictBackOff backOff) {
         BatchSelector selection = new BatchSelector(inFlight, backOff, 1, true, false);
         queue.offerTo(selection, true);
         return !selection.members.isEmpty();
     }
 
-    /** Who is in it, in the order of the queue. */
+    /** The selected acquires, in the order of the queue. */
     List<QueuedAcquire> members() {
         return members;
     }
 
-    /** The names that they want. */
+    /** The names of all semaphores that they acquire. */
     Set<String> names() {
         return names;
     }
 
     /**
-     * For whose rows the round is to wait: one at most, since who waits for a second holds the first, and keeps it from
-     * everybody. It is that which the first in turn was passed over for, or the only one.
+     * The semaphores whose row locks the batch waits for: at most one, since a transaction that waits for a second row blocks
+     * all others on the first (no hold-and-wait, one of the conditions of a deadlock: Coffman, Elphick and Shoshani, <a
+     * href="https://doi.org/10.1145/356586.356588">System Deadlocks</a>, 1971). It is the semaphore whose locked row blocked the
+     * first member before, or the only semaphore of the batch.
      */
     Set<String> awaited() {
         if (awaited != null) {
@@ -86,58 +87,58 @@ final class BatchSelector {
         return mayWait && waitsAtFirst && names.size() == 1 ? Set.copyOf(names) : Set.of();
     }
 
-    /** Whether nothing more is considered. */
-    boolean isFull() {
+    @Override
+    public boolean isFull() {
         return closed || members.size() >= maxBatchSize || names.size() >= MAX_NAMES;
     }
 
-    /** Adds it or passes it over. Returns false when all that follow with the same names would be passed over, too. */
-    boolean consider(QueuedAcquire pending) {
-        if (pending.place() != Place.QUEUE) {
+    @Override
+    public boolean consider(QueuedAcquire acquire) {
+        if (acquire.place() != Place.QUEUE) {
             throw new IllegalStateException(
-                    "Not in the queue: " + pending.command().externalId());
+                    "Not in the queue: " + acquire.command().externalId());
         }
-        if (backOff.isPaused(pending.names())) {
-            return false; // its turn at its other names is not kept
+        if (backOff.isPaused(acquire.names())) {
+            return false; // and its other semaphores are not reserved
         }
-        if (pending.names().stream().anyMatch(name -> reserved.contains(name) || inFlight.contains(name))) {
-            pass(pending);
+        if (acquire.names().stream().anyMatch(name -> reserved.contains(name) || inFlight.contains(name))) {
+            skip(acquire);
             return false;
         }
         if (members.isEmpty()) {
-            awaited = mayWait ? pending.blockedBy() : null;
-            closed = pending.isIsolated();
-            add(pending);
+            awaited = mayWait ? acquire.blockedBy() : null;
+            closed = acquire.isIsolated();
+            add(acquire);
             return true;
         }
-        if (fits(pending)) {
-            add(pending);
+        if (fits(acquire)) {
+            add(acquire);
             return true;
         }
-        return !pass(pending);
+        return !skip(acquire);
     }
 
-    private boolean fits(QueuedAcquire pending) {
-        boolean needsAnother = mayWait && awaited == null && pending.blockedBy() != null;
+    private boolean fits(QueuedAcquire acquire) {
+        boolean needsAnother = mayWait && awaited == null && acquire.blockedBy() != null;
         boolean wouldWaitToo =
-                awaited == null || (pending.names().contains(awaited) && names.containsAll(pending.names()));
-        return !pending.isIsolated()
+                awaited == null || (acquire.names().contains(awaited) && names.containsAll(acquire.names()));
+        return !acquire.isIsolated()
                 && !needsAnother
                 && wouldWaitToo
-                && !externalIds.contains(pending.command().externalId());
+                && !externalIds.contains(acquire.command().externalId());
     }
 
-    private void add(QueuedAcquire pending) {
-        members.add(pending);
-        names.addAll(pending.names());
-        externalIds.add(pending.command().externalId());
+    private void add(QueuedAcquire acquire) {
+        members.add(acquire);
+        names.addAll(acquire.names());
+        externalIds.add(acquire.command().externalId());
     }
 
-    /** Returns whether it keeps its turn. */
-    private boolean pass(QueuedAcquire pending) {
-        boolean reserves = pending.names().stream().noneMatch(inFlight::isStalled);
+    /** Returns whether the semaphores of the skipped acquire are reserved for it. */
+    private boolean skip(QueuedAcquire acquire) {
+        boolean reserves = acquire.names().stream().noneMatch(inFlight::isStalled);
         if (reserves) {
-            reserved.addAll(pending.names());
+            reserved.addAll(acquire.names());
         }
         return reserves;
     }

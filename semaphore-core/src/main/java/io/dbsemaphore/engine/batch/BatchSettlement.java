@@ -4,7 +4,6 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
-import io.dbsemaphore.engine.batch.GrantQueue.Batch;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.RetryLimit;
 import io.dbsemaphore.jdbc.SqlErrors;
@@ -16,10 +15,10 @@ import java.util.List;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * What becomes of the members of a batch that has ended: each is answered, waits for permits, or is queued again. A batch that
- * fails is bisected into its members, so that only the caller whose acquire causes a failure sees it. After a
- * {@linkplain ConflictBackOff conflict} it is tried again as a whole: bisected, it would conflict more often and do less.
- * Guarded by the lock of the {@link GrantQueue}.
+ * Settles a batch that has ended: each member is answered, waits for permits, or is queued again. A batch that fails is
+ * bisected into its members, so that only the caller whose acquire causes a failure sees it. After a {@linkplain
+ * ConflictBackOff conflict} the batch is tried again as a whole: smaller batches would conflict more often. Guarded by the
+ * lock of the {@link GrantQueue}.
  */
 final class BatchSettlement {
 
@@ -32,9 +31,17 @@ final class BatchSettlement {
     private final List<AcquireState> toUndo = new ArrayList<>();
 
     /**
+     * The result of a settlement, to be processed without the lock.
+     *
+     * @param decided the acquires whose callers are to be answered
+     * @param toUndo what may have been granted to callers that have lost interest
+     */
+    record Result(List<QueuedAcquire> decided, List<AcquireState> toUndo) {}
+
+    /**
      * Begins to settle one batch.
      *
-     * @param closed whether nothing is to be tried again
+     * @param closed whether the queue is closed, so that nothing is tried again
      */
     BatchSettlement(
             ReadyQueue ready,
@@ -51,22 +58,22 @@ final class BatchSettlement {
         this.clock = clock;
     }
 
-    /** What was granted although its caller is gone, or may have been: to be undone once the lock is released. */
-    List<AcquireState> toUndo() {
-        return toUndo;
+    Result result(AcquireBatch batch) {
+        return new Result(
+                batch.members().stream().filter(QueuedAcquire::isDecided).toList(), toUndo);
     }
 
-    /** The batch was committed with these outcomes, in the order of its members. */
-    void committed(Batch batch, List<GrantOutcome> outcomes, long epoch) {
+    /** Settles a batch that was committed with these outcomes, in the order of its members. */
+    void committed(AcquireBatch batch, List<GrantOutcome> outcomes, long epoch) {
         for (int i = 0; i < outcomes.size(); i++) {
             QueuedAcquire acquire = batch.members().get(i);
             if (acquire.isInBatch()) {
-                settle(acquire, new BatchingGranter.Answer(outcomes.get(i), batch.begunAt(), epoch));
+                settle(acquire, new AcquireAnswer(outcomes.get(i), batch.startedAt(), epoch));
             }
         }
     }
 
-    private void settle(QueuedAcquire acquire, BatchingGranter.Answer answer) {
+    private void settle(QueuedAcquire acquire, AcquireAnswer answer) {
         GrantOutcome outcome = answer.outcome();
         AcquireState state = acquire.state();
         if (outcome instanceof GrantOutcome.Postponed postponed) {
@@ -105,10 +112,10 @@ final class BatchSettlement {
         }
     }
 
-    /** Another transaction has locked a row. It may be waited for in another batch, or looked at again, but not for ever. */
+    /** Another transaction has locked a row. A later batch waits for it or tries it again, for a limited time. */
     private void postpone(QueuedAcquire acquire, String name) {
         acquire.state().unclaim();
-        boolean again = acquire.blockedBy() != null;
+        boolean repeatedly = acquire.blockedBy() != null;
         acquire.setBlockedBy(name);
         contention.contested();
         Deadline until = acquire.postponedUntil();
@@ -124,23 +131,23 @@ final class BatchSettlement {
                 return;
             }
         }
-        // one that was not postponed before may wait for the row at once
-        pauseAndTryAgain(acquire, again ? Duration.ofMillis(2 + clock.random(18)) : Duration.ZERO);
+        // an acquire that was not postponed before may wait for the row at once
+        pauseAndTryAgain(acquire, repeatedly ? Duration.ofMillis(2 + clock.random(18)) : Duration.ZERO);
     }
 
     /**
-     * The transaction of the batch has failed.
+     * Settles a batch whose transaction has failed.
      *
-     * @param reached whether there was a connection for it
+     * @param reached whether the transaction had a connection
      */
-    void failed(Batch batch, Throwable failure, boolean reached) {
-        if (failure instanceof PartialReleaseException) { // no member is the reason
-            batch.members().stream().filter(QueuedAcquire::isInBatch).forEach(this::again);
+    void failed(AcquireBatch batch, Throwable failure, boolean reached) {
+        if (failure instanceof PartialReleaseException) { // a piggy-backed release is the cause, not a member
+            batch.members().stream().filter(QueuedAcquire::isInBatch).forEach(this::tryAgain);
             return;
         }
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
         boolean unreachable = !reached || unknown || SemaphorePersistence.isUnreachable(failure);
-        RuntimeException shown = shown(failure);
+        RuntimeException reported = reported(failure);
         for (QueuedAcquire acquire : batch.members()) {
             if (unknown && acquire.state().isClaimed()) {
                 acquire.state().setOutcomeUnknown(true);
@@ -148,12 +155,12 @@ final class BatchSettlement {
                 acquire.state().unclaim();
             }
             if (acquire.isInBatch()) {
-                settleFailed(acquire, batch.members().size() > 1, failure, shown, unreachable);
+                settleFailed(acquire, batch.members().size() > 1, failure, reported, unreachable);
             }
         }
     }
 
-    private static RuntimeException shown(Throwable failure) {
+    private static RuntimeException reported(Throwable failure) {
         if (failure instanceof CommitOutcomeUnknownException commit) {
             return commit.translatedCause();
         }
@@ -163,35 +170,36 @@ final class BatchSettlement {
     }
 
     private void settleFailed(
-            QueuedAcquire acquire, boolean shared, Throwable failure, RuntimeException shown, boolean unreachable) {
+            QueuedAcquire acquire, boolean shared, Throwable failure, RuntimeException reported, boolean unreachable) {
         boolean conflict = SqlErrors.isVictim(failure);
-        boolean mayBeOthersFault = shared && !unreachable;
+        boolean mayBeCausedByAnother = shared && !unreachable;
         if (acquire.isAbandoned()) {
             if (acquire.state().isOutcomeUnknown()) {
                 toUndo.add(acquire.state());
             }
-            acquire.decide(shown);
-        } else if ((conflict || !mayBeOthersFault) && isWorthAnother(acquire, shown, failure, unreachable)) {
+            acquire.decide(reported);
+        } else if ((conflict || !mayBeCausedByAnother)
+                && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
             pauseAndTryAgain(
                     acquire, conflict ? Duration.ZERO : RetryLimit.pauseAfter(acquire.attempts(), clock::random));
-        } else if (mayBeOthersFault) {
+        } else if (mayBeCausedByAnother) {
             acquire.isolate();
-            again(acquire);
+            tryAgain(acquire);
         } else {
-            acquire.decide(shown);
+            acquire.decide(reported);
         }
     }
 
-    private boolean isWorthAnother(
-            QueuedAcquire acquire, RuntimeException shown, Throwable failure, boolean unreachable) {
-        boolean worthIt =
-                RetryLimit.remain(failure, acquire.failed(shown), limits.maxAttempts(), clock.now() - acquire.begunAt())
-                        && (!SqlErrors.isLockWait(failure) || isInTime(acquire));
+    private boolean isWorthAnotherAttempt(
+            QueuedAcquire acquire, RuntimeException reported, Throwable failure, boolean unreachable) {
+        boolean remaining = RetryLimit.remain(
+                        failure, acquire.failed(reported), limits.maxAttempts(), clock.now() - acquire.startedAt())
+                && (!SqlErrors.isLockWait(failure) || isInTime(acquire));
         boolean waits = acquire.state().isWillingToWait() && !clock.isPassed(acquire.deadline());
-        return worthIt || (waits && (unreachable || SqlErrors.isVictim(failure)));
+        return remaining || (waits && (unreachable || SqlErrors.isVictim(failure)));
     }
 
-    /** Whether a row may be waited for, in all attempts taken together, although its caller does not wait for permits. */
+    /** Whether the maximum time to wait for row locks, over all attempts, has not passed since the wait for permits ended. */
     private boolean isInTime(QueuedAcquire acquire) {
         return !acquire.isWaitOver()
                 || !clock.isPassed(Deadline.after(acquire.deadline().nanos(), limits.lockWait()));
@@ -199,25 +207,24 @@ final class BatchSettlement {
 
     private void pauseAndTryAgain(QueuedAcquire acquire, Duration pause) {
         acquire.pauseUntil(clock.in(pause));
-        again(acquire);
+        tryAgain(acquire);
     }
 
-    private void again(QueuedAcquire acquire) {
+    private void tryAgain(QueuedAcquire acquire) {
         if (closed && !acquire.state().isOutcomeUnknown()) {
             acquire.decide(new SemaphoreClosedException());
         } else {
-            acquire.moveTo(QueuedAcquire.Place.QUEUE);
             ready.add(acquire);
         }
     }
 
-    /** Something unforeseen went wrong here: no caller may wait for ever. What may have been granted has to be undone. */
-    static void giveUp(Batch batch, Throwable unforeseen) {
+    /** Answers all members after an unexpected error, so that no caller waits for ever. What may be granted has to be undone. */
+    static void giveUp(AcquireBatch batch, Throwable unexpected) {
         batch.members().stream().filter(QueuedAcquire::isInBatch).forEach(acquire -> {
             if (acquire.state().isClaimed()) {
                 acquire.state().setOutcomeUnknown(true);
             }
-            acquire.decide(new IllegalStateException("A grant failed: " + unforeseen, unforeseen));
+            acquire.decide(new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });
     }
 }

@@ -12,36 +12,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A few threads that run one kind of batches. While batches are short, one thread runs them all, since two would split what
- * one transaction can do; when a batch takes long, another thread helps. The threads exist while there is work. Where no batch
- * is under way, a caller may run one itself, which saves two thread switches (the combiner of flat combining: Hendler, Incze,
- * Shavit and Tzafrir, <a href="https://doi.org/10.1145/1810479.1810540">Flat Combining and the Synchronization-Parallelism
- * Tradeoff</a>, 2010). While the system has no thread to start, callers do all the work.
+ * The worker threads that run one kind of batches. While batches are short, one worker runs all of them, since several workers
+ * would split what one transaction can do; when a batch takes long, another worker runs the next one. Workers end when idle. If
+ * no batch is in flight, a caller may run one in its own thread, which saves two thread switches (as the combiner of flat
+ * combining: Hendler, Incze, Shavit and Tzafrir, <a href="https://doi.org/10.1145/1810479.1810540">Flat Combining and the
+ * Synchronization-Parallelism Tradeoff</a>, 2010). While no thread can be started, callers run all batches.
  */
 final class BatchWorkers implements AutoCloseable {
 
-    /** Where the batches come from. */
+    /** The source of the batches. */
     interface Source {
 
-        /** How long until a batch can begin: 0 when at once, {@link Long#MAX_VALUE} when there is nothing to do. */
+        /** The time until a batch can begin: 0 for now, {@link Long#MAX_VALUE} when there is nothing to do. */
         long nanosToWork();
 
         /**
          * Runs one batch.
          *
-         * @param mayWait whether it may wait for locks of other transactions; a caller's thread must not, since its deadline
-         *     or an interrupt could not end that
+         * @param mayWait whether the batch may wait for locks of other transactions; not in a caller's thread, since neither
+         *     its deadline nor an interrupt could end that wait
          */
         void run(boolean mayWait);
     }
 
     private static final Logger log = LoggerFactory.getLogger(BatchWorkers.class);
 
-    private static final long HELP_AFTER = Duration.ofMillis(20).toNanos();
-    private static final long END_AFTER = Duration.ofSeconds(2).toNanos();
+    private static final long ADD_WORKER_AFTER = Duration.ofMillis(20).toNanos();
+    private static final long IDLE_TIMEOUT = Duration.ofSeconds(2).toNanos();
 
-    /** For how long a caller does what others need, too, while there are no threads. */
-    private static final long LONGEST_HELP = Duration.ofMillis(200).toNanos();
+    /** How long a caller runs batches for other callers while no thread can be started. */
+    private static final long MAX_TIME_IN_CALLER = Duration.ofMillis(200).toNanos();
 
     private final DaemonThreads factory;
     private final String name;
@@ -49,21 +49,23 @@ final class BatchWorkers implements AutoCloseable {
     private final DatabaseThreads databaseThreads;
     private final Source source;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition changed = lock.newCondition();
     private final Map<Thread, Long> runningSince = new HashMap<>();
     private int threads;
-    /** How many of the threads are to be started as soon as the system has one. */
-    private int late;
+    /** The number of threads whose start was deferred until the system can start one. */
+    private int deferred;
 
     private int idle;
-    private int watching;
+    /** The number of idle workers that run the next batch if those in flight take long. */
+    private int standbys;
+
     private boolean closed;
 
     /**
      * Makes workers.
      *
-     * @param max how many batches may be under way at once
-     * @param databaseThreads tells which callers may run a batch themselves
+     * @param max the maximum number of concurrent batches
+     * @param databaseThreads decides which callers may run a batch in their own thread
      */
     BatchWorkers(DaemonThreads factory, String name, int max, DatabaseThreads databaseThreads, Source source) {
         this.factory = factory;
@@ -73,36 +75,36 @@ final class BatchWorkers implements AutoCloseable {
         this.source = source;
     }
 
-    /** Whether one that is held up can be helped. */
+    /** Whether another worker can run a batch while one is blocked. */
     boolean areSeveral() {
         return max > 1;
     }
 
-    /** There is work: a thread of the library does it, or this one where the system has none for the moment. */
+    /** Signals that there is work: a worker runs it, or the calling thread if no thread can be started. */
     void signal() {
-        long end = System.nanoTime() + LONGEST_HELP;
+        long end = System.nanoTime() + MAX_TIME_IN_CALLER;
         while (!wake() && source.nanosToWork() <= 0 && System.nanoTime() < end && beginInCaller()) {
             boolean interrupted = Thread.interrupted();
-            batch(false);
+            runBatch(false);
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
         }
     }
 
-    /** Returns whether a thread of the library is there for the work. */
+    /** Returns whether a worker runs. */
     private boolean wake() {
         lock.lock();
         try {
-            if (!runningSince.isEmpty() && watching > 0) {
-                return true; // who watches will help in time
+            if (!runningSince.isEmpty() && standbys > 0) {
+                return true; // that worker runs the next batch when it is due
             }
             if (idle > 0) {
-                news.signal();
+                changed.signal();
             } else if (threads < max) {
                 start(new Worker());
             }
-            return threads > late;
+            return threads > deferred;
         } finally {
             lock.unlock();
         }
@@ -112,8 +114,8 @@ final class BatchWorkers implements AutoCloseable {
         threads++;
         try {
             if (!factory.start(name + "-" + threads, worker)) {
-                worker.late = true;
-                late++;
+                worker.deferred = true;
+                deferred++;
             }
         } catch (Throwable noThread) { // the next one tries again
             threads--;
@@ -122,7 +124,7 @@ final class BatchWorkers implements AutoCloseable {
     }
 
     /**
-     * Begins a batch on the calling thread, unless one is under way or the thread must not use the database; to be ended by
+     * Begins a batch on the calling thread, unless one is in flight or the thread must not use the database. To be ended by
      * {@link #endInCaller}.
      */
     boolean beginInCaller() {
@@ -145,13 +147,13 @@ final class BatchWorkers implements AutoCloseable {
         }
     }
 
-    /** Lets the threads end when there is no work left. */
+    /** Lets the workers end when there is no work left. */
     @Override
     public void close() {
         lock.lock();
         try {
             closed = true;
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -159,53 +161,53 @@ final class BatchWorkers implements AutoCloseable {
 
     private final class Worker implements Runnable {
 
-        private boolean late;
+        private boolean deferred;
 
         @Override
         public void run() {
-            begun(this);
+            started(this);
             boolean goesOn = true;
             while (goesOn) {
                 try {
-                    goesOn = awaitTurn();
+                    goesOn = awaitWork();
                     if (goesOn) {
-                        batch(true);
+                        runBatch(true);
                     }
-                } catch (Throwable failure) { // this thread must go on
+                } catch (Throwable failure) { // the worker must go on
                     UnexpectedErrors.survive(log, name, failure);
                 }
             }
         }
     }
 
-    private void begun(Worker worker) {
+    private void started(Worker worker) {
         lock.lock();
         try {
-            late -= worker.late ? 1 : 0;
+            deferred -= worker.deferred ? 1 : 0;
         } finally {
             lock.unlock();
         }
     }
 
-    private void batch(boolean mayWait) {
+    private void runBatch(boolean mayWait) {
         try {
             source.run(mayWait);
-        } catch (Throwable failure) { // the source answers its callers; this thread must go on
+        } catch (Throwable failure) { // the source answers its callers; the worker must go on
             UnexpectedErrors.survive(log, "A batch of " + name, failure);
         } finally {
             finish();
         }
     }
 
-    private boolean awaitTurn() {
+    private boolean awaitWork() {
         lock.lock();
         idle++;
         try {
-            long endAt = System.nanoTime() + END_AFTER;
+            long endAt = System.nanoTime() + IDLE_TIMEOUT;
             while (true) {
                 long toWork = source.nanosToWork();
-                long toHelp = nanosToHelp();
-                if (toWork <= 0 && toHelp <= 0) {
+                long toAdd = nanosToAddWorker();
+                if (toWork <= 0 && toAdd <= 0) {
                     runningSince.put(Thread.currentThread(), System.nanoTime());
                     return true;
                 }
@@ -214,7 +216,7 @@ final class BatchWorkers implements AutoCloseable {
                     threads--;
                     return false;
                 }
-                await(Math.min(Math.max(toWork, toHelp), Math.max(toEnd, HELP_AFTER)));
+                await(Math.min(Math.max(toWork, toAdd), Math.max(toEnd, ADD_WORKER_AFTER)));
             }
         } finally {
             idle--;
@@ -222,25 +224,25 @@ final class BatchWorkers implements AutoCloseable {
         }
     }
 
-    /** Waking early does no harm: the caller looks again whether it is its turn. */
+    /** May return early: the caller checks its condition again. */
     @SuppressWarnings("WaitNotInLoop")
     private void await(long nanos) {
-        boolean watch = !runningSince.isEmpty();
-        watching += watch ? 1 : 0;
+        boolean standby = !runningSince.isEmpty();
+        standbys += standby ? 1 : 0;
         try {
-            long unused = news.awaitNanos(watch ? Math.min(nanos, HELP_AFTER) : nanos);
-        } catch (InterruptedException nobodyMayEndThisThread) {
-            log.debug("The thread goes on although it was interrupted", nobodyMayEndThisThread);
+            long unused = changed.awaitNanos(standby ? Math.min(nanos, ADD_WORKER_AFTER) : nanos);
+        } catch (InterruptedException interrupt) {
+            log.debug("The thread goes on although it was interrupted", interrupt);
         } finally {
-            watching -= watch ? 1 : 0;
+            standbys -= standby ? 1 : 0;
         }
     }
 
-    /** Until all who work have been at it for long. */
-    private long nanosToHelp() {
+    /** The time until every running batch has taken so long that another worker may run one. */
+    private long nanosToAddWorker() {
         long now = System.nanoTime();
         return runningSince.values().stream()
-                .mapToLong(since -> since + HELP_AFTER - now)
+                .mapToLong(since -> since + ADD_WORKER_AFTER - now)
                 .max()
                 .orElse(0);
     }

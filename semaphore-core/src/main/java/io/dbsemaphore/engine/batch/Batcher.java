@@ -9,44 +9,36 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Coalesces requests: one transaction does what many callers want. A batch that fails is bisected into its items, so that
- * only the caller whose item causes a failure sees it.
+ * Coalesces requests: one transaction serves many callers. A batch that fails is bisected into its items, so that only the
+ * caller whose item causes a failure sees it.
  *
- * @param <I> what a caller wants
+ * @param <I> the request of a caller
  * @param <O> its answer
  */
 final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(Batcher.class);
-
-    /** What the transactions do. */
+    /** The transactions. */
     interface Work<I, O> {
 
-        /** Does what one caller wants, by one transaction, which waits for rows that others have locked. */
+        /** Serves one request by one transaction, which waits for rows that other transactions have locked. */
         O runOne(I item);
 
         /**
-         * Does what many want, by one transaction, which does not wait for rows that others have locked.
+         * Serves several requests by one transaction, which does not wait for rows that other transactions have locked.
          *
          * @param lockedLikely whether such rows are to be expected
-         * @return the answers, in their order; null where another transaction has locked a row
+         * @return the answers, in the order of the requests; null where another transaction has locked a row
          */
         List<@Nullable O> run(List<I> items, boolean lockedLikely);
 
-        /** Says what was not done, since a row was locked by another transaction for so long. */
+        /** The message of the exception for a request that failed since a row was locked by another transaction for so long. */
         String lockedFor(I item, Duration time);
     }
 
@@ -54,18 +46,7 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
     private final BatchLimits limits;
     private final ListenerNotifier listeners;
     private final BatchWorkers workers;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Set<BatchItem<I, O>> items = new LinkedHashSet<>();
-    private final Set<BatchItem<I, O>> piggyBacked = new LinkedHashSet<>();
-    private int waiting;
-
-    /** Items of one transaction; whether it waits for locked rows, as it may for a single item. */
-    private record Batch<I, O>(List<BatchItem<I, O>> items, boolean waits) {
-
-        boolean isLockedLikely() {
-            return items.stream().anyMatch(BatchItem::isBlocked);
-        }
-    }
+    private final ItemQueue<I, O> queue;
 
     Batcher(
             DaemonThreads threads,
@@ -77,55 +58,46 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
         this.work = work;
         this.limits = limits;
         this.listeners = listeners;
+        this.queue = new ItemQueue<>(limits);
         this.workers = new BatchWorkers(threads, name, limits.atOnce(), databaseThreads, this);
     }
 
-    /** Has it done by a thread of the library, which completes the future. */
-    CompletableFuture<O> submitAsync(I wanted) {
-        CompletableFuture<O> answer = add(new BatchItem<>(wanted, limits.lockWait()), items);
+    /** Submits a request. A worker thread completes the future. */
+    CompletableFuture<O> submitAsync(I request) {
+        CompletableFuture<O> answer = queue.add(item(request));
         workers.signal();
         return answer;
     }
 
+    private BatchItem<I, O> item(I request) {
+        return new BatchItem<>(request, limits.lockWait());
+    }
+
     /**
-     * Begins to do a single item on the calling thread; null where another batch is under way, or has to be. To be ended by
-     * {@link #endInCaller}.
+     * Begins a transaction for a single request on the calling thread. To be ended by {@link #endInCaller}.
+     *
+     * @return null when another batch is in flight, or the calling thread must not use the database
      */
-    @Nullable BatchItem<I, O> beginInCaller(I wanted) {
+    @Nullable BatchItem<I, O> beginInCaller(I request) {
         if (!workers.beginInCaller()) {
             return null;
         }
-        lock.lock();
-        try {
-            waiting++;
-        } finally {
-            lock.unlock();
-        }
-        return new BatchItem<>(wanted, limits.lockWait());
+        queue.beginWaiting();
+        return item(request);
     }
 
-    /** The item has failed: it is tried again by a thread of the library, or answered by the failure. */
+    /** Handles the failure of an item on the calling thread: a worker tries it again, or it is answered by the failure. */
     void failedInCaller(BatchItem<I, O> item, Throwable failure) {
         failed(List.of(item), failure);
     }
 
-    /** Ends what {@link #beginInCaller} has begun. */
+    /** Ends what {@link #beginInCaller} began. */
     void endInCaller() {
-        finishWaiting();
+        queue.finishWaiting();
         workers.endInCaller();
     }
 
-    private CompletableFuture<O> add(BatchItem<I, O> item, Set<BatchItem<I, O>> to) {
-        lock.lock();
-        try {
-            to.add(item);
-        } finally {
-            lock.unlock();
-        }
-        return item.answer();
-    }
-
-    /** Waits for the answer, and throws what it failed with as the caller's own; an interrupt does not end that. */
+    /** Waits for the answer, and rethrows its failure as an exception of the calling thread. Ignores interrupts. */
     static <O> O await(CompletableFuture<O> answer) {
         try {
             return answer.join();
@@ -135,56 +107,43 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
     }
 
     /**
-     * Submits it for another transaction to {@linkplain #takePiggyBacked take with it}. Where that does not succeed, it is
-     * done as if it had been {@linkplain #submitAsync submitted}.
+     * Submits a request to be {@linkplain #takePiggyBacked piggy-backed} on another transaction. If that transaction does not
+     * serve it, it is served as if it had been {@linkplain #submitAsync submitted}.
      *
-     * @param submitted runs as soon as it can be taken
+     * @param submitted runs as soon as the request can be taken
      */
-    CompletableFuture<O> submitPiggyBacked(I wanted, Runnable submitted) {
-        CompletableFuture<O> answer = add(new BatchItem<>(wanted, limits.lockWait()), piggyBacked);
+    CompletableFuture<O> submitPiggyBacked(I request, Runnable submitted) {
+        CompletableFuture<O> answer = queue.addPiggyBacked(item(request));
         submitted.run();
         return answer;
     }
 
-    /** Whether something waits to be taken by another transaction. */
+    /** Whether there are requests to be piggy-backed on another transaction. */
     boolean hasPiggyBacked() {
-        lock.lock();
-        try {
-            return !piggyBacked.isEmpty();
-        } finally {
-            lock.unlock();
-        }
+        return queue.hasPiggyBacked();
     }
 
-    /** Takes what waits for another transaction; it is to be told what became of it. */
+    /** Takes the requests to be piggy-backed on another transaction, whose outcome is to be reported. */
     List<BatchItem<I, O>> takePiggyBacked() {
-        lock.lock();
-        try {
-            List<BatchItem<I, O>> taken =
-                    piggyBacked.stream().limit(limits.maxBatchSize()).toList();
-            taken.forEach(piggyBacked::remove);
-            return taken;
-        } finally {
-            lock.unlock();
-        }
+        return queue.takePiggyBacked();
     }
 
-    /** The other transaction has done it: the answers, in their order; null for what is to be done by itself. */
+    /** Reports that the other transaction was committed: the answers, in order; null for a request that it did not serve. */
     void piggyBackedDone(List<BatchItem<I, O>> taken, List<@Nullable O> answers) {
         answer(taken, answers);
         signalIfAny();
     }
 
     /**
-     * The other transaction has failed: nothing was done, or it is unknown whether it was.
+     * Reports that the other transaction has failed: nothing was done, or its outcome is unknown.
      *
      * @return whether something is tried again
      */
     boolean piggyBackedFailed(List<BatchItem<I, O>> taken, Throwable failure) {
         if (isOfConnection(failure)) {
             taken.forEach(item -> failed(item, taken.size(), failure));
-        } else { // whichever part of that transaction it was, these are better done by themselves
-            taken.forEach(item -> again(item, Duration.ZERO));
+        } else { // whichever statement failed, these requests are better served by a transaction of their own
+            taken.forEach(item -> tryAgain(item, Duration.ZERO));
         }
         signalIfAny();
         return taken.stream().anyMatch(item -> !item.isAnswered());
@@ -198,35 +157,29 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
 
     @Override
     public long nanosToWork() {
-        lock.lock();
-        try {
-            return items.stream().mapToLong(BatchItem::nanosToDue).min().orElse(Long.MAX_VALUE);
-        } finally {
-            lock.unlock();
-        }
+        return queue.nanosToWork();
     }
 
     @Override
     public void run(boolean unused) {
-        Batch<I, O> batch = take();
-        if (batch.items.isEmpty()) {
+        ItemQueue.Batch<I, O> batch = queue.take();
+        if (batch.items().isEmpty()) {
             return;
         }
         try {
-            if (batch.waits) {
-                batch.items
-                        .get(0)
-                        .answer()
-                        .complete(work.runOne(batch.items.get(0).wanted()));
+            if (batch.waits()) {
+                BatchItem<I, O> single = batch.items().get(0);
+                single.answer().complete(work.runOne(single.request()));
             } else {
-                List<I> wanted = batch.items.stream().map(BatchItem::wanted).toList();
-                answer(batch.items, work.run(wanted, batch.isLockedLikely()));
+                List<I> requests =
+                        batch.items().stream().map(BatchItem::request).toList();
+                answer(batch.items(), work.run(requests, batch.isLockedLikely()));
             }
         } catch (RuntimeException | Error failure) {
-            failed(batch.items, failure);
+            failed(batch.items(), failure);
         } finally {
-            if (batch.waits) {
-                finishWaiting();
+            if (batch.waits()) {
+                queue.finishWaiting();
             }
         }
     }
@@ -250,35 +203,35 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
         }
     }
 
-    /** Another transaction has locked a row of it. Between the attempts it holds neither a connection nor a lock. */
+    /** Another transaction has locked a row of the item. Between the attempts it holds neither a connection nor a lock. */
     private void blocked(BatchItem<I, O> item, @Nullable Throwable failure) {
         if (item.isBlockedForTooLong()) {
             item.answer()
                     .completeExceptionally(
-                            new CannotAcquireLockException(work.lockedFor(item.wanted(), limits.lockWait()), failure));
+                            new CannotAcquireLockException(work.lockedFor(item.request(), limits.lockWait()), failure));
         } else {
-            again(item, item.block());
+            tryAgain(item, item.block());
         }
     }
 
-    /** Whether no item can be the reason: it is the connection that failed. */
+    /** Whether the connection failed, so that no item is the cause. */
     private static boolean isOfConnection(Throwable failure) {
         return failure instanceof CommitOutcomeUnknownException || SemaphorePersistence.isUnreachable(failure);
     }
 
-    private void failed(BatchItem<I, O> item, int together, Throwable failure) {
+    private void failed(BatchItem<I, O> item, int batchSize, Throwable failure) {
         boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
-        if (together > 1 && locked) {
-            again(item, item.block());
-        } else if (together > 1 && !isOfConnection(failure)) {
+        if (batchSize > 1 && locked) {
+            tryAgain(item, item.block());
+        } else if (batchSize > 1 && !isOfConnection(failure)) {
             item.isolate();
-            again(item, Duration.ZERO);
+            tryAgain(item, Duration.ZERO);
         } else if (locked) {
             blocked(item, failure);
         } else {
             int attempts = item.failed();
-            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), System.nanoTime() - item.begunAt())) {
-                again(item, Duration.ofMillis(20L * attempts));
+            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), System.nanoTime() - item.startedAt())) {
+                tryAgain(item, Duration.ofMillis(20L * attempts));
             } else {
                 item.answer()
                         .completeExceptionally(
@@ -289,48 +242,12 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
         }
     }
 
-    private void again(BatchItem<I, O> item, Duration pause) {
+    private void tryAgain(BatchItem<I, O> item, Duration pause) {
         item.pauseFor(pause);
-        CompletableFuture<O> unused = add(item, items);
+        CompletableFuture<O> unused = queue.add(item);
     }
 
-    private Batch<I, O> take() {
-        lock.lock();
-        try {
-            List<BatchItem<I, O>> taken = new ArrayList<>();
-            for (BatchItem<I, O> item : items) {
-                if (item.isDue() && taken.size() < limits.maxBatchSize() && fits(item, taken)) {
-                    taken.add(item);
-                    if (item.isIsolated()) {
-                        break;
-                    }
-                }
-            }
-            taken.forEach(items::remove);
-            boolean waits = taken.size() == 1 && !taken.get(0).isBlocked() && waiting < limits.maxWaiting();
-            waiting += waits ? 1 : 0;
-            return new Batch<>(taken, waits);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** What is probably still locked is tried apart from what is not, which it would cost a round trip. */
-    private boolean fits(BatchItem<I, O> item, List<BatchItem<I, O>> taken) {
-        return taken.isEmpty()
-                || (!item.isIsolated() && item.isBlocked() == taken.get(0).isBlocked());
-    }
-
-    private void finishWaiting() {
-        lock.lock();
-        try {
-            waiting--;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Lets what was submitted be done. What is submitted afterwards is done, too, as long as there is a database. */
+    /** Lets the workers end when all requests are served. Requests submitted later are served while the database is there. */
     @Override
     public void close() {
         workers.close();

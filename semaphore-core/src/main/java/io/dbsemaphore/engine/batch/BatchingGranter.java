@@ -5,7 +5,6 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.AcquireState;
-import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -26,10 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Grants the acquires of all callers together: a caller queues its acquire, and waits for the answer or goes on; one thread
- * takes all that is queued and decides it in one transaction, as a group commit does. A lone caller waits for nothing.
- * Where many callers acquire again and again, a batch may {@linkplain GroupCommitDelay be delayed} briefly so that the
- * callers of the previous one can join it.
+ * Grants acquires in batches: a caller queues its acquire, and waits for the answer or continues; one thread takes the queued
+ * acquires and decides them in one transaction, as a group commit. A lone caller is served at once. When many callers acquire
+ * repeatedly, a batch may be {@linkplain GroupCommitDelay delayed} briefly so that the callers of the previous one can join it.
  */
 public final class BatchingGranter implements AutoCloseable {
 
@@ -46,28 +44,20 @@ public final class BatchingGranter implements AutoCloseable {
     private final BatchRunner runner;
     private final BatchWorkers workers;
 
-    /**
-     * What was decided about an acquire.
-     *
-     * @param asOf this JVM's clock before the transaction that decided it
-     * @param epoch the lease epoch of this instance before that
-     */
-    public record Answer(GrantOutcome outcome, long asOf, long epoch) {}
-
     /** An acquire for whose answer no thread waits. */
     public interface Submission {
 
         /**
-         * Completed as {@link #grant} returns or throws, or with a {@link CancellationException} once withdrawn; on a thread
-         * of the engine, which must not be blocked.
+         * Completed as {@link #grant} returns or throws, or with a {@link CancellationException} when withdrawn; on a thread of
+         * the engine, which must not be blocked.
          */
-        CompletableFuture<Answer> answer();
+        CompletableFuture<AcquireAnswer> answer();
 
-        /** The caller has lost interest: the acquire leaves the queue, unless something is being written for it. */
+        /** Removes the acquire from the queue, unless a grant is being written for it. */
         void withdraw();
     }
 
-    /** What batches work with. */
+    /** The collaborators of a granter. */
     public record Collaborators(
             GrantTransaction transaction,
             LongSupplier keepAlive,
@@ -83,7 +73,7 @@ public final class BatchingGranter implements AutoCloseable {
      *
      * @param limits of the batches
      * @param decisionTimeout how long a caller waits for a decision after its wait time has ended
-     * @param certifiesWrites whether the server is one of several that are written to
+     * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */
     public BatchingGranter(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
         batching = limits.maxBatchSize() > 1;
@@ -104,22 +94,22 @@ public final class BatchingGranter implements AutoCloseable {
     }
 
     /**
-     * Grants, as soon as permits are available within the wait time.
+     * Grants an acquire as soon as permits are available within the wait time.
      *
-     * @param wait how long to wait for permits; without a wait time it is tried once
+     * @param wait how long to wait for permits; without a wait time the acquire is tried once
      * @return granted, refused or rejected
-     * @throws AcquireInterruptedException when interrupted while it was not being decided; nothing is held
+     * @throws AcquireInterruptedException when interrupted while the acquire was not being decided; nothing is held
      * @throws SemaphoreClosedException when closed
-     * @throws RuntimeException when it failed. Something may be held only if the state says that its
-     *     {@linkplain AcquireState#isOutcomeUnknown() outcome is unknown}
+     * @throws RuntimeException when the acquire failed. Permits may be held only if the {@linkplain
+     *     AcquireState#isOutcomeUnknown() outcome is unknown}
      */
-    public Answer grant(AcquireState state, WaitTime wait) {
+    public AcquireAnswer grant(AcquireState state, WaitTime wait) {
         if (Thread.currentThread().isInterrupted()) {
             throw new AcquireInterruptedException(state.command().permits().keySet());
         }
         QueuedAcquire acquire = queued(state, wait);
         boolean isTried = enqueue(acquire);
-        // not where it may wait for permits: it could not leave the batch at its deadline
+        // not if the caller may wait for permits: it could not return at its deadline
         if (isTried && !wait.willingToWait() && !queue.isContended() && workers.beginInCaller()) {
             boolean interrupted = Thread.interrupted();
             try {
@@ -138,14 +128,14 @@ public final class BatchingGranter implements AutoCloseable {
         return await(acquire);
     }
 
-    /** Does what {@link #grant} does, without waiting for the answer. */
+    /** As {@link #grant}, without waiting for the answer. */
     public Submission submit(AcquireState state, WaitTime wait) {
         QueuedAcquire acquire = queued(state, wait);
         boolean isTried = enqueue(acquire);
         Submission submission = new Submission() {
 
             @Override
-            public CompletableFuture<Answer> answer() {
+            public CompletableFuture<AcquireAnswer> answer() {
                 return acquire.answer();
             }
 
@@ -157,7 +147,7 @@ public final class BatchingGranter implements AutoCloseable {
                 if (BatchingGranter.this.withdraw(acquire)) {
                     boolean unused = acquire.answer().completeExceptionally(new CancellationException());
                 } else {
-                    timer.watch(acquire);
+                    timer.schedule(acquire);
                 }
             }
         };
@@ -165,7 +155,7 @@ public final class BatchingGranter implements AutoCloseable {
             if (isTried) {
                 signal();
             }
-            timer.watch(acquire);
+            timer.schedule(acquire);
         } catch (RuntimeException | Error failure) {
             submission.withdraw();
             throw failure;
@@ -178,29 +168,29 @@ public final class BatchingGranter implements AutoCloseable {
         return new QueuedAcquire(state, wait.deadline(), QueueClock.SYSTEM);
     }
 
-    /** Returns whether it is to be tried now. */
+    /** Returns whether the acquire is to be tried now. */
     private boolean enqueue(QueuedAcquire acquire) {
         boolean isTried = queue.add(acquire);
         groupCommitDelay.arrived();
         return isTried;
     }
 
-    private Answer await(QueuedAcquire pending) {
+    private AcquireAnswer await(QueuedAcquire acquire) {
         boolean interrupted = false;
         try {
-            for (long nanos = deadlines.advance(pending); nanos > 0; nanos = deadlines.advance(pending)) {
+            for (long nanos = deadlines.advance(acquire); nanos > 0; nanos = deadlines.advance(acquire)) {
                 try {
-                    if (isAnswered(pending, nanos)) {
+                    if (isAnswered(acquire, nanos)) {
                         break;
                     }
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
-                    if (withdraw(pending)) {
-                        throw new AcquireInterruptedException(pending.names());
+                    if (withdraw(acquire)) {
+                        throw new AcquireInterruptedException(acquire.names());
                     }
                 }
             }
-            return pending.answer().join();
+            return acquire.answer().join();
         } catch (CompletionException failure) {
             throw CallerExceptions.of(failure.getCause());
         } finally {
@@ -211,24 +201,25 @@ public final class BatchingGranter implements AutoCloseable {
     }
 
     /**
-     * Ends the wait of a caller that has lost interest. True when nothing was decided, and nothing is held; otherwise the
-     * answer comes.
+     * Ends the wait of a caller that has lost interest.
+     *
+     * @return true when nothing was decided, and nothing is held; otherwise an answer follows
      */
-    private boolean withdraw(QueuedAcquire pending) {
-        boolean unknown = pending.state().isOutcomeUnknown(); // then it is found out rather than given up
-        pending.endWait();
-        boolean givenUp = unknown ? !queue.tryLast(pending) : queue.giveUp(pending);
-        if (givenUp && pending.state().isOutcomeUnknown()) {
-            deadlines.answer(pending);
+    private boolean withdraw(QueuedAcquire acquire) {
+        boolean unknown = acquire.state().isOutcomeUnknown(); // then the outcome is determined first
+        acquire.endWait();
+        boolean givenUp = unknown ? !queue.tryOnceMore(acquire) : queue.giveUp(acquire);
+        if (givenUp && acquire.state().isOutcomeUnknown()) {
+            deadlines.answer(acquire);
         } else if (givenUp) {
-            signal(); // it may have been in another one's way
+            signal(); // other acquires may be served now
         }
-        return givenUp && !pending.state().isOutcomeUnknown();
+        return givenUp && !acquire.state().isOutcomeUnknown();
     }
 
-    private static boolean isAnswered(QueuedAcquire pending, long nanos) throws InterruptedException {
+    private static boolean isAnswered(QueuedAcquire acquire, long nanos) throws InterruptedException {
         try {
-            Answer unused = pending.answer().get(nanos, TimeUnit.NANOSECONDS);
+            AcquireAnswer unused = acquire.answer().get(nanos, TimeUnit.NANOSECONDS);
             return true;
         } catch (ExecutionException failure) {
             return true;
@@ -238,21 +229,21 @@ public final class BatchingGranter implements AutoCloseable {
     }
 
     /**
-     * Whether a transaction that grants is about to take releases of these semaphores with it, which costs nothing: then they
-     * are better submitted for that than done in a transaction of their own.
+     * Whether releases of these semaphores should be piggy-backed on the next grant transaction, which saves a transaction of
+     * their own.
      */
     public boolean acceptsReleases(Set<String> names) {
         return queue.takesReleases(names) && batching && workers.areSeveral();
     }
 
-    /** Permits of these semaphores were submitted to be released with the next grants. */
+    /** Records that permits were submitted to be released with the next grant transaction. */
     public void releasing(Map<String, Integer> permits) {
         boolean unused = queue.released(permits);
         groupCommitDelay.arrived();
         signal();
     }
 
-    /** Permits of these semaphores were released by this JVM. */
+    /** Records that this JVM released permits. */
     public void released(Map<String, Integer> permits) {
         if (queue.released(permits)) {
             signal();
@@ -262,15 +253,15 @@ public final class BatchingGranter implements AutoCloseable {
         }
     }
 
-    /** Permits of any semaphore may have become available. */
-    public void lookAgain() {
-        poller.lookNow();
+    /** Polls the availability of all awaited semaphores at once. */
+    public void pollNow() {
+        poller.pollNow();
     }
 
-    /** Ends every wait. */
+    /** Ends every wait with a {@link SemaphoreClosedException}. */
     @Override
     public void close() {
-        queue.close().forEach(pending -> pending.answer().completeExceptionally(new SemaphoreClosedException()));
+        queue.close().forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
         poller.close();
         workers.close();
         timer.close();

@@ -7,15 +7,15 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Keeps the batches of this instance apart from those of other instances that grant the same semaphores. After a batch has
- * failed for the sake of another transaction, no batch begins at its semaphores for a back-off with full jitter, which doubles
- * with each further conflict.
+ * Backs off after conflicts with other instances that grant the same semaphores. After a batch was rolled back in favor of
+ * another transaction, no batch of its semaphores begins for a back-off with full jitter, which doubles with each further
+ * conflict.
  *
  * <p>On servers that {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes}, conflicts are frequent, and back-off
  * alone favors the instance that won, as in the capture effect of Ethernet (Ramakrishnan and Yang, 1994). So an instance that
  * has granted a contested semaphore for a time slice leaves it to others for as long.
  *
- * <p>Without conflicts nothing of this happens. Guarded by the lock of the {@link GrantQueue}.
+ * <p>Has no effect without conflicts. Guarded by the lock of the {@link GrantQueue}.
  *
  * @see <a href="https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/">Exponential Backoff And Jitter</a>
  */
@@ -25,7 +25,7 @@ final class ConflictBackOff {
     private static final int MAX_DOUBLINGS = 2;
     private static final long SLICE = Duration.ofMillis(50).toNanos();
 
-    /** For so long after its last conflict a semaphore is contested. */
+    /** How long a semaphore is contested after its last conflict. */
     private static final long CONTESTED = Duration.ofSeconds(2).toNanos();
 
     private final Map<String, Contested> contested = new HashMap<>();
@@ -33,13 +33,13 @@ final class ConflictBackOff {
     private final boolean takesTurns;
     private final QueueClock clock;
 
-    /** What is known of one contested semaphore. Instants are of this JVM's monotonic clock. */
+    /** The state of one contested semaphore. Instants are of this JVM's monotonic clock. */
     private static final class Contested {
 
         private int conflictsInARow;
         private long conflictAt;
         private long grantedAt;
-        private long sliceBegunAt;
+        private long sliceStartedAt;
 
         private Contested(long now) {
             grantedAt = now - SLICE;
@@ -53,14 +53,14 @@ final class ConflictBackOff {
     /**
      * Begins without any conflict.
      *
-     * @param takesTurns whether contested semaphores are left to others after a time slice
+     * @param takesTurns whether contested semaphores are left to other instances after a time slice
      */
     ConflictBackOff(boolean takesTurns, QueueClock clock) {
         this.takesTurns = takesTurns;
         this.clock = clock;
     }
 
-    /** A batch failed for the sake of another transaction. Its semaphores pause until the same instant, to be tried together. */
+    /** Records that a batch was rolled back in favor of another transaction. Its semaphores pause until the same instant. */
     void conflict(Collection<String> names) {
         long now = clock.now();
         contested.values().removeIf(state -> state.isOver(now));
@@ -75,7 +75,7 @@ final class ConflictBackOff {
         names.forEach(name -> pausedUntil.put(name, until));
     }
 
-    /** What a batch of this instance has committed. */
+    /** Records what a batch of this instance has committed. */
     void committed(String name, RemainingAvailability left) {
         Contested state = contested.get(name);
         if (state != null && left.fence() > left.fenceBefore()) {
@@ -89,17 +89,17 @@ final class ConflictBackOff {
     private void granted(String name, Contested state) {
         long now = clock.now();
         if (now - state.grantedAt >= SLICE) {
-            state.sliceBegunAt = now;
+            state.sliceStartedAt = now;
         }
         state.grantedAt = now;
         if (state.isOver(now)) {
             contested.remove(name);
-        } else if (now - state.sliceBegunAt >= SLICE) {
+        } else if (now - state.sliceStartedAt >= SLICE) {
             pausedUntil.put(name, now + SLICE + clock.random(SLICE / 2));
         }
     }
 
-    /** Ends the pauses that are over. */
+    /** Removes the pauses that have ended. */
     void endPauses() {
         if (!pausedUntil.isEmpty()) {
             long now = clock.now();
@@ -107,12 +107,12 @@ final class ConflictBackOff {
         }
     }
 
-    /** Whether no batch is to begin at one of these semaphores until its pause {@linkplain #endPauses is ended}. */
+    /** Whether one of these semaphores pauses, so that no batch of them may begin. */
     boolean isPaused(Collection<String> names) {
         return !pausedUntil.isEmpty() && names.stream().anyMatch(pausedUntil::containsKey);
     }
 
-    /** How long until the first pause is over; {@link Long#MAX_VALUE} when there is none. */
+    /** The time until the first pause ends; {@link Long#MAX_VALUE} when there is none. */
     long nanosToEnd() {
         long now = clock.now();
         return pausedUntil.values().stream()

@@ -4,18 +4,21 @@ import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 
 /**
- * How much goes on at once: how many orders this JVM has in flight, how many of its batches wait for rows that others have
- * locked, and whether other nodes were at the same rows lately. Guarded by the lock of the {@link GrantQueue}.
+ * Measures contention: the number of acquires that this JVM has in flight, the number of its batches that wait for row locks,
+ * and whether other instances have locked the same rows recently. The contention threshold is that of PostgreSQL's {@code
+ * commit_siblings}. Guarded by the lock of the {@link GrantQueue}.
+ *
+ * @see <a href="https://www.postgresql.org/docs/current/runtime-config-wal.html">PostgreSQL: Write Ahead Log settings</a>
  */
 final class Contention {
 
-    /** With so many callers at once, what one of them wants is better done together with what the others want. */
-    private static final int MANY = 4;
+    /** From this number of concurrent callers on, batching beats running in the caller's thread. */
+    private static final int THRESHOLD = 4;
 
-    /** So long after they were seen, there are probably many again. */
+    /** How long contention is assumed to persist after it was observed. */
     private static final Duration CONTENTION_PERSISTS = Duration.ofMillis(10);
 
-    /** So long after a row was found locked by somebody else, it is rather waited for. */
+    /** How long batches prefer to wait for row locks after a row was found locked by another transaction. */
     private static final Duration CONTESTED = Duration.ofSeconds(1);
 
     private final int maxWaitingBatches;
@@ -28,7 +31,7 @@ final class Contention {
     /**
      * Begins with nothing in flight.
      *
-     * @param maxWaitingBatches how many batches at a time may wait for rows that others have locked
+     * @param maxWaitingBatches the maximum number of batches that wait for row locks of other transactions
      */
     Contention(int maxWaitingBatches, QueueClock clock) {
         this.maxWaitingBatches = maxWaitingBatches;
@@ -37,43 +40,43 @@ final class Contention {
         contendedUntil = clock.in(Duration.ZERO);
     }
 
-    /** A batch of so many orders begins. */
-    void begin(int commands, boolean isWaiting) {
+    /** Counts a batch that begins. */
+    void begin(int acquires, boolean isWaiting) {
         waitingBatches += isWaiting ? 1 : 0;
-        inFlight += commands;
+        inFlight += acquires;
     }
 
-    /** A batch of so many orders is over. */
-    void end(int commands, boolean isWaiting) {
+    /** Counts a batch that has ended. */
+    void end(int acquires, boolean isWaiting) {
         waitingBatches -= isWaiting ? 1 : 0;
-        if (inFlight >= MANY) {
+        if (inFlight >= THRESHOLD) {
             contendedUntil = clock.in(CONTENTION_PERSISTS);
         }
-        inFlight -= commands;
+        inFlight -= acquires;
     }
 
-    /** Somebody else had locked a row. */
+    /** Records that another transaction had locked a row. */
     void contested() {
         contestedUntil = clock.in(CONTESTED);
     }
 
-    /** Whether another batch may wait for a row. */
+    /** Whether a further batch may wait for a row lock. */
     boolean mayWait() {
         return waitingBatches < maxWaitingBatches;
     }
 
-    /** Whether a batch does better to wait for its row at its first attempt: few callers lose by that, or others are at it. */
+    /** Whether a batch waits for its row lock at the first attempt: if few callers are delayed by that, or if the row is contested. */
     boolean waitsAtFirst(int queued) {
-        return queued < MANY || !clock.isPassed(contestedUntil);
+        return queued < THRESHOLD || !clock.isPassed(contestedUntil);
     }
 
-    /** Whether other nodes are at the same rows, or batches wait for such: in the database's line, then. */
+    /** Whether other instances lock the same rows, so that batches wait for row locks. */
     boolean isWithOthers() {
         return waitingBatches > 0 || !clock.isPassed(contestedUntil);
     }
 
-    /** Whether so many callers are at it that nobody should do alone what it wants. */
+    /** Whether enough callers are active for batching to beat running in the caller's thread. */
     boolean isAboveThreshold(int queued) {
-        return queued + inFlight >= MANY || !clock.isPassed(contendedUntil);
+        return queued + inFlight >= THRESHOLD || !clock.isPassed(contendedUntil);
     }
 }

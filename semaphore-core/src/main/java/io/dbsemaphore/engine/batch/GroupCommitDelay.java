@@ -7,63 +7,66 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delays a batch briefly so that the callers of the previous one can join it: a caller that comes just after a batch has
- * begun waits for the whole of it. This is the group-commit delay of databases, as MySQL's {@code
- * binlog_group_commit_sync_delay} and PostgreSQL's {@code commit_delay}, but bounded by a part of what a batch takes, over as
- * soon as all callers are back, and left out for a while where they do not come back so soon.
+ * Delays a batch briefly so that the callers of the previous batch can join it: a caller that arrives just after a batch has
+ * begun waits until it has ended. This is the group-commit delay of databases, as MySQL's {@code
+ * binlog_group_commit_sync_delay} and PostgreSQL's {@code commit_delay}. Here it is limited to a fraction of the duration of
+ * the previous batch, it ends as soon as all callers have returned, and it is skipped for some batches if they did not.
  *
+ * @see <a href="https://doi.org/10.1145/602259.602261">Implementation techniques for main memory database systems (group
+ *     commit: DeWitt et al., 1984)</a>
  * @see <a href="https://dev.mysql.com/doc/refman/en/replication-options-binary-log.html">MySQL: binary log options</a>
+ * @see <a href="https://www.postgresql.org/docs/current/runtime-config-wal.html">PostgreSQL: Write Ahead Log settings</a>
  */
 final class GroupCommitDelay {
 
-    /** A batch is delayed for at most such a part of what the previous one took. */
-    private static final int PART = 10;
+    /** A batch is delayed for at most the duration of the previous batch divided by this. */
+    private static final int DIVISOR = 10;
 
-    /** A delay was in vain when more than such a part of the callers has not come back. */
-    private static final int LATE_PART = 4;
+    /** A delay had no effect when more than the number of callers divided by this did not return. */
+    private static final int MISSING_DIVISOR = 4;
 
-    /** So many batches are not delayed after a delay that was in vain. */
-    private static final int BATCHES_WITHOUT = 8;
+    /** The number of batches that are not delayed after a delay without effect. */
+    private static final int UNDELAYED_BATCHES = 8;
 
     private final Duration max;
     private final AtomicInteger answered = new AtomicInteger();
     private final AtomicInteger away = new AtomicInteger();
-    private final AtomicInteger without = new AtomicInteger();
+    private final AtomicInteger undelayed = new AtomicInteger();
     private volatile @Nullable Thread waiting;
 
     /**
      * Begins without callers.
      *
-     * @param max how long a batch is delayed, whatever the previous one took
+     * @param max the maximum delay of a batch
      */
     GroupCommitDelay(Duration max) {
         this.max = max;
     }
 
-    /** So many callers are about to get their answers. */
+    /** Counts callers that are about to get their answers. */
     void answered(int callers) {
         answered.addAndGet(callers);
         away.addAndGet(callers);
     }
 
-    /** A caller acquires or releases. */
+    /** Counts a caller that acquires or releases. */
     void arrived() {
         if (away.get() > 0 && away.decrementAndGet() == 0) {
             LockSupport.unpark(waiting);
         }
     }
 
-    /** Waits until as many callers have arrived as were answered, at most for a part of what their batch took. */
+    /** Waits until as many callers have arrived as were answered, limited by a fraction of the duration of their batch. */
     void await(Duration batch) {
-        if (without.getAndUpdate(batches -> Math.max(0, batches - 1)) == 0) {
-            Duration part = batch.dividedBy(PART);
-            awaitAll(Deadline.in(part.compareTo(max) < 0 ? part : max));
-            without.set(away.get() > answered.get() / LATE_PART ? BATCHES_WITHOUT : 0);
+        if (undelayed.getAndUpdate(batches -> Math.max(0, batches - 1)) == 0) {
+            Duration fraction = batch.dividedBy(DIVISOR);
+            awaitAll(Deadline.in(fraction.compareTo(max) < 0 ? fraction : max));
+            undelayed.set(away.get() > answered.get() / MISSING_DIVISOR ? UNDELAYED_BATCHES : 0);
         }
         skip();
     }
 
-    /** Does not wait for the callers of the previous batch. */
+    /** Begins the next batch without a delay. */
     void skip() {
         answered.set(0);
         away.set(0);

@@ -12,27 +12,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets callers of other JVMs in where this JVM hands permits over within itself. A release that is piggy-backed on the next
- * local grant never shows a free permit to the availability poller of another JVM. So a JVM whose callers wait while others
- * are granted says so: it raises the semaphore's fence by {@link #ANNOUNCEMENT}. Who hands over sees that in its next batch
- * or poll, commits its next release by itself, and wakes none of its own waiters for a pause that is longer than the
- * interval at which the other one polls. Where nobody of another JVM waits, nothing of this happens.
+ * Gives callers of other JVMs a chance while this JVM hands permits from one of its callers to the next. A release that is
+ * piggy-backed on the next local grant never shows an available permit to the availability poller of another JVM. So a JVM
+ * whose callers wait while other JVMs are granted permits announces that: it raises the semaphore's fence by {@link
+ * #ANNOUNCEMENT}. The JVM that hands over reads that in its next batch or poll, commits its next release in a transaction of its
+ * own, and wakes none of its waiters for a pause that is longer than the polling interval of the other JVM. Has no effect while
+ * no caller of another JVM waits.
  *
- * <p>A stopgap until the callers of all JVMs wait in one queue. Guarded by the lock of the {@link GrantQueue}.
+ * <p>An interim solution until the callers of all JVMs wait in one queue. Guarded by the lock of the {@link GrantQueue}.
  */
 final class HandoverPauses {
 
-    /** By so much an announcement raises the fence; fewer permits are granted between two looks at it. */
+    /** An announcement raises the fence by this; fewer permits are granted between two readings of the fence. */
     static final long ANNOUNCEMENT = 1_000;
 
-    private static final long EVERY = Duration.ofMillis(250).toNanos();
-    private static final long SHORTEST = Duration.ofMillis(50).toNanos();
-    private static final long LONGEST = Duration.ofMillis(500).toNanos();
+    private static final long INTERVAL = Duration.ofMillis(250).toNanos();
+    private static final long MIN_PAUSE = Duration.ofMillis(50).toNanos();
+    private static final long MAX_PAUSE = Duration.ofMillis(500).toNanos();
 
-    /** A pause is at most such a part of the time since this JVM was last granted a permit of the semaphore. */
-    private static final int PART = 4;
+    /** A pause is at most the time since this JVM was last granted a permit of the semaphore, divided by this. */
+    private static final int DIVISOR = 4;
 
-    /** So long after another JVM was granted permits, it is likely to be granted more. */
+    /** How long another JVM that was granted permits is likely to be granted more. */
     private static final long TURNOVER = Duration.ofSeconds(2).toNanos();
 
     private static final int MAX_NAMES = 1_000;
@@ -45,7 +46,7 @@ final class HandoverPauses {
         this.clock = clock;
     }
 
-    /** What is known of one semaphore. Instants are of this JVM's monotonic clock. */
+    /** The observed state of one semaphore. Instants are of this JVM's monotonic clock. */
     private static final class Observed {
 
         private long fence;
@@ -54,7 +55,7 @@ final class HandoverPauses {
         private @Nullable Long grantedElsewhereAt;
         private boolean isUnanswered;
         private boolean othersWait;
-        private long pauseBegunAt;
+        private long pauseStartedAt;
         private long pauseNanos;
         private long announcedAt;
 
@@ -62,13 +63,13 @@ final class HandoverPauses {
             this.fence = fence;
             changedAt = now;
             grantedAt = now;
-            pauseBegunAt = now - EVERY;
-            announcedAt = now - EVERY;
+            pauseStartedAt = now - INTERVAL;
+            announcedAt = now - INTERVAL;
         }
 
-        /** Compares the fence with the last that was seen, or left. */
-        private void see(long seen, long now) {
-            long raised = seen - fence;
+        /** Compares the fence with the last one that this JVM has read or written. */
+        private void observe(long current, long now) {
+            long raised = current - fence;
             if (raised >= ANNOUNCEMENT) {
                 othersWait = true;
             }
@@ -77,15 +78,15 @@ final class HandoverPauses {
                 isUnanswered = true;
                 pauseNanos = 0;
             }
-            fence = Math.max(fence, seen);
+            fence = Math.max(fence, current);
         }
 
         private long pauseRemaining(long now) {
-            return pauseBegunAt + pauseNanos - now;
+            return pauseStartedAt + pauseNanos - now;
         }
     }
 
-    /** What a batch of this JVM has found and left, where somebody waits or waited. */
+    /** Records what a batch of this JVM has read and written, if callers wait or waited for the semaphore. */
     void batch(String name, RemainingAvailability availability, boolean isAwaited) {
         long now = clock.now();
         Observed state = observed.get(name);
@@ -96,7 +97,7 @@ final class HandoverPauses {
             state = new Observed(availability.fenceBefore(), now);
             remember(name, state);
         }
-        state.see(availability.fenceBefore(), now);
+        state.observe(availability.fenceBefore(), now);
         if (availability.fence() > availability.fenceBefore()) {
             state.grantedAt = now;
         }
@@ -112,28 +113,29 @@ final class HandoverPauses {
         }
     }
 
-    /** What the poller has read, when no batch was in flight. */
+    /** Records what the poller has read while no batch was in flight. */
     void polled(String name, long fence, long asOf) {
         Observed state = observed.get(name);
         if (state != null && state.changedAt - asOf < 0) {
-            state.see(fence, clock.now());
+            state.observe(fence, clock.now());
         }
     }
 
     /**
-     * Whether a release of these is to be seen by other JVMs, since callers of theirs wait and it is time. Then a pause
-     * begins.
+     * Begins a pause if callers of other JVMs wait for one of these semaphores and the last pause is long enough ago.
+     *
+     * @return whether a pause is in progress, so that a release must be visible to other JVMs
      */
     boolean begin(Collection<String> names) {
         boolean begun = false;
         long now = clock.now();
         for (String name : names) {
             Observed state = observed.get(name);
-            if (state != null && state.othersWait && now - state.pauseBegunAt >= EVERY) {
+            if (state != null && state.othersWait && now - state.pauseStartedAt >= INTERVAL) {
                 state.othersWait = false;
-                state.pauseBegunAt = now;
-                state.pauseNanos = Math.min(LONGEST, Math.max(SHORTEST, (now - state.grantedAt) / PART));
-                state.announcedAt = now; // its own callers have had their turn for now
+                state.pauseStartedAt = now;
+                state.pauseNanos = Math.min(MAX_PAUSE, Math.max(MIN_PAUSE, (now - state.grantedAt) / DIVISOR));
+                state.announcedAt = now; // callers of this JVM were served, so no announcement is due
                 paused.add(name);
                 begun = true;
             }
@@ -142,14 +144,14 @@ final class HandoverPauses {
         return begun;
     }
 
-    /** Permits were released: a pause that has begun for that begins now. */
+    /** Restarts the pauses that were begun for this release, now that the permits are released. */
     void released(Collection<String> names) {
         if (!paused.isEmpty()) {
             long now = clock.now();
             names.stream().filter(this::isPaused).forEach(name -> {
                 Observed state = observed.get(name);
-                if (state != null && now - state.pauseBegunAt < EVERY) {
-                    state.pauseBegunAt = now;
+                if (state != null && now - state.pauseStartedAt < INTERVAL) {
+                    state.pauseStartedAt = now;
                 }
             });
         }
@@ -165,12 +167,12 @@ final class HandoverPauses {
         return state == null ? 0 : state.pauseRemaining(clock.now());
     }
 
-    /** How long until the first pause is over; {@link Long#MAX_VALUE} when none is. */
+    /** The time until the first pause ends; {@link Long#MAX_VALUE} when there is none. */
     long nanosToEnd() {
         return paused.stream().mapToLong(this::remaining).min().orElse(Long.MAX_VALUE);
     }
 
-    /** Forgets the pauses that are over, and returns their names. */
+    /** Removes the pauses that have ended, and returns their semaphores. */
     List<String> end() {
         List<String> ended = new ArrayList<>(paused);
         ended.removeIf(this::isPaused);
@@ -178,7 +180,7 @@ final class HandoverPauses {
         return ended;
     }
 
-    /** Those of these semaphores of which other JVMs have been granted permits lately. */
+    /** Whether other JVMs were recently granted permits of one of these semaphores. */
     boolean isTurnover(Collection<String> names) {
         long now = clock.now();
         return names.stream().map(observed::get).anyMatch(state -> state != null && isTurnover(state, now));
@@ -189,13 +191,13 @@ final class HandoverPauses {
         return at != null && now - at < TURNOVER;
     }
 
-    /** Whether it is to be announced that callers of this JVM wait: another one was granted permits since the last time. */
-    boolean isToBeAnnounced(String name) {
+    /** Whether an announcement is due: another JVM was granted permits since the last one. */
+    boolean isAnnouncementDue(String name) {
         Observed state = observed.get(name);
-        return state != null && state.isUnanswered && clock.now() - state.announcedAt >= EVERY;
+        return state != null && state.isUnanswered && clock.now() - state.announcedAt >= INTERVAL;
     }
 
-    /** It was announced, which left this fence. */
+    /** Records an announcement, and the fence that it wrote. */
     void announced(String name, long fence) {
         Observed state = observed.get(name);
         if (state != null) {

@@ -6,30 +6,30 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The names that rounds are at, each by one round at a time, but that a round which waits for long for the row of one name
- * does not keep the others. Guarded by the lock of the {@link GrantQueue}.
+ * The semaphores with a batch in flight, one batch each. A batch that is stalled on one row lock for more than 250 ms frees its
+ * other semaphores. Guarded by the lock of the {@link GrantQueue}.
  */
 final class InFlightNames {
 
-    /** After so long a round is held up, and what it keeps others from is not kept free for them any more. */
+    /** A batch that takes longer than this is stalled: acquires that it blocks do not reserve their turn any more. */
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
 
-    private final Map<String, Hold> holds = new HashMap<>();
+    private final Map<String, Registration> registrations = new HashMap<>();
     private final QueueClock clock;
 
     InFlightNames(QueueClock clock) {
         this.clock = clock;
     }
 
-    /** What one round is at. */
-    static final class Hold {
+    /** The semaphores of one batch. */
+    static final class Registration {
 
         private final Set<String> names;
         private final Set<String> awaited;
         private final Map<String, Long> changes = new HashMap<>();
         private final long since;
 
-        private Hold(Set<String> names, Set<String> awaited, long since) {
+        private Registration(Set<String> names, Set<String> awaited, long since) {
             this.names = names;
             this.awaited = awaited;
             this.since = since;
@@ -39,49 +39,49 @@ final class InFlightNames {
             return now - since > STALLED_AFTER;
         }
 
-        private boolean keeps(String name, long now) {
+        private boolean blocks(String name, long now) {
             return awaited.isEmpty() || awaited.contains(name) || !isStalled(now);
         }
     }
 
     /**
-     * A round begins.
+     * Registers a batch.
      *
-     * @param awaited those whose rows it may have to wait for
+     * @param awaited the semaphores whose row locks it may have to wait for
      */
-    Hold begin(Set<String> names, Set<String> awaited) {
-        Hold hold = new Hold(names, awaited, clock.now());
-        names.forEach(name -> holds.put(name, hold));
-        return hold;
+    Registration begin(Set<String> names, Set<String> awaited) {
+        Registration registration = new Registration(names, awaited, clock.now());
+        names.forEach(name -> registrations.put(name, registration));
+        return registration;
     }
 
-    void end(Hold hold) {
-        hold.names.forEach(name -> holds.remove(name, hold));
+    void end(Registration registration) {
+        registration.names.forEach(name -> registrations.remove(name, registration));
     }
 
-    /** Whether no other round may be at it now. */
+    /** Whether a batch is in flight for this semaphore, so that no other batch may begin. */
     boolean contains(String name) {
-        Hold hold = holds.get(name);
-        return hold != null && hold.keeps(name, clock.now());
+        Registration registration = registrations.get(name);
+        return registration != null && registration.blocks(name, clock.now());
     }
 
     boolean isStalled(String name) {
-        Hold hold = holds.get(name);
-        return hold != null && hold.isStalled(clock.now());
+        Registration registration = registrations.get(name);
+        return registration != null && registration.isStalled(clock.now());
     }
 
-    /** So many more permits are free, or fewer, while a round may have asked the database already. */
+    /** Records that availability changed by this number of permits; the batch in flight may have read it before. */
     void changed(String name, long permits) {
-        Hold hold = holds.get(name);
-        if (hold != null) {
-            hold.changes.merge(name, permits, Long::sum);
+        Registration registration = registrations.get(name);
+        if (registration != null) {
+            registration.changes.merge(name, permits, Long::sum);
         }
     }
 
-    /** By how many permits what is free has changed since the round began; told once. */
+    /** The change of availability since the batch began; returned once. */
     long takeChange(String name) {
-        Hold hold = holds.get(name);
-        Long change = hold == null ? null : hold.changes.remove(name);
+        Registration registration = registrations.get(name);
+        Long change = registration == null ? null : registration.changes.remove(name);
         return change == null ? 0 : change;
     }
 }

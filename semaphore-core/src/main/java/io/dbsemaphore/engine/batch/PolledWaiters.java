@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** Those who wait in this JVM, as its availability poller sees them. Any thread may call it. */
+/** The waiting callers of this JVM, as its availability poller sees them. Thread-safe. */
 final class PolledWaiters {
 
-    private final QueueLock guard;
+    private final QueueLock lock;
     private final InFlightNames inFlight;
     private final WaitQueues waitQueues;
     private final HandoverPauses pauses;
@@ -20,84 +20,85 @@ final class PolledWaiters {
     /**
      * Makes a view.
      *
-     * @param guard what guards all of these
-     * @param wake wakes those whose turn it is at these semaphores, and tells whether there are any
+     * @param lock that guards the other arguments
+     * @param wake moves the waiters of these semaphores that can be served to the ready queue, and returns whether there were any
      */
     PolledWaiters(
-            QueueLock guard,
+            QueueLock lock,
             InFlightNames inFlight,
             WaitQueues waitQueues,
             HandoverPauses pauses,
             Predicate<Collection<String>> wake) {
-        this.guard = guard;
+        this.lock = lock;
         this.inFlight = inFlight;
         this.waitQueues = waitQueues;
         this.pauses = pauses;
         this.wake = wake;
     }
 
-    /** The names that somebody waits for. */
+    /** The semaphores that callers wait for. */
     Set<String> names() {
-        return guard.get(waitQueues::names);
+        return lock.get(waitQueues::names);
     }
 
-    /** Whether somebody waits. */
-    boolean isAny() {
-        return guard.is(() -> !waitQueues.isEmpty());
+    /** Whether no caller waits. */
+    boolean isEmpty() {
+        return lock.is(waitQueues::isEmpty);
     }
 
     /**
-     * So much was free. Returns whether it is somebody's turn. What a batch in flight grants, or has released, is not in
-     * these numbers; it will tell what it leaves.
+     * Records what the poller has read. Semaphores with a batch in flight are left out: the batch reports what it leaves
+     * available.
      *
-     * @param asOf this JVM's clock before the database was asked
+     * @param asOf this JVM's monotonic clock before the database was asked
+     * @return whether a waiter was woken
      */
-    boolean free(Map<String, PolledAvailability> polled, long asOf) {
-        return guard.is(() -> {
-            Set<String> quiet = new HashSet<>(polled.keySet());
-            quiet.removeIf(inFlight::contains);
+    boolean polled(Map<String, PolledAvailability> polled, long asOf) {
+        return lock.is(() -> {
+            Set<String> idle = new HashSet<>(polled.keySet());
+            idle.removeIf(inFlight::contains);
             polled.forEach((name, seen) -> {
-                if (quiet.contains(name)) {
+                if (idle.contains(name)) {
                     waitQueues.polled(name, seen, asOf);
                     pauses.polled(name, seen.fence(), asOf);
                 }
             });
-            return wake.test(quiet);
+            return wake.test(idle);
         });
     }
 
-    /** Ends the pauses that are over. Returns whether it is somebody's turn. */
+    /** Removes the pauses that have ended. Returns whether a waiter was woken. */
     boolean endPauses() {
-        return guard.is(() -> wake.test(pauses.end()));
+        return lock.is(() -> wake.test(pauses.end()));
     }
 
-    /** Something may be taken back from somebody who is gone. Returns whether it is somebody's turn. */
+    /** Wakes the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether one was woken. */
     boolean wakeFirst(Collection<String> names) {
-        return guard.is(() -> {
+        return lock.is(() -> {
             names.forEach(waitQueues::wakeFirst);
             return wake.test(names);
         });
     }
 
-    /** How long until waiters may be woken that are kept waiting for the sake of other JVMs. */
+    /** The time until the first handover pause ends. */
     long nanosToPauseEnd() {
-        return guard.get(pauses::nanosToEnd);
+        return lock.get(pauses::nanosToEnd);
     }
 
-    /** Whether other JVMs are granted what is waited for. */
+    /** Whether other JVMs were recently granted permits that callers of this JVM wait for. */
     boolean isTurnover() {
-        return guard.is(() -> pauses.isTurnover(waitQueues.names()));
+        return lock.is(() -> pauses.isTurnover(waitQueues.names()));
     }
 
-    /** The semaphores of which other JVMs are to be told that callers of this one wait. */
-    List<String> toBeAnnounced() {
-        return guard.get(() -> waitQueues.names().stream()
-                .filter(name -> pauses.isToBeAnnounced(name) && waitQueues.isShort(name) && !pauses.isPaused(name))
+    /** The semaphores for which waiters of this JVM are to be announced to other JVMs. */
+    List<String> toAnnounce() {
+        return lock.get(() -> waitQueues.names().stream()
+                .filter(name -> pauses.isAnnouncementDue(name) && waitQueues.isShort(name) && !pauses.isPaused(name))
                 .toList());
     }
 
-    /** They were told, by these fences. */
+    /** Records the fences to which the announcements raised the semaphores. */
     void announced(Map<String, Long> fences) {
-        guard.run(() -> fences.forEach(pauses::announced));
+        lock.run(() -> fences.forEach(pauses::announced));
     }
 }

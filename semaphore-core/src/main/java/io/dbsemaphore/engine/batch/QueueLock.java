@@ -4,7 +4,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** A lock, and what is done while it is held; nothing of that takes long. */
+/** A mutual exclusion lock that runs short sections of code. */
 final class QueueLock {
 
     private final ReentrantLock lock = new ReentrantLock();

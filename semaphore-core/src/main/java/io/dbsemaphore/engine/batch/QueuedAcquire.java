@@ -14,28 +14,28 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller's order from the moment it is handed in until the caller has its outcome. All but the answer is guarded by
- * the lock of the {@link GrantQueue}.
+ * One caller's acquire from its submission until the caller has the outcome. All but the answer is guarded by the lock of the
+ * {@link GrantQueue}.
  */
 final class QueuedAcquire {
 
-    /** Where it is. */
+    /** Where the acquire is. */
     enum Place {
         QUEUE,
         BATCH,
         WAIT_QUEUE,
-        /** Answered, or given up by its caller. */
+        /** Answered, or given up. */
         DONE
     }
 
-    /** Longer than the poller pauses. */
-    private static final Duration LONG = Duration.ofSeconds(1);
+    /** Longer than the interval of the availability poller. */
+    private static final Duration MIN_WAIT_TO_JOIN = Duration.ofSeconds(1);
 
     private final AcquireState state;
     private final QueueClock clock;
-    private final long begunAt;
-    private final CompletableFuture<BatchingGranter.Answer> answer = new CompletableFuture<>();
-    /** How many permits it waits for in the lines where it stands. */
+    private final long startedAt;
+    private final CompletableFuture<AcquireAnswer> answer = new CompletableFuture<>();
+    /** The number of permits it waits for, for each semaphore in whose wait queue it is. */
     private final Map<String, Long> shortOf = new HashMap<>();
 
     private volatile Deadline deadline;
@@ -49,7 +49,7 @@ final class QueuedAcquire {
     private boolean rowAwaited;
     private boolean abandoned;
     private boolean givenUp;
-    private boolean madeWay;
+    private boolean unblocksOthers;
     private Deadline notBefore;
     private @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
@@ -60,15 +60,15 @@ final class QueuedAcquire {
         this.state = state;
         this.deadline = deadline;
         this.clock = clock;
-        this.begunAt = clock.now();
+        this.startedAt = clock.now();
         this.notBefore = clock.in(Duration.ZERO);
         this.waitTime = state.isWillingToWait();
         this.waitOver = !waitTime;
     }
 
-    /** When it was asked for, by {@link System#nanoTime}. */
-    long begunAt() {
-        return begunAt;
+    /** When the acquire was submitted, by {@link System#nanoTime}. */
+    long startedAt() {
+        return startedAt;
     }
 
     /** Its state across all attempts, which the transactions share. */
@@ -84,12 +84,12 @@ final class QueuedAcquire {
         return state.command().permits().keySet();
     }
 
-    /** When its caller's wait time ends, or ended; for a caller without a wait time, when it came. */
+    /** When the wait time ends, or ended; for a caller without a wait time, when the acquire was submitted. */
     Deadline deadline() {
         return deadline;
     }
 
-    /** Whether its caller came with a wait time. */
+    /** Whether the caller has a wait time. */
     boolean hasWaitTime() {
         return waitTime;
     }
@@ -98,7 +98,7 @@ final class QueuedAcquire {
         return waitOver;
     }
 
-    /** From now on its caller waits for the decision only. */
+    /** Ends the wait for permits: from now on the caller waits for the decision only. */
     void endWait() {
         waitOver = true;
         if (!clock.isPassed(deadline)) {
@@ -106,17 +106,17 @@ final class QueuedAcquire {
         }
     }
 
-    CompletableFuture<BatchingGranter.Answer> answer() {
+    CompletableFuture<AcquireAnswer> answer() {
         return answer;
     }
 
-    /** It has its outcome, which {@link #tell} tells. */
-    void decide(BatchingGranter.Answer outcome) {
+    /** Sets the outcome, which {@link #complete} passes to the caller. */
+    void decide(AcquireAnswer outcome) {
         moveTo(Place.DONE);
         decision = () -> answer.complete(outcome);
     }
 
-    /** It has failed, which {@link #tell} tells. */
+    /** Sets the failure, which {@link #complete} passes to the caller. */
     void decide(RuntimeException failure) {
         moveTo(Place.DONE);
         decision = () -> answer.completeExceptionally(failure);
@@ -126,8 +126,8 @@ final class QueuedAcquire {
         return decision != null;
     }
 
-    /** Wakes the caller, once it is decided. Not under the lock, at which those who are woken would meet. */
-    void tell() {
+    /** Completes the answer of a decided acquire. Not to be called under the lock, which woken callers would contend for. */
+    void complete() {
         Objects.requireNonNull(decision, "Not decided").run();
     }
 
@@ -147,7 +147,7 @@ final class QueuedAcquire {
         return place;
     }
 
-    /** Whether a batch that has not ended decides about it. */
+    /** Whether the acquire belongs to a batch that has not ended. */
     boolean isInBatch() {
         return place == Place.BATCH;
     }
@@ -156,7 +156,7 @@ final class QueuedAcquire {
         place = next;
     }
 
-    /** Counts an attempt that failed, and returns how many did. */
+    /** Counts a failed attempt, and returns the number of them. */
     int failed(RuntimeException failure) {
         lastFailure = failure;
         return ++attempts;
@@ -170,7 +170,7 @@ final class QueuedAcquire {
         return attempts;
     }
 
-    /** Whether it is to be tried without others, since something went wrong with them. */
+    /** Whether the acquire is tried in a batch of its own, since a batch that contained it has failed. */
     boolean isIsolated() {
         return isolated;
     }
@@ -179,7 +179,7 @@ final class QueuedAcquire {
         isolated = true;
     }
 
-    /** The name for whose row, which somebody else had locked, it was passed over. */
+    /** The semaphore whose row another transaction had locked at the last attempt. */
     @Nullable String blockedBy() {
         return blockedBy;
     }
@@ -188,7 +188,7 @@ final class QueuedAcquire {
         blockedBy = name;
     }
 
-    /** Whether another transaction's lock of a row keeps it from being decided. */
+    /** Whether a row lock of another transaction delays the decision. */
     boolean isBlockedByRow() {
         return rowAwaited || blockedBy != null;
     }
@@ -205,7 +205,7 @@ final class QueuedAcquire {
         notBefore = until;
     }
 
-    /** Until when it may be passed over; set when that begins. */
+    /** Until when the acquire may be postponed; set at the first time. */
     @Nullable Deadline postponedUntil() {
         return postponedUntil;
     }
@@ -214,7 +214,7 @@ final class QueuedAcquire {
         postponedUntil = until;
     }
 
-    /** Whether its caller has gone while its fate was being decided, so that a grant is to be undone. */
+    /** Whether the caller lost interest while the acquire was being decided, so that a grant is to be undone. */
     boolean isAbandoned() {
         return abandoned;
     }
@@ -223,7 +223,7 @@ final class QueuedAcquire {
         abandoned = true;
     }
 
-    /** Whether its caller has gone before anything was decided. */
+    /** Whether the acquire was given up before it was decided. */
     boolean isGivenUp() {
         return givenUp;
     }
@@ -233,14 +233,14 @@ final class QueuedAcquire {
         moveTo(Place.DONE);
     }
 
-    /** It may have been in the way of others, which can be tried now that it is gone. */
-    void makeWay(boolean forOthers) {
-        madeWay |= forOthers;
+    /** Records that the removal of this acquire allows others to be tried. */
+    void setUnblocksOthers(boolean unblocks) {
+        unblocksOthers |= unblocks;
     }
 
-    /** Whether others may be there to be tried since it is gone. */
-    boolean hasMadeWay() {
-        return madeWay;
+    /** Whether the removal of this acquire allows others to be tried. */
+    boolean unblocksOthers() {
+        return unblocksOthers;
     }
 
     List<PermitShortage> lastShortages() {
@@ -252,10 +252,12 @@ final class QueuedAcquire {
     }
 
     /**
-     * Whether it may wait for permits before the database was asked on its behalf: no request with its external id can be
-     * there, and it waits for so long that the poller asks meanwhile.
+     * Whether the acquire may wait for permits before the database is asked on its behalf: there can be no request with its
+     * external id, and the wait time is long enough for the availability poller to run.
      */
-    boolean mayWaitUnasked() {
-        return state.isWillingToWait() && !state.mayExist() && clock.remainingNanos(deadline) > LONG.toNanos();
+    boolean mayJoinUnasked() {
+        return state.isWillingToWait()
+                && !state.mayExist()
+                && clock.remainingNanos(deadline) > MIN_WAIT_TO_JOIN.toNanos();
     }
 }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -13,32 +14,46 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Orders that are to be tried, in the order in which they came; those that pause stand aside until their pause is over.
- * Grouped by what they name, so that a selection passes over thousands that name the same by one step. Guarded by the lock
- * of the {@link GrantQueue}.
+ * The acquires that are to be tried, in arrival order; those that pause before another attempt are kept apart until the pause
+ * has ended. They are grouped by the semaphores they name, so that a selection skips thousands of the same semaphores in one
+ * step. Guarded by the lock of the {@link GrantQueue}.
  */
 final class ReadyQueue {
+
+    /** Selects acquires that are offered to it one by one. */
+    interface Selection {
+
+        /** Whether no further acquires are selected. */
+        boolean isFull();
+
+        /**
+         * Selects an acquire, or skips it.
+         *
+         * @return false when all acquires that follow with the same names would be skipped, too
+         */
+        boolean consider(QueuedAcquire acquire);
+    }
 
     private final Map<Group, TreeMap<Long, QueuedAcquire>> ready = new HashMap<>();
     private final TreeSet<QueuedAcquire> pausing =
             new TreeSet<>(Comparator.comparing(QueuedAcquire::notBefore).thenComparing(QueuedAcquire::ticket));
     private final QueueClock clock;
     private int size;
-    private int kept;
+    private int keptAlive;
 
     ReadyQueue(QueueClock clock) {
         this.clock = clock;
     }
 
-    /** What orders have in common that are selected or passed over together. */
-    private record Group(Set<String> names, boolean kept) {
+    /** What acquires have in common that are selected or skipped together. */
+    private record Group(Set<String> names, boolean keptAlive) {
 
-        static Group of(QueuedAcquire pending) {
-            return new Group(pending.names(), pending.command().isKeptAlive());
+        static Group of(QueuedAcquire acquire) {
+            return new Group(acquire.names(), acquire.command().isKeptAlive());
         }
     }
 
-    /** Where a selection is within a group. */
+    /** The position of a selection within a group. */
     private static final class Cursor {
 
         private final Iterator<QueuedAcquire> rest;
@@ -60,33 +75,34 @@ final class ReadyQueue {
         }
     }
 
-    /** Puts it in its place; it is not in the queue yet. */
-    void add(QueuedAcquire pending) {
+    /** Adds an acquire that is not in the queue, at the position of its ticket. */
+    void add(QueuedAcquire acquire) {
+        acquire.moveTo(Place.QUEUE);
         size++;
-        kept += pending.command().isKeptAlive() ? 1 : 0;
-        if (clock.isPassed(pending.notBefore())) {
-            makeReady(pending);
+        keptAlive += acquire.command().isKeptAlive() ? 1 : 0;
+        if (clock.isPassed(acquire.notBefore())) {
+            makeReady(acquire);
         } else {
-            pausing.add(pending);
+            pausing.add(acquire);
         }
     }
 
-    private void makeReady(QueuedAcquire pending) {
-        ready.computeIfAbsent(Group.of(pending), group -> new TreeMap<>()).put(pending.ticket(), pending);
+    private void makeReady(QueuedAcquire acquire) {
+        ready.computeIfAbsent(Group.of(acquire), group -> new TreeMap<>()).put(acquire.ticket(), acquire);
     }
 
-    /** Takes it out, if it is in. Its pause must not have been changed since it came. */
-    void remove(QueuedAcquire pending) {
-        if (pausing.remove(pending) || removeReady(pending)) {
+    /** Removes an acquire, if present. Its pause must not have been changed since it was added. */
+    void remove(QueuedAcquire acquire) {
+        if (pausing.remove(acquire) || removeReady(acquire)) {
             size--;
-            kept -= pending.command().isKeptAlive() ? 1 : 0;
+            keptAlive -= acquire.command().isKeptAlive() ? 1 : 0;
         }
     }
 
-    private boolean removeReady(QueuedAcquire pending) {
-        Group group = Group.of(pending);
+    private boolean removeReady(QueuedAcquire acquire) {
+        Group group = Group.of(acquire);
         TreeMap<Long, QueuedAcquire> members = ready.get(group);
-        if (members == null || members.remove(pending.ticket()) == null) {
+        if (members == null || members.remove(acquire.ticket()) == null) {
             return false;
         }
         if (members.isEmpty()) {
@@ -99,18 +115,18 @@ final class ReadyQueue {
         return size;
     }
 
-    /** How many are ready that name the same as this one. */
-    int sizeBeside(QueuedAcquire pending) {
-        TreeMap<Long, QueuedAcquire> members = ready.get(Group.of(pending));
+    /** The number of ready acquires of the same semaphores. */
+    int sizeOfGroup(QueuedAcquire acquire) {
+        TreeMap<Long, QueuedAcquire> members = ready.get(Group.of(acquire));
         return members == null ? 0 : members.size();
     }
 
-    /** Whether there is one that this JVM is to keep alive. */
+    /** Whether there is an acquire whose grant this JVM keeps alive. */
     boolean hasKeptAlive() {
-        return kept > 0;
+        return keptAlive > 0;
     }
 
-    /** How long until the first pause is over; {@link Long#MAX_VALUE} when none is. */
+    /** The time until the first pause ends; {@link Long#MAX_VALUE} when there is none. */
     long nanosToReady() {
         return pausing.isEmpty()
                 ? Long.MAX_VALUE
@@ -118,17 +134,17 @@ final class ReadyQueue {
     }
 
     /**
-     * Offers those that are ready to a selection, in their order, until it is full.
+     * Offers the ready acquires to a selection, in arrival order, until it is full.
      *
-     * @param withKeptAlive whether those that this JVM is to keep alive are offered
+     * @param withKeptAlive whether to offer acquires whose grants this JVM keeps alive
      */
-    void offerTo(BatchSelector selection, boolean withKeptAlive) {
+    void offerTo(Selection selection, boolean withKeptAlive) {
         while (nanosToReady() <= 0) {
             makeReady(pausing.pollFirst());
         }
         PriorityQueue<Cursor> cursors = new PriorityQueue<>(Comparator.comparing(Cursor::ticket));
         ready.forEach((group, members) -> {
-            if (withKeptAlive || !group.kept()) {
+            if (withKeptAlive || !group.keptAlive()) {
                 cursors.add(new Cursor(members));
             }
         });
@@ -140,14 +156,14 @@ final class ReadyQueue {
         }
     }
 
-    /** Empties it, and returns who was in. */
+    /** Empties the queue, and returns its elements. */
     List<QueuedAcquire> clear() {
         List<QueuedAcquire> all = new ArrayList<>(pausing);
         ready.values().forEach(members -> all.addAll(members.values()));
         pausing.clear();
         ready.clear();
         size = 0;
-        kept = 0;
+        keptAlive = 0;
         return all;
     }
 }

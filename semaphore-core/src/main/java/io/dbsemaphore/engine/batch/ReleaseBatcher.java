@@ -21,7 +21,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Releases the grants of all callers together. */
+/** Releases grants in batches: one transaction releases the grants of many callers. */
 public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release, ReleaseOutcome>, AutoCloseable {
 
     private final ReleaseTransaction releases;
@@ -38,7 +38,7 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
         }
     }
 
-    /** Makes a batcher on this transaction. */
+    /** Makes a batcher that uses this transaction. */
     public ReleaseBatcher(
             ReleaseTransaction releases,
             DaemonThreads threads,
@@ -50,8 +50,7 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
     }
 
     /**
-     * Releases it, as often as is worth trying: on the calling thread where it is the only one. An interrupt does not end
-     * that.
+     * Releases a grant, with retries: on the calling thread if no other release is in flight. Ignores interrupts.
      *
      * @throws RuntimeException when it failed
      */
@@ -76,66 +75,66 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
         return Batcher.await(item.answer());
     }
 
-    /** Has it released by a thread of the library, which completes the future. */
+    /** Submits a release. A worker thread completes the future. */
     public CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
         return batcher.submitAsync(new Release(grant));
     }
 
     /**
-     * Has it released by the next transaction that grants, where that {@linkplain BatchingGranter#acceptsReleases accepts
-     * it}. A thread of the library completes the future.
+     * Submits a release to be piggy-backed on the next grant transaction, if that {@linkplain BatchingGranter#acceptsReleases
+     * accepts it}. A worker thread completes the future.
      *
-     * @param submitted runs as soon as it can be taken
+     * @param submitted runs as soon as the release can be taken
      */
     public CompletableFuture<ReleaseOutcome> submitPiggyBacked(StoredGrant grant, Runnable submitted) {
         return batcher.submitPiggyBacked(new Release(grant), submitted);
     }
 
-    /** Waits for the outcome, and throws what the release failed with as the caller's own. */
+    /** Waits for the outcome, and rethrows a failure as an exception of the calling thread. */
     public static ReleaseOutcome await(CompletableFuture<ReleaseOutcome> outcome) {
         return Batcher.await(outcome);
     }
 
-    /** Whether something waits for a transaction that grants. */
+    /** Whether there are releases to be piggy-backed on a grant transaction. */
     boolean hasPiggyBacked() {
         return batcher.hasPiggyBacked();
     }
 
-    /** Takes what waits for a transaction that grants. */
+    /** Takes the releases to be piggy-backed on a grant transaction. */
     PiggyBack takePiggyBacked() {
         return new PiggyBack(batcher.takePiggyBacked());
     }
 
-    /** What a transaction that grants releases, too. */
+    /** The releases that are piggy-backed on one grant transaction. */
     final class PiggyBack {
 
         private final List<BatchItem<Release, ReleaseOutcome>> items;
-        private final List<Release> wanted;
+        private final List<Release> requests;
 
         private PiggyBack(List<BatchItem<Release, ReleaseOutcome>> items) {
             this.items = items;
-            this.wanted = items.stream().map(BatchItem::wanted).toList();
+            this.requests = items.stream().map(BatchItem::request).toList();
         }
 
-        /** The ids of the permits of each request, by its id. */
+        /** The ids of the permits, by the id of their request. */
         SortedMap<Long, List<Long>> permitIds() {
-            return permitIdsOf(wanted);
+            return permitIdsOf(requests);
         }
 
-        /** How many callers release. */
+        /** The number of releases. */
         int releases() {
-            return wanted.size();
+            return requests.size();
         }
 
         void done(Set<Long> released) {
             Map<Long, ReleaseOutcome> outcomes = new HashMap<>();
             released.forEach(id -> outcomes.put(id, ReleaseOutcome.RELEASED));
-            batcher.piggyBackedDone(items, outcomesOf(wanted, outcomes));
+            batcher.piggyBackedDone(items, outcomesOf(requests, outcomes));
         }
 
-        /** Whether something is tried again. */
+        /** Reports a failure. Returns whether a release is tried again. */
         boolean failed(Throwable failure) {
-            markCommitSent(wanted, failure);
+            markCommitSent(requests, failure);
             return batcher.piggyBackedFailed(items, failure);
         }
     }
@@ -151,65 +150,67 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
     }
 
     @Override
-    public List<@Nullable ReleaseOutcome> run(List<Release> wanted, boolean lockedLikely) {
+    public List<@Nullable ReleaseOutcome> run(List<Release> requests, boolean lockedLikely) {
         try {
-            return lockedLikely ? releaseUnlocked(wanted) : releaseFree(wanted);
+            return lockedLikely ? releaseUnlocked(requests) : releaseFree(requests);
         } catch (RuntimeException failure) {
-            markCommitSent(wanted, failure);
+            markCommitSent(requests, failure);
             throw failure;
         }
     }
 
-    private static void markCommitSent(List<Release> wanted, Throwable failure) {
+    private static void markCommitSent(List<Release> requests, Throwable failure) {
         if (failure instanceof CommitOutcomeUnknownException) {
-            wanted.forEach(each -> each.commitSent = true);
+            requests.forEach(each -> each.commitSent = true);
         }
     }
 
     @Override
     public String lockedFor(Release release, Duration time) {
         return ("The grant '%s' on %s was not released yet: another transaction has locked it or its permits for %s, as"
-                        + " requireHeld does. It is tried on in the background")
+                        + " requireHeld does. Its release is retried in the background")
                 .formatted(release.grant.externalId(), release.grant.counts(), time);
     }
 
-    private List<@Nullable ReleaseOutcome> releaseFree(List<Release> wanted) {
+    private List<@Nullable ReleaseOutcome> releaseFree(List<Release> requests) {
         try {
-            return outcomesOf(wanted, releases.releaseFree(permitIdsOf(wanted)));
+            return outcomesOf(requests, releases.releaseFree(permitIdsOf(requests)));
         } catch (PartialReleaseException oneIsReleasedAlready) {
-            return releaseUnlocked(wanted);
+            return releaseUnlocked(requests);
         }
     }
 
-    private List<@Nullable ReleaseOutcome> releaseUnlocked(List<Release> wanted) {
-        return outcomesOf(wanted, releases.releaseUnlocked(permitIdsOf(wanted).keySet()));
+    private List<@Nullable ReleaseOutcome> releaseUnlocked(List<Release> requests) {
+        return outcomesOf(
+                requests, releases.releaseUnlocked(permitIdsOf(requests).keySet()));
     }
 
-    /** What was released by an earlier attempt of this very release was released by it. */
+    /** A grant that an earlier attempt of this release has released was released by this release. */
     private static ReleaseOutcome outcomeOf(Release release, ReleaseOutcome outcome) {
         return outcome == ReleaseOutcome.ALREADY_RELEASED && release.commitSent ? ReleaseOutcome.RELEASED : outcome;
     }
 
-    private static SortedMap<Long, List<Long>> permitIdsOf(List<Release> wanted) {
+    private static SortedMap<Long, List<Long>> permitIdsOf(List<Release> requests) {
         SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
-        wanted.forEach(each -> permitIds.put(
+        requests.forEach(each -> permitIds.put(
                 each.grant.requestId(),
                 each.grant.permits().stream().map(StoredPermit::id).toList()));
         return permitIds;
     }
 
-    private static List<@Nullable ReleaseOutcome> outcomesOf(List<Release> wanted, Map<Long, ReleaseOutcome> outcomes) {
+    private static List<@Nullable ReleaseOutcome> outcomesOf(
+            List<Release> requests, Map<Long, ReleaseOutcome> outcomes) {
         Set<Long> seen = new HashSet<>();
         List<@Nullable ReleaseOutcome> answers = new ArrayList<>();
-        for (Release each : wanted) {
+        for (Release each : requests) {
             ReleaseOutcome outcome = outcomes.get(each.grant.requestId());
-            boolean first = seen.add(each.grant.requestId()); // the second release of the same grant comes too late
+            boolean first = seen.add(each.grant.requestId()); // a second release of the same grant has no effect
             answers.add(outcome == null ? null : first ? outcomeOf(each, outcome) : ReleaseOutcome.ALREADY_RELEASED);
         }
         return answers;
     }
 
-    /** Lets what is under way come to its end. */
+    /** Lets the releases in progress complete. */
     @Override
     public void close() {
         batcher.close();

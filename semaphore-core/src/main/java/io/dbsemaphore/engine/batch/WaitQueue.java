@@ -5,10 +5,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits for permits of one semaphore, in the order in which they came, and how many permits those ask for who came
- * before another: a search tree by ticket that is a heap by random priority, with a sum in each node, so that each
- * operation takes logarithmic time (a treap: Seidel and Aragon, <a href="https://doi.org/10.1007/BF01940876">Randomized
- * Search Trees</a>, 1996). Guarded by the lock of the {@link GrantQueue}.
+ * The acquires that wait for permits of one semaphore, in arrival order, and the number of permits that those ahead of a given
+ * one request. A search tree by ticket that is a heap by random priority, with a sum in each node, so that each operation takes
+ * logarithmic time (a treap: Seidel and Aragon, <a href="https://doi.org/10.1007/BF01940876">Randomized Search Trees</a>,
+ * 1996). Guarded by the lock of the {@link GrantQueue}.
  */
 final class WaitQueue {
 
@@ -16,77 +16,77 @@ final class WaitQueue {
 
     private static final class Node {
 
-        private final QueuedAcquire pending;
+        private final QueuedAcquire acquire;
         private final long ticket;
-        private final long asked;
+        private final long requested;
         private final int priority = ThreadLocalRandom.current().nextInt();
         private long sum;
         private @Nullable Node left;
         private @Nullable Node right;
 
-        private Node(QueuedAcquire pending, long asked) {
-            this.pending = pending;
-            this.ticket = pending.ticket();
-            this.asked = asked;
-            this.sum = asked;
+        private Node(QueuedAcquire acquire, long requested) {
+            this.acquire = acquire;
+            this.ticket = acquire.ticket();
+            this.requested = requested;
+            this.sum = requested;
         }
 
         private Node update() {
-            sum = sumOf(left) + asked + sumOf(right);
+            sum = sumOf(left) + requested + sumOf(right);
             return this;
         }
     }
 
     private record Split(@Nullable Node below, @Nullable Node above) {}
 
-    /** Puts it in its place; it is not in the queue yet. */
-    void add(QueuedAcquire pending, long asked) {
-        Split split = split(root, pending.ticket());
-        root = merge(merge(split.below(), new Node(pending, asked)), split.above());
+    /** Adds an acquire that is not in the queue, at the position of its ticket. */
+    void add(QueuedAcquire acquire, long requested) {
+        Split split = split(root, acquire.ticket());
+        root = merge(merge(split.below(), new Node(acquire, requested)), split.above());
     }
 
-    /** Takes it out, and returns whether it was in. */
-    boolean remove(QueuedAcquire pending) {
-        Split from = split(root, pending.ticket());
-        Split to = split(from.above(), pending.ticket() + 1);
+    /** Removes an acquire. Returns whether it was present. */
+    boolean remove(QueuedAcquire acquire) {
+        Split from = split(root, acquire.ticket());
+        Split to = split(from.above(), acquire.ticket() + 1);
         root = merge(from.below(), to.above());
         return to.below() != null;
     }
 
-    /** The one that came first; null when nobody waits. */
+    /** The acquire that waits longest; null when the queue is empty. */
     @Nullable QueuedAcquire first() {
         Node node = root;
         while (node != null && node.left != null) {
             node = node.left;
         }
-        return node == null ? null : node.pending;
+        return node == null ? null : node.acquire;
     }
 
     boolean isEmpty() {
         return root == null;
     }
 
-    /** How many permits all ask for. */
+    /** The number of permits that all acquires request. */
     long demand() {
         return sumOf(root);
     }
 
-    /** How many permits those ask for who came before this ticket. */
+    /** The number of permits that acquires with a lower ticket request. */
     long demandAhead(long ticket) {
-        long asked = 0;
+        long demand = 0;
         Node node = root;
         while (node != null) {
             if (node.ticket < ticket) {
-                asked += sumOf(node.left) + node.asked;
+                demand += sumOf(node.left) + node.requested;
                 node = node.right;
             } else {
                 node = node.left;
             }
         }
-        return asked;
+        return demand;
     }
 
-    /** All, in their order. */
+    /** Visits all acquires in their order. */
     void forEach(Consumer<QueuedAcquire> action) {
         forEach(root, action);
     }
@@ -94,12 +94,12 @@ final class WaitQueue {
     private static void forEach(@Nullable Node node, Consumer<QueuedAcquire> action) {
         if (node != null) {
             forEach(node.left, action);
-            action.accept(node.pending);
+            action.accept(node.acquire);
             forEach(node.right, action);
         }
     }
 
-    /** Those below the ticket, and the others. */
+    /** Splits a tree into the acquires below the ticket, and the others. */
     private static Split split(@Nullable Node node, long ticket) {
         if (node == null) {
             return new Split(null, null);

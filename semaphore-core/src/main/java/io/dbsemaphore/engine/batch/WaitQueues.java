@@ -14,27 +14,27 @@ import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 
 /**
- * Who waits for permits in this JVM: {@link Waiters} for each semaphore. For each of them a guess is kept of how many
- * permits are free, so that somebody is woken when, and only when, it is probably worth while; the database decides. Guarded
- * by the lock of the {@link GrantQueue}.
+ * The wait queues of this JVM: {@link Waiters} for each semaphore. Each has an estimate of the available permits, so that a
+ * waiter is woken when it can probably be granted, and only then; the database decides. Guarded by the lock of the {@link
+ * GrantQueue}.
  */
 final class WaitQueues {
 
     private final Map<String, Waiters> byName = new HashMap<>();
-    private final Predicate<String> closed;
+    private final Predicate<String> paused;
     private final QueueClock clock;
 
     /**
-     * Makes them.
+     * Makes empty wait queues.
      *
-     * @param closed tells at which semaphores nobody is woken for the moment, since what is free is left to others
+     * @param paused the semaphores whose waiters are not woken for the moment, since available permits are left to other JVMs
      */
-    WaitQueues(Predicate<String> closed, QueueClock clock) {
-        this.closed = closed;
+    WaitQueues(Predicate<String> paused, QueueClock clock) {
+        this.paused = paused;
         this.clock = clock;
     }
 
-    /** The names that somebody waits for. */
+    /** The semaphores that callers wait for. */
     Set<String> names() {
         return Set.copyOf(byName.keySet());
     }
@@ -47,71 +47,70 @@ final class WaitQueues {
         return byName.containsKey(name);
     }
 
-    /** Whether somebody waits for one of these. */
+    /** Whether a caller waits for one of these semaphores. */
     boolean isAwaited(Collection<String> names) {
         return names.stream().anyMatch(byName::containsKey);
     }
 
-    /** Lets it wait where it was refused. */
-    void park(QueuedAcquire pending) {
-        for (PermitShortage shortage : pending.lastShortages()) {
-            byName.computeIfAbsent(shortage.name(), name -> new Waiters(shortage, pending.begunAt(), clock))
-                    .park(pending, shortage.requested());
+    /** Adds a refused acquire to the wait queues of the semaphores with too few permits. */
+    void park(QueuedAcquire acquire) {
+        for (PermitShortage shortage : acquire.lastShortages()) {
+            byName.computeIfAbsent(shortage.name(), name -> new Waiters(shortage, acquire.startedAt(), clock))
+                    .park(acquire, shortage.requested());
         }
     }
 
     /**
-     * Lets a caller that has just come wait without asking the database, where that has just said that there is too little
-     * for this one beside those that wait already.
+     * Adds a new acquire to the wait queues without asking the database, if recent answers imply that it would be refused.
      *
-     * @return whether it waits
+     * @return whether it was added
      */
-    boolean join(QueuedAcquire pending) {
+    boolean join(QueuedAcquire acquire) {
         List<Waiters> full = new ArrayList<>();
-        for (String name : pending.mayWaitUnasked() ? pending.names() : Set.<String>of()) {
+        for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
             Waiters waiters = byName.get(name);
-            if (waiters == null || !waiters.isKnownFor(pending)) {
+            if (waiters == null || !waiters.isKnownFor(acquire)) {
                 return false;
             }
-            if (waiters.isShortFor(pending)) {
+            if (waiters.isShortFor(acquire)) {
                 full.add(waiters);
             }
         }
-        full.forEach(waiters -> waiters.join(pending));
+        full.forEach(waiters -> waiters.join(acquire));
         return !full.isEmpty();
     }
 
-    /** Takes it out of all lines. */
-    void remove(QueuedAcquire pending) {
-        pending.shortOf().keySet().forEach(name -> {
+    /** Removes an acquire from all wait queues. */
+    void remove(QueuedAcquire acquire) {
+        acquire.shortOf().keySet().forEach(name -> {
             Waiters waiters = byName.get(name);
             if (waiters != null
-                    && waiters.waiting().remove(pending)
+                    && waiters.waiting().remove(acquire)
                     && waiters.waiting().isEmpty()) {
                 byName.remove(name);
             }
         });
-        pending.shortOf().clear();
+        acquire.shortOf().clear();
     }
 
     /**
-     * How many permits those have been waiting for who came before this one, for each of its names. Where nobody is woken
-     * for the moment, others wait for all that there is.
+     * The number of permits that earlier callers wait for, for each name of the acquire. While waiters are not woken, all
+     * permits count as demanded.
      */
-    Map<String, Long> demandAhead(QueuedAcquire pending) {
-        Map<String, Long> asked = new HashMap<>();
-        for (String name : pending.names()) {
+    Map<String, Long> demandAhead(QueuedAcquire acquire) {
+        Map<String, Long> demand = new HashMap<>();
+        for (String name : acquire.names()) {
             Waiters waiters = byName.get(name);
-            if (closed.test(name)) {
-                asked.put(name, (long) Integer.MAX_VALUE);
+            if (paused.test(name)) {
+                demand.put(name, (long) Integer.MAX_VALUE);
             } else if (waiters != null) {
-                asked.put(name, waiters.waiting().demandAhead(pending.ticket()));
+                demand.put(name, waiters.waiting().demandAhead(acquire.ticket()));
             }
         }
-        return asked;
+        return demand;
     }
 
-    /** More is free than was thought, or less. */
+    /** Adjusts the number of available permits. */
     void add(String name, long permits) {
         Waiters waiters = byName.get(name);
         if (waiters != null) {
@@ -120,10 +119,10 @@ final class WaitQueues {
     }
 
     /**
-     * A batch has left this.
+     * Records the availability after a batch.
      *
-     * @param changed by how many permits what is free has changed since the batch asked
-     * @param asOf this JVM's clock before the batch asked
+     * @param changed the change of availability since the batch read it
+     * @param asOf this JVM's monotonic clock before the batch read it
      */
     void batch(String name, RemainingAvailability left, long changed, long asOf) {
         Waiters waiters = byName.get(name);
@@ -132,7 +131,7 @@ final class WaitQueues {
         }
     }
 
-    /** Somebody was refused with these numbers, which are newer than those that the ones who wait were told. */
+    /** Records the numbers with which a caller was refused; they are newer than those of the waiting callers. */
     void refused(List<PermitShortage> shortages) {
         shortages.forEach(shortage -> {
             Waiters waiters = byName.get(shortage.name());
@@ -142,20 +141,20 @@ final class WaitQueues {
         });
     }
 
-    /** What is in the way of one that waits, by the latest numbers; nothing where these are older than it. */
-    List<PermitShortage> shortages(QueuedAcquire pending) {
+    /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */
+    List<PermitShortage> shortages(QueuedAcquire acquire) {
         List<PermitShortage> shortages = new ArrayList<>();
-        for (String name : pending.shortOf().keySet()) {
+        for (String name : acquire.shortOf().keySet()) {
             Waiters waiters = byName.get(name);
-            if (waiters == null || !waiters.isAnsweredFor(pending)) {
+            if (waiters == null || !waiters.isAnsweredFor(acquire)) {
                 return List.of();
             }
-            shortages.add(waiters.shortageOf(pending));
+            shortages.add(waiters.shortageOf(acquire));
         }
         return shortages;
     }
 
-    /** The poller has read this; it counts unless more is known since. */
+    /** Records what the poller has read, unless availability has changed since. */
     void polled(String name, PolledAvailability polled, long asOf) {
         Waiters waiters = byName.get(name);
         if (waiters != null) {
@@ -163,35 +162,35 @@ final class WaitQueues {
         }
     }
 
-    /** Whether the first in line needs more than is free. */
+    /** Whether fewer permits are available than the first waiter needs. */
     boolean isShort(String name) {
         Waiters waiters = byName.get(name);
         QueuedAcquire first = waiters == null ? null : waiters.first();
         return waiters != null
                 && first != null
-                && waiters.free() < first.shortOf().getOrDefault(name, 0L);
+                && waiters.available() < first.shortOf().getOrDefault(name, 0L);
     }
 
-    /** The first in line is worth a try, whatever is free: something may be taken back for it. */
+    /** Lets the first waiter be tried although too few permits are available: its acquire may reclaim expired permits. */
     void wakeFirst(String name) {
         Waiters waiters = byName.get(name);
         QueuedAcquire first = waiters == null ? null : waiters.first();
         if (waiters != null && first != null) {
-            waiters.raiseFree(first.shortOf().getOrDefault(name, 0L));
+            waiters.raiseAvailable(first.shortOf().getOrDefault(name, 0L));
         }
     }
 
     /**
-     * Takes those out of the lines of these names whose turn has come.
+     * Removes the waiters of these semaphores for which enough permits are available.
      *
-     * @param taken is told what is free no more
+     * @param taken receives the permits that are reserved for them
      */
     List<QueuedAcquire> wake(Collection<String> names, ObjLongConsumer<String> taken) {
         List<QueuedAcquire> woken = new ArrayList<>();
         for (String name : names) {
             Waiters waiters = byName.get(name);
             QueuedAcquire first = waiters == null ? null : waiters.first();
-            while (waiters != null && first != null && isTurnOf(first)) {
+            while (waiters != null && first != null && canBeServed(first)) {
                 first.shortOf().forEach((each, permits) -> {
                     add(each, -permits);
                     taken.accept(each, permits);
@@ -204,22 +203,22 @@ final class WaitQueues {
         return woken;
     }
 
-    private boolean isTurnOf(QueuedAcquire pending) {
-        return pending.shortOf().entrySet().stream().allMatch(entry -> {
+    private boolean canBeServed(QueuedAcquire acquire) {
+        return acquire.shortOf().entrySet().stream().allMatch(entry -> {
             Waiters waiters = byName.get(entry.getKey());
             return waiters != null
-                    && waiters.isFirst(pending)
-                    && waiters.free() >= entry.getValue()
-                    && !closed.test(entry.getKey());
+                    && waiters.isFirst(acquire)
+                    && waiters.available() >= entry.getValue()
+                    && !paused.test(entry.getKey());
         });
     }
 
-    /** Empties them, and returns who waited. */
+    /** Empties the wait queues, and returns the waiters. */
     Collection<QueuedAcquire> clear() {
         Set<QueuedAcquire> all = new LinkedHashSet<>();
         byName.values().forEach(waiters -> waiters.waiting().forEach(all::add));
         byName.clear();
-        all.forEach(pending -> pending.shortOf().clear());
+        all.forEach(acquire -> acquire.shortOf().clear());
         return all;
     }
 }

@@ -4,10 +4,10 @@ import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 
 /**
- * How long a caller waits for room.
+ * How long a caller waits for permits.
  *
- * @param willingToWait whether at all
- * @param deadline when he wants to know
+ * @param willingToWait whether the caller waits at all
+ * @param deadline when the wait ends
  */
 public record WaitTime(boolean willingToWait, Deadline deadline) {
 

@@ -8,12 +8,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The callers of this JVM that wait for permits of one semaphore, and what the database last said about that semaphore.
- * Guarded by the lock of the {@link GrantQueue}.
+ * The callers of this JVM that wait for permits of one semaphore, and the latest availability read from the database. Guarded
+ * by the lock of the {@link GrantQueue}.
  */
 final class Waiters {
 
-    /** For so long after an answer of the database, another caller that asks would probably get the same answer. */
+    /** How long an answer of the database is assumed to hold for further callers. */
     private static final long RECENT = Duration.ofMillis(100).toNanos();
 
     private final WaitQueue waiting = new WaitQueue();
@@ -21,15 +21,15 @@ final class Waiters {
     private PermitShortage latest;
     private long latestAsOf;
     private long answeredAt;
-    private long free;
-    private long freeAtMost = Long.MAX_VALUE;
+    private long available;
+    private long maxAvailable = Long.MAX_VALUE;
     private long changedAt;
 
     /**
      * Creates it without callers.
      *
      * @param latest the numbers with which the first caller was refused
-     * @param asOf this JVM's clock before the database was asked for them
+     * @param asOf this JVM's monotonic clock before the database was asked
      */
     Waiters(PermitShortage latest, long asOf, QueueClock clock) {
         this.latest = latest;
@@ -39,7 +39,7 @@ final class Waiters {
         this.changedAt = clock.now();
     }
 
-    /** Who waits. */
+    /** The waiting callers. */
     WaitQueue waiting() {
         return waiting;
     }
@@ -48,80 +48,80 @@ final class Waiters {
         return waiting.first();
     }
 
-    boolean isFirst(QueuedAcquire pending) {
-        return pending.equals(first());
+    boolean isFirst(QueuedAcquire acquire) {
+        return acquire.equals(first());
     }
 
-    /** A caller waits that the database has refused. */
-    void park(QueuedAcquire pending, int requested) {
-        long asked = add(pending, requested);
+    /** Adds a caller that the database has refused. */
+    void park(QueuedAcquire acquire, int shortOf) {
+        long requested = add(acquire, shortOf);
         changedAt = clock.now();
-        if (isFirst(pending) && pending.state().demandAhead(latest.name()) == 0) {
-            freeAtMost = asked - 1; // whatever the numbers are, it was too little
+        if (isFirst(acquire) && acquire.state().demandAhead(latest.name()) == 0) {
+            maxAvailable = requested - 1; // whatever the numbers are, too little was available
         }
     }
 
-    /** A caller waits for which the database was not asked. Nothing more is known by that. */
-    void join(QueuedAcquire pending) {
-        long unused = add(pending, requestedBy(pending));
+    /** Adds a caller for which the database was not asked. */
+    void join(QueuedAcquire acquire) {
+        long unused = add(acquire, requestedBy(acquire));
     }
 
-    private long add(QueuedAcquire pending, int requested) {
-        long asked = Math.max(1, requested);
-        waiting.add(pending, asked);
-        pending.shortOf().put(latest.name(), asked);
-        return asked;
+    private long add(QueuedAcquire acquire, int shortOf) {
+        long requested = Math.max(1, shortOf);
+        waiting.add(acquire, requested);
+        acquire.shortOf().put(latest.name(), requested);
+        return requested;
     }
 
-    /** Whether the database has lately said how much is free, and whether what this caller asks for can ever be. */
-    boolean isKnownFor(QueuedAcquire pending) {
+    /** Whether availability was read recently, and the capacity suffices for the acquire. */
+    boolean isKnownFor(QueuedAcquire acquire) {
         return clock.now() - answeredAt < RECENT
-                && (latest.capacity() == 0 || requestedBy(pending) <= latest.capacity());
+                && (latest.capacity() == 0 || requestedBy(acquire) <= latest.capacity());
     }
 
-    /** Whether too little is free for a caller that has just come, beside what those wait for that came earlier. */
-    boolean isShortFor(QueuedAcquire pending) {
-        return pending.command().exclusive() || free - waiting.demand() < requestedBy(pending);
+    /** Whether too little is available for a new caller, in addition to what earlier callers wait for. */
+    boolean isShortFor(QueuedAcquire acquire) {
+        return acquire.command().exclusive() || available - waiting.demand() < requestedBy(acquire);
     }
 
-    private int requestedBy(QueuedAcquire pending) {
-        AcquireCommand command = pending.command();
+    private int requestedBy(QueuedAcquire acquire) {
+        AcquireCommand command = acquire.command();
         return command.exclusive() ? latest.capacity() : command.permits().getOrDefault(latest.name(), 0);
     }
 
-    /** How many permits are free, as far as is known. */
-    long free() {
-        return free;
+    /** The number of available permits, as far as is known. */
+    long available() {
+        return available;
     }
 
-    /** More is free than was thought, or less. */
+    /** Adjusts the number of available permits. */
     void add(long permits) {
-        free += permits;
+        available += permits;
         changedAt = clock.now();
     }
 
-    /** The first caller is worth a try, whatever is free. */
-    void raiseFree(long permits) {
-        free = Math.max(free, permits);
+    /** Assumes that at least so many permits are available, so that the first caller is tried. */
+    void raiseAvailable(long permits) {
+        available = Math.max(available, permits);
     }
 
     /**
-     * A batch has left this.
+     * Records the availability after a batch.
      *
-     * @param changed by how many permits what is free has changed since the batch asked
-     * @param asOf this JVM's clock before the batch asked
+     * @param changed the change of availability since the batch read it
+     * @param asOf this JVM's monotonic clock before the batch read it
      */
     void batch(RemainingAvailability left, long changed, long asOf) {
-        free = Math.min(left.free() + changed, freeAtMost);
-        freeAtMost = Long.MAX_VALUE;
+        available = Math.min(left.free() + changed, maxAvailable);
+        maxAvailable = Long.MAX_VALUE;
         changedAt = clock.now();
         answered(left.capacity(), left.held(), asOf);
     }
 
-    /** The poller has read this; it counts unless more is known since. */
+    /** Records what the poller has read, unless availability has changed since. */
     void polled(PolledAvailability polled, long asOf) {
         if (changedAt - asOf < 0) {
-            free = polled.free();
+            available = polled.free();
         }
         if (changedAt - asOf < 0 && !polled.isDeleted()) {
             answered(polled.capacity(), polled.held(), asOf);
@@ -134,25 +134,25 @@ final class Waiters {
         answeredAt = clock.now();
     }
 
-    /** A caller was refused with these numbers. */
+    /** Records the numbers with which a caller was refused. */
     void refused(PermitShortage shortage) {
         latest = shortage;
     }
 
-    /** Whether the latest numbers were asked for after this one had come. */
-    boolean isAnsweredFor(QueuedAcquire pending) {
-        return latestAsOf - pending.begunAt() > 0;
+    /** Whether the latest numbers were read after this acquire was submitted. */
+    boolean isAnsweredFor(QueuedAcquire acquire) {
+        return latestAsOf - acquire.startedAt() > 0;
     }
 
-    /** What is in the way of one that waits, by the latest numbers. */
-    PermitShortage shortageOf(QueuedAcquire pending) {
+    /** The shortage that a waiting acquire meets, by the latest numbers. */
+    PermitShortage shortageOf(QueuedAcquire acquire) {
         long spare = Math.max(0, latest.capacity() - latest.held());
         return new PermitShortage(
                 latest.name(),
                 latest.capacity(),
                 latest.held(),
-                pending.shortOf().getOrDefault(latest.name(), 0L).intValue(),
+                acquire.shortOf().getOrDefault(latest.name(), 0L).intValue(),
                 latest.earliestExpiry(),
-                Math.min(spare, waiting.demandAhead(pending.ticket())));
+                Math.min(spare, waiting.demandAhead(acquire.ticket())));
     }
 }

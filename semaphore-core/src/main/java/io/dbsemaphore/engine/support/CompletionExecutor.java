@@ -29,7 +29,7 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
 
     private final DaemonThreads factory;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition changed = lock.newCondition();
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private final @Nullable Run[] latest =
             new Run[Math.max(2, Runtime.getRuntime().availableProcessors())];
@@ -60,7 +60,7 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
         try {
             tasks.add(task);
             if (idle > 0) {
-                news.signal();
+                changed.signal();
                 return;
             }
             if (start() || threads > 0) {
@@ -79,7 +79,7 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -156,9 +156,9 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
     @SuppressWarnings("WaitNotInLoop")
     private void await(long nanos) {
         try {
-            long unused = news.awaitNanos(nanos);
-        } catch (InterruptedException nobodyMayEndThisThread) {
-            log.debug("The thread goes on although it was interrupted", nobodyMayEndThisThread);
+            long unused = changed.awaitNanos(nanos);
+        } catch (InterruptedException interrupt) {
+            log.debug("The thread goes on although it was interrupted", interrupt);
         }
     }
 }

@@ -54,7 +54,7 @@ public final class Retries {
     /** The attempts of one call. */
     public final class Attempts implements AutoCloseable {
 
-        private final long begunAt = System.nanoTime();
+        private final long startedAt = System.nanoTime();
         private final BackOffExecution pauses;
         private boolean interrupted = Thread.interrupted();
         private int made;
@@ -68,7 +68,7 @@ public final class Retries {
 
         /** After an attempt has failed: pauses until the next one, or throws the failure where there is none. */
         public void pauseOrThrow(RuntimeException failure) {
-            if (!RetryLimit.remain(failure, ++made, maxAttempts, System.nanoTime() - begunAt)
+            if (!RetryLimit.remain(failure, ++made, maxAttempts, System.nanoTime() - startedAt)
                     || hasWaitedTooLong(failure)) {
                 throw failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure;
             }
@@ -78,7 +78,7 @@ public final class Retries {
         }
 
         private boolean hasWaitedTooLong(RuntimeException failure) {
-            return SqlErrors.isLockWait(failure) && System.nanoTime() - begunAt >= lockWait.toNanos();
+            return SqlErrors.isLockWait(failure) && System.nanoTime() - startedAt >= lockWait.toNanos();
         }
 
         @Override

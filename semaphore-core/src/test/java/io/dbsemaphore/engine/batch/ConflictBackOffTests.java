@@ -20,7 +20,7 @@ class ConflictBackOffTests {
 
     @Test
     void doesNothingWithoutAConflict() {
-        for (long begun = System.nanoTime(); System.nanoTime() - begun < 2 * SLICE.toNanos(); ) {
+        for (long start = System.nanoTime(); System.nanoTime() - start < 2 * SLICE.toNanos(); ) {
             grant();
 
             assertThat(backOff.isPaused(NAMES)).isEqualTo(false);
@@ -42,7 +42,7 @@ class ConflictBackOffTests {
     }
 
     @Test
-    void pausesLongerAfterSeveralConflictsButNeverForLongerThanATimeSlice() {
+    void pausesLongerAfterSeveralConflictsButAtMostForATimeSlice() {
         long longest = 0;
         for (int i = 0; i < 1_000; i++) {
             backOff.conflict(NAMES);
@@ -71,31 +71,31 @@ class ConflictBackOffTests {
     }
 
     @Test
-    void leavesNothingToOthersWhereTheServerIsTheOnlyOne() {
-        ConflictBackOff alone = new ConflictBackOff(false, QueueClock.SYSTEM);
-        alone.conflict(NAMES);
+    void doesNotTakeTurnsOnASingleServer() {
+        ConflictBackOff single = new ConflictBackOff(false, QueueClock.SYSTEM);
+        single.conflict(NAMES);
         soon().until(() -> {
-            alone.endPauses();
-            return !alone.isPaused(NAMES);
+            single.endPauses();
+            return !single.isPaused(NAMES);
         });
-        for (long begun = System.nanoTime(); System.nanoTime() - begun < 2 * SLICE.toNanos(); ) {
-            alone.committed(NAME, new RemainingAvailability(1, 0, 1, fence, ++fence));
+        for (long start = System.nanoTime(); System.nanoTime() - start < 2 * SLICE.toNanos(); ) {
+            single.committed(NAME, new RemainingAvailability(1, 0, 1, fence, ++fence));
 
-            assertThat(alone.isPaused(NAMES)).isEqualTo(false);
+            assertThat(single.isPaused(NAMES)).isEqualTo(false);
         }
     }
 
     @Test
-    void stopsOnceThereWasNoConflictForAWhile() {
+    void endsAfterSomeTimeWithoutConflict() {
         backOff.conflict(NAMES);
         awaitEnd();
-        for (long begun = System.nanoTime();
-                System.nanoTime() - begun < Duration.ofMillis(2_100).toNanos(); ) {
+        for (long start = System.nanoTime();
+                System.nanoTime() - start < Duration.ofMillis(2_100).toNanos(); ) {
             grant();
         }
         awaitEnd();
 
-        for (long begun = System.nanoTime(); System.nanoTime() - begun < 2 * SLICE.toNanos(); ) {
+        for (long start = System.nanoTime(); System.nanoTime() - start < 2 * SLICE.toNanos(); ) {
             grant();
 
             assertThat(backOff.isPaused(NAMES)).isEqualTo(false);
@@ -113,7 +113,7 @@ class ConflictBackOffTests {
         });
     }
 
-    /** Looks far more often than time slices end. */
+    /** Polls far more often than time slices end. */
     private static ConditionFactory soon() {
         return Awaitility.await()
                 .atMost(Duration.ofSeconds(2))

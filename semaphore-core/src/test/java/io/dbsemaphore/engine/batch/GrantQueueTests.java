@@ -9,7 +9,6 @@ import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.engine.batch.GrantQueue.Batch;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.Collections;
@@ -31,9 +30,9 @@ class GrantQueueTests {
             new GrantQueue(new BatchLimits(2, 500, 3, Duration.ofSeconds(5)), false, QueueClock.SYSTEM);
 
     @Test
-    void fewAreNoCompany() {
+    void isNotContendedByFewCallers() {
         add(3);
-        Batch batch = queue.take(true, true, false);
+        AcquireBatch batch = queue.take(true, true, false);
 
         assertThat(batch.members()).hasSize(3);
         assertThat(queue.isContended()).isEqualTo(false);
@@ -41,9 +40,9 @@ class GrantQueueTests {
     }
 
     @Test
-    void manyAreCompanyWhileTheyAreServedAndNotForLongAfterwards() {
+    void isContendedByManyCallersAndBrieflyAfterwards() {
         add(4);
-        Batch batch = queue.take(true, false, false);
+        AcquireBatch batch = queue.take(true, false, false);
 
         assertThat(queue.isContended()).isEqualTo(true);
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(true);
@@ -55,11 +54,11 @@ class GrantQueueTests {
     }
 
     @Test
-    void takesNoReleasesWhereAnotherNodeIsAtTheRows() {
+    void takesNoReleasesWhileAnotherInstanceLocksTheRows() {
         add(4);
-        Batch first = queue.take(true, false, false);
+        AcquireBatch first = queue.take(true, false, false);
         end(queue, first, Map.of(), new GrantOutcome.Postponed("backup"));
-        Batch second = queue.take(true, false, false);
+        AcquireBatch second = queue.take(true, false, false);
 
         assertThat(second.members()).hasSize(4);
         assertThat(queue.isContended()).isEqualTo(true);
@@ -67,24 +66,24 @@ class GrantQueueTests {
     }
 
     @Test
-    void decidesNoMoreAtOnceThanTheMaximum() {
+    void limitsTheBatchSize() {
         GrantQueue small = new GrantQueue(new BatchLimits(2, 5, 3, Duration.ofSeconds(5)), false, QueueClock.SYSTEM);
         waiters(12).forEach(small::add);
 
-        Batch first = small.take(true, true, false);
+        AcquireBatch first = small.take(true, true, false);
         end(small, first, Map.of(), new GrantOutcome.Withdrawn());
-        Batch second = small.take(true, true, false);
+        AcquireBatch second = small.take(true, true, false);
 
         assertThat(first.members()).hasSize(5);
         assertThat(second.members()).hasSize(5).doesNotContainAnyElementsOf(first.members());
     }
 
-    /** What a call costs is not to depend on how many wait: with a look at each of them these take minutes. */
+    /** The cost of a call must not depend on the number of waiters: with an iteration over all of them these take minutes. */
     @Test
-    void isQuickAlsoBesideAHundredThousandWaiters() {
+    void isFastWithAHundredThousandWaiters() {
         List<QueuedAcquire> waiters = waiters(100_000);
         waiters.forEach(queue::add);
-        Batch inFlight = queue.take(true, true, false);
+        AcquireBatch inFlight = queue.take(true, true, false);
 
         assertThat(timeOf(2_000, i -> {
                     assertThat(queue.nanosToWork()).isEqualTo(Long.MAX_VALUE);
@@ -97,12 +96,12 @@ class GrantQueueTests {
         refuse(inFlight);
         refuseAll();
         assertThat(timeOf(2_000, i -> {
-                    assertThat(queue.tryLast(waiters.get(waiters.size() - 1 - i)))
+                    assertThat(queue.tryOnceMore(waiters.get(waiters.size() - 1 - i)))
                             .isEqualTo(true);
                     assertThat(queue.nanosToWork()).isZero();
                     refuse(queue.take(true, true, false));
                 }))
-                .as("last attempts of those that came last")
+                .as("last attempts of the last in the queue")
                 .isLessThan(Duration.ofSeconds(3));
         assertThat(timeOf(90_000, i -> assertThat(queue.giveUp(waiters.get(i))).isEqualTo(true)))
                 .as("giving up")
@@ -110,44 +109,45 @@ class GrantQueueTests {
     }
 
     @Test
-    void decidesNoLastAttemptsThatWouldHaveToWaitForABatchAfterTheNext() {
-        List<QueuedAcquire> waiters = waiters(GrantQueue.MAX_LAST_ATTEMPTS + 1);
+    void givesLastAttemptsUpThatWouldWaitForABatchAfterTheNext() {
+        List<QueuedAcquire> waiters = waiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
         waiters.forEach(queue::add);
         refuseAll();
 
-        List<QueuedAcquire> decided = waiters.stream().filter(queue::tryLast).toList();
+        List<QueuedAcquire> decided =
+                waiters.stream().filter(queue::tryOnceMore).toList();
 
-        assertThat(decided).isEqualTo(waiters.subList(0, GrantQueue.MAX_LAST_ATTEMPTS));
-        assertThat(waiters.get(GrantQueue.MAX_LAST_ATTEMPTS)).satisfies(last -> {
+        assertThat(decided).isEqualTo(waiters.subList(0, AcquireRemoval.MAX_LAST_ATTEMPTS));
+        assertThat(waiters.get(AcquireRemoval.MAX_LAST_ATTEMPTS)).satisfies(last -> {
             assertThat(last.isGivenUp()).isEqualTo(true);
             assertThat(last.lastShortages()).containsExactly(FULL);
         });
     }
 
     @Test
-    void wakesAWaiterWhereABatchOfOthersHasSeenWhatIsFree() {
+    void wakesAWaiterForPermitsThatABatchOfOthersFoundAvailable() {
         QueuedAcquire waiter = waiters(1).get(0);
         queue.add(waiter);
         refuseAll();
-        QueuedAcquire impatient =
+        QueuedAcquire withoutWaitTime =
                 new QueuedAcquire(new AcquireState(command()), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
-        queue.add(impatient);
-        Batch refused = queue.take(true, true, false);
+        queue.add(withoutWaitTime);
+        AcquireBatch refused = queue.take(true, true, false);
 
         assertThat(poll(1)).as("while a batch is in flight").isEqualTo(false);
         end(queue, refused, available(1, 7), new GrantOutcome.Refused(List.of(FULL)));
 
-        assertThat(refused.members()).containsExactly(impatient);
+        assertThat(refused.members()).containsExactly(withoutWaitTime);
         assertThat(queue.take(true, true, false).members()).containsExactly(waiter);
     }
 
     @Test
-    void wakesOneForWhatIsReleasedOnce() {
+    void wakesOneWaiterPerReleasedPermit() {
         List<QueuedAcquire> waiters = waiters(3);
         waiters.forEach(queue::add);
         refuseAll();
         queue.released(Map.of("backup", 1));
-        Batch first = queue.take(true, true, false);
+        AcquireBatch first = queue.take(true, true, false);
         queue.released(Map.of("backup", 1)); // the second is woken for this one
         end(queue, first, available(0, 8), new GrantOutcome.Withdrawn());
 
@@ -156,45 +156,45 @@ class GrantQueueTests {
     }
 
     @Test
-    void letsANewcomerWaitWhereOthersWaitAlready() {
+    void addsANewAcquireToTheWaitQueueBehindOthers() {
         QueuedAcquire first = waiters(1).get(0);
         queue.add(first);
         refuseAll();
-        QueuedAcquire newcomer = waiters(1).get(0);
+        QueuedAcquire added = waiters(1).get(0);
 
-        assertThat(queue.add(newcomer)).as("to be tried").isEqualTo(false);
+        assertThat(queue.add(added)).as("to be tried").isEqualTo(false);
 
         assertThat(queue.take(true, true, false).members()).isEmpty();
         queue.released(Map.of("backup", 2));
-        assertThat(queue.take(true, true, false).members()).containsExactly(first, newcomer);
+        assertThat(queue.take(true, true, false).members()).containsExactly(first, added);
     }
 
     @Test
-    void letsThePollerSeeForThoseThatWaitUnasked() {
+    void wakesWaitersForWhichTheDatabaseWasNotAsked() {
         QueuedAcquire first = waiters(1).get(0);
         queue.add(first);
         refuseAll();
         long asOf = System.nanoTime();
         queue.add(waiters(1).get(0));
 
-        assertThat(queue.waiters().free(Map.of("backup", new PolledAvailability(1, 0, 1, 0)), asOf))
+        assertThat(queue.waiters().polled(Map.of("backup", new PolledAvailability(1, 0, 1, 0)), asOf))
                 .isEqualTo(true);
         assertThat(queue.take(true, true, false).members()).containsExactly(first);
     }
 
     @Test
-    void triesANewcomerWhoseAnswerIsNotKnown() {
+    void triesANewAcquireWhoseAnswerIsUnknown() {
         queue.add(waiters(1).get(0));
         refuseAll();
 
         assertThat(queue.add(willingToWait(command("copy", 1), Duration.ofMinutes(1))))
-                .as("nobody waits there")
+                .as("no caller waits for it")
                 .isEqualTo(true);
         assertThat(queue.add(willingToWait(command("backup", 2), Duration.ofMinutes(1))))
                 .as("more than the capacity")
                 .isEqualTo(true);
         assertThat(queue.add(willingToWait(command("backup", 1), Duration.ofMillis(500))))
-                .as("nobody may ask while it waits")
+                .as("the poller may not run while it waits")
                 .isEqualTo(true);
         assertThat(queue.add(new QueuedAcquire(
                         new AcquireState(command("backup", 1)), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)))
@@ -207,7 +207,7 @@ class GrantQueueTests {
     }
 
     @Test
-    void triesANewcomerWhereTheDatabaseHasNotAnsweredForAWhile() {
+    void triesANewAcquireWithoutARecentAnswerOfTheDatabase() {
         queue.add(waiters(1).get(0));
         refuseAll();
 
@@ -218,17 +218,18 @@ class GrantQueueTests {
     }
 
     @Test
-    void refusesNobodyForWhomTheDatabaseWasNotAsked() {
-        List<QueuedAcquire> refused = waiters(GrantQueue.MAX_LAST_ATTEMPTS);
+    void refusesNoAcquireForWhichTheDatabaseWasNotAsked() {
+        List<QueuedAcquire> refused = waiters(AcquireRemoval.MAX_LAST_ATTEMPTS);
         refused.forEach(queue::add);
         refuseAll();
         List<QueuedAcquire> unasked = waiters(2);
         unasked.forEach(queue::add);
-        refused.forEach(queue::tryLast);
+        refused.forEach(queue::tryOnceMore);
 
-        assertThat(queue.tryLast(unasked.get(0))).as("to be tried").isEqualTo(true);
-        boolean unused = queue.waiters().free(Map.of("backup", new PolledAvailability(7, 9, -2, 0)), System.nanoTime());
-        assertThat(queue.tryLast(unasked.get(1))).as("to be tried").isEqualTo(false);
+        assertThat(queue.tryOnceMore(unasked.get(0))).as("to be tried").isEqualTo(true);
+        boolean unused =
+                queue.waiters().polled(Map.of("backup", new PolledAvailability(7, 9, -2, 0)), System.nanoTime());
+        assertThat(queue.tryOnceMore(unasked.get(1))).as("to be tried").isEqualTo(false);
 
         assertThat(unasked.get(0).lastShortages()).isEmpty();
         assertThat(unasked.get(1).lastShortages())
@@ -241,8 +242,9 @@ class GrantQueueTests {
         return new QueuedAcquire(state, Deadline.in(waitTime), QueueClock.SYSTEM);
     }
 
-    private boolean poll(long free) {
-        return queue.waiters().free(Map.of("backup", new PolledAvailability(1, 1 - free, free, 0)), System.nanoTime());
+    private boolean poll(long available) {
+        return queue.waiters()
+                .polled(Map.of("backup", new PolledAvailability(1, 1 - available, available, 0)), System.nanoTime());
     }
 
     private static List<QueuedAcquire> waiters(int count) {
@@ -252,20 +254,20 @@ class GrantQueueTests {
     }
 
     private static Duration timeOf(int times, IntConsumer task) {
-        long begun = System.nanoTime();
+        long start = System.nanoTime();
         IntStream.range(0, times).forEach(task);
-        return Duration.ofNanos(System.nanoTime() - begun);
+        return Duration.ofNanos(System.nanoTime() - start);
     }
 
     private void refuseAll() {
-        for (Batch batch = queue.take(true, true, false);
+        for (AcquireBatch batch = queue.take(true, true, false);
                 !batch.members().isEmpty();
                 batch = queue.take(true, true, false)) {
             refuse(batch);
         }
     }
 
-    private void refuse(Batch batch) {
+    private void refuse(AcquireBatch batch) {
         end(queue, batch, available(0, 7), new GrantOutcome.Refused(List.of(FULL)));
     }
 
@@ -274,13 +276,13 @@ class GrantQueueTests {
     }
 
     private static void end(
-            GrantQueue queue, Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
+            GrantQueue queue, AcquireBatch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
         List<GrantOutcome> outcomes = Collections.nCopies(batch.members().size(), outcome);
-        GrantQueue.Settled unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
+        BatchSettlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
     }
 
-    private void add(int commands) {
-        IntStream.range(0, commands)
+    private void add(int acquires) {
+        IntStream.range(0, acquires)
                 .forEach(i -> queue.add(
                         new QueuedAcquire(new AcquireState(command()), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)));
     }

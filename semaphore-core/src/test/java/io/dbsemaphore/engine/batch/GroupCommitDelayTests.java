@@ -10,85 +10,83 @@ import org.junit.jupiter.api.Test;
 class GroupCommitDelayTests {
 
     private static final Duration LONG = Duration.ofHours(1);
-    private static final Duration MOMENT = Duration.ofMillis(300);
+    private static final Duration SHORT = Duration.ofMillis(300);
 
     @Test
-    void areNotAwaitedWhereNobodyLeft() {
+    void doesNotWaitWithoutAnsweredCallers() {
         assertThat(await(new GroupCommitDelay(LONG), LONG)).isLessThan(LONG);
     }
 
     @Test
-    void areAwaitedUntilAllAreBack() {
-        GroupCommitDelay groupCommitDelay = new GroupCommitDelay(LONG);
-        groupCommitDelay.answered(1);
-        groupCommitDelay.answered(2);
-        groupCommitDelay.arrived();
+    void endsWhenAllCallersHaveReturned() {
+        GroupCommitDelay delay = new GroupCommitDelay(LONG);
+        delay.answered(1);
+        delay.answered(2);
+        delay.arrived();
 
         CompletableFuture<Void> last = CompletableFuture.runAsync(
                 () -> {
-                    groupCommitDelay.arrived();
-                    groupCommitDelay.arrived();
+                    delay.arrived();
+                    delay.arrived();
                 },
-                CompletableFuture.delayedExecutor(MOMENT.toMillis(), TimeUnit.MILLISECONDS));
+                CompletableFuture.delayedExecutor(SHORT.toMillis(), TimeUnit.MILLISECONDS));
 
-        assertThat(await(groupCommitDelay, LONG))
-                .isGreaterThan(MOMENT.dividedBy(2))
-                .isLessThan(LONG.dividedBy(20));
+        assertThat(await(delay, LONG)).isGreaterThan(SHORT.dividedBy(2)).isLessThan(LONG.dividedBy(20));
         last.join();
     }
 
     @Test
-    void areAwaitedForATenthOfTheirRound() {
-        GroupCommitDelay groupCommitDelay = new GroupCommitDelay(LONG);
-        groupCommitDelay.answered(4);
+    void isLimitedToATenthOfTheBatch() {
+        GroupCommitDelay delay = new GroupCommitDelay(LONG);
+        delay.answered(4);
 
-        assertThat(await(groupCommitDelay, MOMENT.multipliedBy(10)))
-                .isGreaterThanOrEqualTo(MOMENT)
-                .isLessThan(MOMENT.multipliedBy(10));
+        assertThat(await(delay, SHORT.multipliedBy(10)))
+                .isGreaterThanOrEqualTo(SHORT)
+                .isLessThan(SHORT.multipliedBy(10));
     }
 
     @Test
-    void areAwaitedNoLongerThanTheLimit() {
-        GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MOMENT);
-        groupCommitDelay.answered(4);
+    void isLimitedToTheMaximum() {
+        GroupCommitDelay delay = new GroupCommitDelay(SHORT);
+        delay.answered(4);
 
-        assertThat(await(groupCommitDelay, LONG)).isGreaterThanOrEqualTo(MOMENT).isLessThan(LONG.dividedBy(20));
+        assertThat(await(delay, LONG)).isGreaterThanOrEqualTo(SHORT).isLessThan(LONG.dividedBy(20));
     }
 
     @Test
-    void areNotAwaitedForAWhileAfterTheyDidNotComeBack() {
-        GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MOMENT);
-        groupCommitDelay.answered(8);
-        groupCommitDelay.arrived();
-        await(groupCommitDelay, LONG);
+    void isSkippedForSomeBatchesAfterCallersDidNotReturn() {
+        GroupCommitDelay delay = new GroupCommitDelay(SHORT);
+        delay.answered(8);
+        delay.arrived();
+        await(delay, LONG);
 
         Duration rest = Duration.ZERO;
         for (int batch = 0; batch < 8; batch++) {
-            groupCommitDelay.answered(8);
-            rest = rest.plus(await(groupCommitDelay, LONG));
+            delay.answered(8);
+            rest = rest.plus(await(delay, LONG));
         }
-        groupCommitDelay.answered(8);
+        delay.answered(8);
 
-        assertThat(rest).isLessThan(MOMENT);
-        assertThat(await(groupCommitDelay, LONG)).isGreaterThanOrEqualTo(MOMENT);
+        assertThat(rest).isLessThan(SHORT);
+        assertThat(await(delay, LONG)).isGreaterThanOrEqualTo(SHORT);
     }
 
     @Test
-    void areAwaitedAgainAfterMostCame() {
-        GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MOMENT);
-        groupCommitDelay.answered(9);
+    void isNotSkippedWhenMostCallersReturned() {
+        GroupCommitDelay delay = new GroupCommitDelay(SHORT);
+        delay.answered(9);
         for (int i = 0; i < 7; i++) {
-            groupCommitDelay.arrived();
+            delay.arrived();
         }
-        await(groupCommitDelay, LONG);
-        groupCommitDelay.answered(9);
+        await(delay, LONG);
+        delay.answered(9);
 
-        assertThat(await(groupCommitDelay, LONG)).isGreaterThanOrEqualTo(MOMENT);
+        assertThat(await(delay, LONG)).isGreaterThanOrEqualTo(SHORT);
     }
 
-    private static Duration await(GroupCommitDelay groupCommitDelay, Duration batch) {
+    private static Duration await(GroupCommitDelay delay, Duration batch) {
         long begin = System.nanoTime();
-        groupCommitDelay.await(batch);
+        delay.await(batch);
         return Duration.ofNanos(System.nanoTime() - begin);
     }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.domain.RemainingAvailability;
 import java.time.Duration;
 import java.util.Set;
-import org.awaitility.Awaitility;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class HandoverPausesTests {
@@ -13,32 +13,35 @@ class HandoverPausesTests {
     private static final String NAME = "backup";
     private static final Set<String> NAMES = Set.of(NAME);
 
-    private final HandoverPauses pauses = new HandoverPauses(QueueClock.SYSTEM);
+    private final AtomicLong now = new AtomicLong();
+    private final HandoverPauses pauses = new HandoverPauses(new QueueClock(now::incrementAndGet, bound -> 0));
 
     @Test
-    void areNotMadeWhileNobodyElseIsAtTheSemaphore() {
+    void areNotBegunWithoutGrantsToOtherJvms() {
         batch(100, 101);
         batch(101, 105);
         poll(105);
 
         assertThat(pauses.begin(NAMES)).isEqualTo(false);
         assertThat(pauses.isTurnover(NAMES)).isEqualTo(false);
-        assertThat(pauses.isToBeAnnounced(NAME)).isEqualTo(false);
+        assertThat(pauses.isAnnouncementDue(NAME)).isEqualTo(false);
         assertThat(pauses.nanosToEnd()).isEqualTo(Long.MAX_VALUE);
     }
 
     @Test
-    void areNotMadeWhereOthersAreGrantedPermitsButDoNotWait() {
+    void areNotBegunWhenOtherJvmsAreGrantedPermitsButDoNotWait() {
         batch(100, 101);
         batch(104, 105);
 
         assertThat(pauses.begin(NAMES)).isEqualTo(false);
         assertThat(pauses.isTurnover(NAMES)).isEqualTo(true);
-        assertThat(pauses.isToBeAnnounced(NAME)).as("that it waits itself").isEqualTo(true);
+        assertThat(pauses.isAnnouncementDue(NAME))
+                .as("that callers of this JVM wait")
+                .isEqualTo(true);
     }
 
     @Test
-    void areMadeOnceForAnAnnouncementAndEndByThemselves() {
+    void areBegunOncePerAnnouncementAndEnd() {
         batch(100, 101);
         poll(101 + HandoverPauses.ANNOUNCEMENT);
 
@@ -46,25 +49,26 @@ class HandoverPausesTests {
         pauses.released(NAMES);
         assertThat(pauses.isPaused(NAME)).isEqualTo(true);
         assertThat(pauses.end()).isEmpty();
-        Awaitility.await().atMost(Duration.ofSeconds(2)).until(() -> !pauses.isPaused(NAME));
+        pass(Duration.ofMillis(50));
         assertThat(pauses.end()).containsExactly(NAME);
         assertThat(pauses.begin(NAMES)).isEqualTo(false);
     }
 
     @Test
-    void areNotMadeAgainSoon() {
+    void areNotBegunAgainBeforeAnInterval() {
         batch(100, 101);
         poll(101 + HandoverPauses.ANNOUNCEMENT);
         pauses.begin(NAMES);
-        Awaitility.await().until(() -> !pauses.isPaused(NAME));
+        pass(Duration.ofMillis(50));
         poll(101 + 2 * HandoverPauses.ANNOUNCEMENT);
 
         assertThat(pauses.begin(NAMES)).isEqualTo(false);
-        Awaitility.await().atMost(Duration.ofSeconds(2)).until(() -> pauses.begin(NAMES));
+        pass(Duration.ofMillis(250));
+        assertThat(pauses.begin(NAMES)).isEqualTo(true);
     }
 
     @Test
-    void areOverAsSoonAsAnotherIsGrantedWhatWasLeft() {
+    void endAsSoonAsAnotherJvmIsGranted() {
         batch(100, 101);
         poll(101 + HandoverPauses.ANNOUNCEMENT);
         pauses.begin(NAMES);
@@ -76,16 +80,20 @@ class HandoverPausesTests {
     }
 
     @Test
-    void areAnnouncedOnceForWhatOthersWereGranted() {
+    void areRequestedOnceAfterGrantsToOtherJvms() {
         batch(100, 101);
         poll(102);
-        assertThat(pauses.isToBeAnnounced(NAME)).isEqualTo(true);
+        assertThat(pauses.isAnnouncementDue(NAME)).isEqualTo(true);
 
         pauses.announced(NAME, 102 + HandoverPauses.ANNOUNCEMENT);
         poll(102 + HandoverPauses.ANNOUNCEMENT);
 
-        assertThat(pauses.isToBeAnnounced(NAME)).isEqualTo(false);
-        assertThat(pauses.begin(NAMES)).as("for its own announcement").isEqualTo(false);
+        assertThat(pauses.isAnnouncementDue(NAME)).isEqualTo(false);
+        assertThat(pauses.begin(NAMES)).as("for an announcement of its own").isEqualTo(false);
+    }
+
+    private void pass(Duration time) {
+        now.addAndGet(time.toNanos());
     }
 
     private void batch(long fenceBefore, long fence) {
@@ -93,6 +101,6 @@ class HandoverPausesTests {
     }
 
     private void poll(long fence) {
-        pauses.polled(NAME, fence, System.nanoTime());
+        pauses.polled(NAME, fence, now.incrementAndGet());
     }
 }

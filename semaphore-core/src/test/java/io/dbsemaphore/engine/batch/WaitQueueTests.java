@@ -17,25 +17,25 @@ class WaitQueueTests {
 
     private final WaitQueue queue = new WaitQueue();
 
-    /** The same as a sorted map, whose sums are taken one by one. */
+    /** Compares the queue with a sorted map whose values are summed one by one. */
     @Test
-    void knowsWhoIsFirstAndWhatIsAskedForBefore() {
+    void findsTheFirstAcquireAndTheDemandAhead() {
         Random random = new Random(7);
         TreeMap<Long, QueuedAcquire> expected = new TreeMap<>();
         for (int step = 0; step < 5_000; step++) {
             long ticket = 1L + random.nextInt(400);
             QueuedAcquire known = expected.remove(ticket);
             if (known == null) {
-                QueuedAcquire added = pending(ticket);
+                QueuedAcquire added = acquire(ticket);
                 expected.put(ticket, added);
                 queue.add(added, ticket);
             } else {
                 assertThat(queue.remove(known)).isEqualTo(true);
                 assertThat(queue.remove(known)).isEqualTo(false);
             }
-            long asked = 1L + random.nextInt(402);
-            assertThat(queue.demandAhead(asked))
-                    .isEqualTo(expected.headMap(asked).keySet().stream()
+            long upTo = 1L + random.nextInt(402);
+            assertThat(queue.demandAhead(upTo))
+                    .isEqualTo(expected.headMap(upTo).keySet().stream()
                             .mapToLong(each -> each)
                             .sum());
             assertThat(queue.first())
@@ -47,11 +47,11 @@ class WaitQueueTests {
         assertThat(all).containsExactlyElementsOf(expected.values());
     }
 
-    private static QueuedAcquire pending(long ticket) {
+    private static QueuedAcquire acquire(long ticket) {
         AcquireCommand command = new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null);
-        QueuedAcquire pending =
+        QueuedAcquire acquire =
                 new QueuedAcquire(new AcquireState(command), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
-        pending.setTicket(ticket);
-        return pending;
+        acquire.setTicket(ticket);
+        return acquire;
     }
 }

@@ -1,0 +1,33 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.domain.GrantBatch;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+
+/**
+ * The acquires that one transaction decides.
+ *
+ * @param members in the order of the queue
+ * @param names of all semaphores that the members acquire
+ * @param awaited the semaphores whose row locks the transaction waits for
+ * @param inFlight the registration of the names
+ * @param startedAt this JVM's monotonic clock when the batch was taken from the queue
+ */
+record AcquireBatch(
+        List<QueuedAcquire> members,
+        Set<String> names,
+        Set<String> awaited,
+        InFlightNames.Registration inFlight,
+        long startedAt) {
+
+    /** Whether the transaction may block on a row lock. */
+    boolean isWaiting() {
+        return !awaited.isEmpty();
+    }
+
+    /** The request to the database. */
+    GrantBatch grants(SortedMap<Long, List<Long>> releases) {
+        return new GrantBatch(members.stream().map(QueuedAcquire::state).toList(), awaited, releases);
+    }
+}

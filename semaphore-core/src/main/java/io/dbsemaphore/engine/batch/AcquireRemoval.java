@@ -1,0 +1,93 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Takes acquires out of the queues before they are granted: for a last attempt when the wait time has ended, and for good when
+ * the caller has lost interest. Guarded by the lock of the {@link GrantQueue}.
+ */
+final class AcquireRemoval {
+
+    /**
+     * The maximum number of acquires of the same semaphores that are tried once more at their deadline. With more of them, the
+     * last would have to wait for a batch after the next, and be answered too late.
+     */
+    static final int MAX_LAST_ATTEMPTS = 500;
+
+    private final ReadyQueue ready;
+    private final WaitQueues waitQueues;
+    private final Predicate<Collection<String>> wake;
+    private final QueueClock clock;
+
+    /**
+     * Makes it.
+     *
+     * @param wake moves the waiters of these semaphores that can be served to the ready queue, and returns whether there were any
+     */
+    AcquireRemoval(ReadyQueue ready, WaitQueues waitQueues, Predicate<Collection<String>> wake, QueueClock clock) {
+        this.ready = ready;
+        this.waitQueues = waitQueues;
+        this.wake = wake;
+        this.clock = clock;
+    }
+
+    /**
+     * Ends the wait: the acquire is tried once more. It is given up with the latest numbers instead where
+     * {@linkplain #MAX_LAST_ATTEMPTS too many} are being tried.
+     *
+     * @return whether the acquire is going to be decided
+     */
+    boolean tryOnceMore(QueuedAcquire acquire) {
+        acquire.state().setWillingToWait(false);
+        boolean isQueued = acquire.place() == Place.QUEUE;
+        if (isQueued) {
+            ready.remove(acquire);
+        }
+        acquire.pauseUntil(clock.in(Duration.ZERO));
+        if (isQueued) {
+            ready.add(acquire);
+        } else if (acquire.place() == Place.WAIT_QUEUE) {
+            List<PermitShortage> latest = waitQueues.shortages(acquire);
+            removeFromWaitQueues(acquire);
+            if (!latest.isEmpty()) {
+                acquire.refused(latest);
+            }
+            if (!latest.isEmpty() && ready.sizeOfGroup(acquire) >= MAX_LAST_ATTEMPTS) {
+                acquire.giveUp();
+            } else {
+                ready.add(acquire);
+            }
+        }
+        return !acquire.isGivenUp();
+    }
+
+    /**
+     * Gives an acquire up. From now on it does not wait for permits: if it is refused, it is answered.
+     *
+     * @return true when nothing is written for the acquire, now or later; false when it is answered, or being written
+     */
+    boolean giveUp(QueuedAcquire acquire) {
+        acquire.state().setWillingToWait(false);
+        if (acquire.place() == Place.DONE
+                || (acquire.place() == Place.BATCH && !acquire.state().withdraw())) {
+            return false;
+        }
+        ready.remove(acquire);
+        acquire.setUnblocksOthers(acquire.place() == Place.QUEUE);
+        removeFromWaitQueues(acquire);
+        acquire.giveUp();
+        return true;
+    }
+
+    private void removeFromWaitQueues(QueuedAcquire acquire) {
+        Set<String> names = Set.copyOf(acquire.shortOf().keySet());
+        waitQueues.remove(acquire);
+        acquire.setUnblocksOthers(wake.test(names));
+    }
+}
