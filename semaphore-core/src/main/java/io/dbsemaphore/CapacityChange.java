@@ -36,4 +36,13 @@ public record CapacityChange(
     public CapacityChange(String name, int from, int to, String changedBy, String reason, Instant changedAt) {
         this(name, from, to, changedBy, reason, changedAt, Optional.empty());
     }
+
+    /**
+     * A request whose permits were released by force.
+     *
+     * @param externalId the external id of the request
+     * @param owner the owner of the request
+     * @param permits how many permits of the semaphore it held
+     */
+    public record ForcedRelease(String externalId, String owner, int permits) {}
 }

@@ -1,5 +1,6 @@
 package io.dbsemaphore;
 
+import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -38,4 +38,17 @@ public interface SemaphoreMaintenance {
      * @return how many entries were deleted
      */
     int deleteCapacityHistory();
+
+    /** The tasks of the maintenance. Each has its own schedule. */
+    public enum MaintenanceTask {
+
+        /** Runs {@link SemaphoreMaintenance#releaseOrphans}. */
+        ORPHAN_RELEASE,
+
+        /** Runs {@link SemaphoreMaintenance#deleteReleasedRequests}. */
+        REQUEST_CLEANUP,
+
+        /** Runs {@link SemaphoreMaintenance#deleteCapacityHistory}. */
+        HISTORY_CLEANUP
+    }
 }

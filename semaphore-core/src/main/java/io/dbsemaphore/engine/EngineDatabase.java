@@ -10,7 +10,7 @@ import io.dbsemaphore.jdbc.Durability;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
-import io.dbsemaphore.persistence.TableCheck;
+import io.dbsemaphore.persistence.unit.TableCheck;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -137,10 +137,11 @@ final class EngineDatabase implements AutoCloseable {
             if (SemaphorePersistence.isMissingTable(failure)) {
                 throw new SemaphoreTablesMissingException(tablePrefix, failure);
             }
-            TableCheck.find(sessions, tablePrefix).ifPresent(mismatch -> {
-                throw new SemaphoreTableMismatchException(
-                        mismatch.table(), mismatch.missingColumns(), mismatch.foreign(), failure);
-            });
+            TableCheck.find(sessions, SemaphorePersistence.ENTITIES, tablePrefix)
+                    .ifPresent(mismatch -> {
+                        throw new SemaphoreTableMismatchException(
+                                mismatch.table(), mismatch.missingColumns(), mismatch.foreign(), failure);
+                    });
             throw DatabaseNotWritableException.of(failure)
                     .<RuntimeException>map(refused -> refused)
                     .orElse(failure);

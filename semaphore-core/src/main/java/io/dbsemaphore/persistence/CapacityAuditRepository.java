@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.ForcedRelease;
+import io.dbsemaphore.CapacityChange.ForcedRelease;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;
 import java.util.Collection;

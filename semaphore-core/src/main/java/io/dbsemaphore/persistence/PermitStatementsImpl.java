@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.StatementQueue;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.unit.HeldRowLocks;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;

@@ -7,6 +7,7 @@ import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
+import io.dbsemaphore.persistence.unit.LazyRepositories;
 import io.dbsemaphore.persistence.unit.LibrarySqlLogger;
 import io.dbsemaphore.persistence.unit.MySqlRowLockDialect;
 import io.dbsemaphore.persistence.unit.QuietJdbcEnvironment;
@@ -42,7 +43,8 @@ import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
  */
 public final class SemaphorePersistence implements AutoCloseable {
 
-    static final List<Class<?>> ENTITIES =
+    /** The entities of the library. */
+    public static final List<Class<?>> ENTITIES =
             List.of(Semaphore.class, PermitRequest.class, Permit.class, CapacityAudit.class, SemaphoreInstance.class);
 
     private final SessionFactory sessionFactory;

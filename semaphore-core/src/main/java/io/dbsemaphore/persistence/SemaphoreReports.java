@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.HolderInstance;
 import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.ForcedRelease;
+import io.dbsemaphore.CapacityChange.ForcedRelease;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitLostException;

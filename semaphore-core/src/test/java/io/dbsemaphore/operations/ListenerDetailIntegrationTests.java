@@ -3,10 +3,10 @@ package io.dbsemaphore.operations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.MaintenanceTask;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;

@@ -14,6 +14,7 @@ import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
+import io.dbsemaphore.persistence.unit.LazyRepositories;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.testing.DatabaseKind;

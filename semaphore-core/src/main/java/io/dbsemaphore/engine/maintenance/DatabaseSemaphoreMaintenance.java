@@ -2,11 +2,11 @@ package io.dbsemaphore.engine.maintenance;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.AcquireResult;
-import io.dbsemaphore.MaintenanceTask;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.ReclaimReason;

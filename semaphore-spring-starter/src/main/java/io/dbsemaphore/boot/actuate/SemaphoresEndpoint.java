@@ -1,8 +1,8 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.HolderInstance;
 import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreStatus;
@@ -169,7 +169,7 @@ public class SemaphoresEndpoint {
             String name,
             @Nullable Integer from,
             @Nullable Integer to,
-            io.dbsemaphore.@Nullable ForcedRelease forcedRelease,
+            CapacityChange.@Nullable ForcedRelease forcedRelease,
             String changedBy,
             String reason,
             Instant changedAt) {

@@ -1,4 +1,4 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.unit;
 
 import jakarta.persistence.Column;
 import jakarta.persistence.Table;
@@ -9,6 +9,7 @@ import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -29,9 +30,9 @@ public final class TableCheck {
     private TableCheck() {}
 
     /** The first table that lacks columns; empty when none does, or a table cannot be read. */
-    public static Optional<Mismatch> find(DataSource dataSource, String tablePrefix) {
+    public static Optional<Mismatch> find(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix) {
         try (Connection connection = dataSource.getConnection()) {
-            for (Class<?> entity : SemaphorePersistence.ENTITIES) {
+            for (Class<?> entity : entities) {
                 String table = tablePrefix + entity.getAnnotation(Table.class).name();
                 List<String> expected = columnsOf(entity);
                 List<String> missing = new ArrayList<>(expected);

@@ -1,4 +1,4 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.unit;
 
 import jakarta.persistence.EntityManager;
 import org.springframework.aop.TargetSource;
@@ -13,24 +13,24 @@ import org.springframework.util.function.SingletonSupplier;
  * Makes repositories when they are first used: each parses all of its queries then, which an application that starts
  * should not wait for. Spring Data's own parser of HQL is left out, since no query of ours is sorted or paged by it.
  */
-final class LazyRepositories {
+public final class LazyRepositories {
 
     private final JpaRepositoryFactory factory;
     private final ClassLoader classLoader = LazyRepositories.class.getClassLoader();
 
-    LazyRepositories(EntityManager entityManager) {
+    public LazyRepositories(EntityManager entityManager) {
         factory = new JpaRepositoryFactory(entityManager);
         // the thread's own class loader may be another, which cannot see interfaces that are package-private here
         factory.setBeanClassLoader(classLoader);
         factory.setQueryEnhancerSelector(query -> QueryEnhancerFactories.fallback());
     }
 
-    <T> T get(Class<T> type) {
+    public <T> T get(Class<T> type) {
         return lazily(type, RepositoryFragments.empty());
     }
 
     /** A repository of which a part is implemented by hand. */
-    <T, F> T get(Class<T> type, Class<F> fragment, F implementation) {
+    public <T, F> T get(Class<T> type, Class<F> fragment, F implementation) {
         return lazily(type, RepositoryFragments.of(RepositoryFragment.implemented(fragment, implementation)));
     }
 

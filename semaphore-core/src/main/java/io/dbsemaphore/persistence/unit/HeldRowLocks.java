@@ -1,7 +1,6 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.unit;
 
 import io.dbsemaphore.jdbc.StatementQueue.Result;
-import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -9,18 +8,18 @@ import java.util.HashSet;
 import java.util.Set;
 
 /** Locks rows of requests or permits that are held, by id. It never waits for the lock of another transaction. */
-final class HeldRowLocks {
+public final class HeldRowLocks {
 
     private final Sql sql;
     private final String table;
 
-    HeldRowLocks(Sql sql, String table) {
+    public HeldRowLocks(Sql sql, String table) {
         this.sql = sql;
         this.table = table;
     }
 
     /** Locks those that no other transaction has locked, and returns their ids. */
-    Set<Long> lockFree(Collection<Long> ids) {
+    public Set<Long> lockFree(Collection<Long> ids) {
         Result<Set<Long>> locked = sql.query("select " + held(ids) + " for update skip locked", ids, HeldRowLocks::ids);
         try {
             sql.queue().flush();
@@ -34,7 +33,7 @@ final class HeldRowLocks {
      * Queues the lock of all of them, which fails at once when another transaction has locked one. With a hint for MySQL,
      * which otherwise looks at all rows of a small table, and meets locks on other rows.
      */
-    Result<Set<Long>> queueLock(Collection<Long> ids) {
+    public Result<Set<Long>> queueLock(Collection<Long> ids) {
         return sql.query(
                 "select /*+ index(" + table + " primary) */ " + held(ids) + " for update nowait",
                 ids,
