@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.InstanceLease;
@@ -113,20 +114,32 @@ final class EngineDatabase implements AutoCloseable {
             try {
                 check();
                 return;
-            } catch (SemaphoreTablesMissingException missing) {
-                if (deadline.isPassed() || Thread.currentThread().isInterrupted()) {
-                    throw missing;
+            } catch (RuntimeException failure) {
+                if (!mayBeOfUnfinishedChangelog(failure)
+                        || deadline.isPassed()
+                        || Thread.currentThread().isInterrupted()) {
+                    throw failure;
                 }
                 if (!told) {
                     log.info(
-                            "The tables of the semaphores are not there yet; they are waited for up to {} s, since the"
-                                    + " application's changelog runs in the background",
+                            "The tables of the semaphores are not complete yet; the start waits for them for up to {} s,"
+                                    + " since the application's changelog runs in the background",
                             TimeUnit.NANOSECONDS.toSeconds(deadline.remainingNanos()));
                     told = true;
                 }
                 LockSupport.parkNanos(Math.min(deadline.remainingNanos(), LOOK_FOR_TABLES.toNanos()));
             }
         }
+    }
+
+    /** Whether a changelog that is still running may be the reason. */
+    private static boolean mayBeOfUnfinishedChangelog(RuntimeException failure) {
+        if (failure instanceof SemaphoreException) {
+            return failure instanceof SemaphoreTablesMissingException
+                    || (failure instanceof SemaphoreTableMismatchException mismatch && !mismatch.isForeign());
+        }
+        return SemaphorePersistence.isMissingColumn(failure) // added before the columns were compared
+                || SemaphorePersistence.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
     /** See {@link SemaphoreEngine#check}. */

@@ -101,7 +101,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param patterns the semaphores that are created on first use
      * @param semaphoreListeners supplies the listeners, for each event
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
-     * @param schemaWait how long to wait for tables that do not exist yet because something else creates them
+     * @param schemaWait how long to wait for tables that are missing or lack columns because something else creates them
      * @param onceOpen called on that thread as soon as the tables exist; if it fails, the start fails
      * @return the engine
      */

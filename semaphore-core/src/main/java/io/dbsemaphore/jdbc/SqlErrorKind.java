@@ -80,6 +80,13 @@ public enum SqlErrorKind {
     /** A table does not exist. */
     MISSING_TABLE(Set.of("42S02", "42P01", "42S04"), Set.of(1146)),
 
+    /** A column does not exist. */
+    MISSING_COLUMN(
+            Set.of(
+                    "42S22", // (MySQL 1054, MariaDB, H2)
+                    "42703"), // (PostgreSQL)
+            Set.of()),
+
     /** The user lacks a privilege. */
     DENIED(
             Set.of("42501"), // (PostgreSQL)

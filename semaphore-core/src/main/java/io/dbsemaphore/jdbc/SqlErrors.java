@@ -54,6 +54,11 @@ public final class SqlErrors {
         return is(failure, SqlErrorKind.MISSING_TABLE);
     }
 
+    /** Whether a column does not exist. */
+    public static boolean isMissingColumn(Throwable failure) {
+        return is(failure, SqlErrorKind.MISSING_COLUMN);
+    }
+
     /** Whether the server is a replica or in read-only mode, or the transaction or the connection is read-only. */
     public static boolean isReadOnly(Throwable failure) {
         return is(failure, SqlErrorKind.READ_ONLY)

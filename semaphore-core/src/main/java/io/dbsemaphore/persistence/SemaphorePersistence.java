@@ -166,6 +166,11 @@ public final class SemaphorePersistence implements AutoCloseable {
         return SqlErrors.isMissingTable(failure);
     }
 
+    /** Whether this failed because a column is not there. */
+    public static boolean isMissingColumn(Throwable failure) {
+        return SqlErrors.isMissingColumn(failure);
+    }
+
     /** Whether the same work may succeed in a new transaction. */
     public static boolean isWorthRepeating(Throwable failure) {
         return isConnectionBroken(failure)

@@ -1,5 +1,7 @@
 package io.dbsemaphore.testing;
 
+import static java.util.Objects.requireNonNull;
+
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.net.InetSocketAddress;
@@ -16,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import javax.sql.DataSource;
 import liquibase.exception.LiquibaseException;
 import liquibase.integration.spring.SpringLiquibase;
 import liquibase.ui.UIServiceEnum;
@@ -249,8 +252,17 @@ public final class TestDatabase {
 
         /** The same with parameters for the changelog. */
         public Schema migrate(Map<String, String> parameters) {
+            return migrate(requireNonNull(jdbc().getDataSource()), parameters);
+        }
+
+        /** The same on connections of this data source. */
+        public Schema migrate(DataSource dataSource) {
+            return migrate(dataSource, Map.of());
+        }
+
+        private Schema migrate(DataSource dataSource, Map<String, String> parameters) {
             SpringLiquibase liquibase = new SpringLiquibase();
-            liquibase.setDataSource(jdbc().getDataSource());
+            liquibase.setDataSource(dataSource);
             liquibase.setChangeLog("classpath:" + CHANGELOG);
             liquibase.setChangeLogParameters(parameters);
             liquibase.setResourceLoader(new DefaultResourceLoader());

@@ -83,7 +83,8 @@ final class DataAccessFailures {
             case SESSION_ENDED, EXHAUSTED -> new DataAccessResourceFailureException(message, error);
             case TIMEOUT -> new QueryTimeoutException(message, error);
             case DENIED -> new PermissionDeniedDataAccessException(message, error);
-            case MISSING_TABLE, STATEMENT_BINLOG -> new InvalidDataAccessResourceUsageException(message, error);
+            case MISSING_TABLE, MISSING_COLUMN, STATEMENT_BINLOG ->
+                new InvalidDataAccessResourceUsageException(message, error);
         };
     }
 }

@@ -60,8 +60,8 @@ import org.springframework.util.StringUtils;
  *     filters, proxies and firewalls refuse that.
  * @param hostTransaction What becomes of an acquire within an open transaction of the application, which needs a second
  *     connection: it is done, done with one warning, or refused.
- * @param schemaWait How long the start waits for tables that are not there yet, since the application's changelog runs in
- *     the background. Default is 1m where it does so by an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
+ * @param schemaWait How long the start waits for tables that are missing or lack columns, since the application's changelog
+ *     runs in the background. Default is 1m where it does so by an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
  * @param aop How @WithPermits methods are guarded.
  * @param maintenance What is done by schedule, by one instance at a time.
  * @param liquibase Whether the library makes its tables itself.

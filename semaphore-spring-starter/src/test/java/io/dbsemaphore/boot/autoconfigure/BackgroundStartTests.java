@@ -91,7 +91,7 @@ class BackgroundStartTests {
             AtHome.assertIn(host);
         }
 
-        assertThat(output).containsPattern("waited for up to [12]\\d s");
+        assertThat(output).containsPattern("waits for them for up to [12]\\d s");
     }
 
     @Test
@@ -105,7 +105,7 @@ class BackgroundStartTests {
                         "later=never",
                         "semaphore.schema-wait=300ms"));
 
-        assertThat(output).doesNotContainPattern("waited for up to [1-9]");
+        assertThat(output).doesNotContainPattern("waits for them for up to [1-9]");
     }
 
     /** Where no changelog runs in the background, nobody is going to make them. */
@@ -118,9 +118,7 @@ class BackgroundStartTests {
                         "spring.jpa.hibernate.ddl-auto=create",
                         LOG_OF_ENGINE));
 
-        assertThat(output)
-                .contains("The tables of the semaphores are not all in")
-                .doesNotContain("are not there yet");
+        assertThat(output).contains("Tables of the semaphores are missing").doesNotContain("are not complete yet");
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -203,7 +201,7 @@ class BackgroundStartTests {
         private void runLater() {
             Awaitility.await("a look at the tables")
                     .atMost(SOON)
-                    .until(() -> List.copyOf(looks.list).toString().contains("not there yet"));
+                    .until(() -> List.copyOf(looks.list).toString().contains("not complete yet"));
             try {
                 super.afterPropertiesSet();
             } catch (LiquibaseException failure) {
