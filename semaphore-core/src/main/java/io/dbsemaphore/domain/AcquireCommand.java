@@ -11,7 +11,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one acquire asks for: a validated request with all defaults applied. Immutable; what happens to the acquire is kept in
+ * What one acquire asks for: a validated request with all defaults applied. Immutable; what happens to the acquire is kept
+ * in
  * its {@link AcquireState}.
  *
  * @param externalId the idempotency key
@@ -44,7 +45,8 @@ public record AcquireCommand(
     }
 
     /**
-     * A digest of the requested permits, without the time to live and the owner. Acquires with the same external id must have
+     * A digest of the requested permits, without the time to live and the owner. Acquires with the same external id must
+     * have
      * the same digest.
      */
     public String contentDigest() {

@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
- * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts; everything else is set
+ * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts; everything else is
+ * set
  * by the queue, once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
  * Thread-safe; two acquires of equal commands have distinct states.
  */
@@ -48,7 +49,7 @@ public final class AcquireState {
         requestIds.add(requestId);
     }
 
-    /** Whether an attempt of this acquire inserted the request row, rather than another acquire with the same external id. */
+    /** Whether an attempt of this acquire inserted the row, and not another acquire with the same external id. */
     public boolean isOwnRequest(long requestId) {
         return requestIds.contains(requestId);
     }

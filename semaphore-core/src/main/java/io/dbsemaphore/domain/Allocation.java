@@ -16,18 +16,18 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Who gets what: each order in turn gets all that it asks for, or nothing. Touches no database; the rooms it is given
- * are used up by it.
+ * The decision of a batch: each acquire in turn is granted all that it asks for, or nothing. A pure computation without a
+ * database; it updates the availabilities that it is given.
  */
 public final class Allocation {
 
-    /** What an approved order gets of one semaphore. */
+    /** The permits of one semaphore that an approved acquire is granted. */
     public record Share(String name, SemaphoreAvailability availability, int count, long token) {}
 
-    /** An order that gets all it asked for, in the order of the names. */
+    /** An acquire that is granted, with its shares sorted by name. */
     public record Approval(AcquireState acquire, List<Share> shares) {}
 
-    /** A semaphore that had too little room for an order, as it stood when the order's turn came. */
+    /** A semaphore with too few permits available for an acquire when it was decided. */
     public record Shortage(SemaphoreAvailability availability, PermitShortage numbers) {
 
         Shortfall shortfall() {
@@ -83,7 +83,7 @@ public final class Allocation {
         return rejections;
     }
 
-    /** The semaphores of which something is granted, each with the lowest token that is going to be held. */
+    /** The semaphores of which permits are granted, by id, each with the lowest token that is going to be held. */
     public SortedMap<Long, Long> watermarks() {
         TreeMap<Long, Long> watermarks = new TreeMap<>();
         approvals.forEach(approval -> approval.shares()
@@ -92,7 +92,7 @@ public final class Allocation {
         return watermarks;
     }
 
-    /** What is free of each semaphore when all is decided, by name. */
+    /** What is available of each semaphore after the decision, by name. */
     public Map<String, RemainingAvailability> remaining() {
         Set<Long> raised = watermarks().keySet();
         Map<String, RemainingAvailability> remaining = new HashMap<>();
@@ -101,13 +101,13 @@ public final class Allocation {
                 new RemainingAvailability(
                         availability.capacity(),
                         availability.held(),
-                        availability.free(),
+                        availability.available(),
                         availability.fence(),
                         availability.fence() + (raised.contains(availability.semaphoreId()) ? approvals.size() : 0))));
         return remaining;
     }
 
-    /** The semaphores that have too few free permits for refused orders. */
+    /** The semaphores with too few permits available for the refused acquires. */
     public Collection<Shortfall> shortfalls() {
         Map<Long, Shortfall> shortfalls = new TreeMap<>();
         refusals.values()
@@ -118,7 +118,7 @@ public final class Allocation {
         return shortfalls.values();
     }
 
-    /** The database's clock when the rooms were measured: what this transaction writes is dated by it. */
+    /** The database's clock when the held permits were summed, which is the time of all writes of this transaction. */
     public LocalDateTime now() {
         return availabilities.values().iterator().next().before().now();
     }
@@ -151,9 +151,9 @@ public final class Allocation {
     }
 
     /**
-     * Who waits is not overtaken at a semaphore that is too full for him: many small requests would never leave room for
-     * a large one. What he was refused often enough is kept free for him at all of his semaphores, since they may never be
-     * free at the same time by chance.
+     * Reserves what is available for a refused acquire that waits, so that later acquires do not overtake it: many small
+     * ones would starve a large one. An acquire that has been refused often reserves all of its semaphores, since they
+     * might never be available at the same time otherwise.
      */
     private void reserveFor(AcquireState acquire, List<Shortage> shortages) {
         if (!acquire.isWillingToWait()) {

@@ -9,7 +9,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The orders that one transaction decides, each with its outcome as soon as it has one. */
+/** The acquires that one transaction decides, and the outcomes of those that are settled. */
 public final class BatchOutcomes {
 
     private final List<AcquireState> acquires;
@@ -19,21 +19,21 @@ public final class BatchOutcomes {
         this.acquires = acquires;
     }
 
-    /** The orders without an outcome, in the order in which they came. */
+    /** The acquires without an outcome, in the order of the batch. */
     public List<AcquireState> open() {
         return acquires.stream()
                 .filter(acquire -> !outcomes.containsKey(acquire))
                 .toList();
     }
 
-    /** The names that open orders ask for. */
+    /** The names of the semaphores that open acquires ask for. */
     public SortedSet<String> openNames() {
         TreeSet<String> names = new TreeSet<>();
         open().forEach(acquire -> names.addAll(acquire.command().permits().keySet()));
         return names;
     }
 
-    /** Settles those open orders for which there is an outcome. */
+    /** Settles the open acquires for which the function returns an outcome. */
     public void settleAll(Function<AcquireState, @Nullable GrantOutcome> outcome) {
         for (AcquireState acquire : open()) {
             GrantOutcome settled = outcome.apply(acquire);
@@ -50,7 +50,7 @@ public final class BatchOutcomes {
         }
     }
 
-    /** The outcomes, in the order of the orders. */
+    /** The outcomes, in the order of the batch. */
     public List<GrantOutcome> outcomes() {
         List<GrantOutcome> result = new ArrayList<>();
         for (AcquireState acquire : acquires) {

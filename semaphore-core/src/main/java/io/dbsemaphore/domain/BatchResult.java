@@ -5,12 +5,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What one transaction did.
+ * The result of one committed batch.
  *
- * @param outcomes of the orders, in their order
- * @param availability what is free afterwards of the semaphores whose rows were locked, by name
- * @param reclaimed the requests that were taken back to make room
- * @param released the keys of the requests that were released as wished; the others are released already, or locked
+ * @param outcomes of the acquires, in the order of the batch
+ * @param availability what is available afterwards of the semaphores whose rows were locked, by name
+ * @param reclaimed the requests whose permits were reclaimed
+ * @param released the ids of the requests that were released; the others were released before, or are locked by another
+ *     transaction
  */
 public record BatchResult(
         List<GrantOutcome> outcomes,

@@ -7,25 +7,26 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What one transaction is to grant.
+ * What one transaction is to decide and release.
  *
- * @param acquires with external ids that differ, in the order in which they are to be decided
- * @param awaited the names whose rows are waited for when others have locked them, one after the other in the order of
- *     their ids, before any other row is locked; orders that name another such row are {@linkplain GrantOutcome.Postponed
+ * @param acquires the acquires in the order in which they are decided; their external ids differ
+ * @param awaited the names of the semaphores whose rows are waited for if another transaction has locked them, one after
+ *     the other in the order of their ids, before any other row is locked; acquires that name another locked row are
+ *     {@linkplain GrantOutcome.Postponed
  *     postponed}
- * @param releases what is released first, so that its room can be granted: the keys of the permits of each request, by
- *     its key. What somebody else has locked stays held, see {@link BatchResult#released}
+ * @param releases what is released first, so that it is available to the acquires: the ids of the permits of each request,
+ *     by its id. What another transaction has locked stays held, see {@link BatchResult#released}
  */
 public record GrantBatch(List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases) {
 
-    /** Copies them. */
+    /** Makes defensive copies. */
     public GrantBatch {
         acquires = List.copyOf(acquires);
         awaited = Set.copyOf(awaited);
         releases = Collections.unmodifiableSortedMap(new TreeMap<>(releases));
     }
 
-    /** One order, whose rows are waited for. */
+    /** A batch of one acquire that waits for its rows. */
     public static GrantBatch of(AcquireState acquire) {
         return new GrantBatch(List.of(acquire), acquire.command().permits().keySet(), Collections.emptySortedMap());
     }

@@ -4,7 +4,7 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreException;
 import java.util.List;
 
-/** What became of one order of a batch. */
+/** The outcome of one acquire of a batch. */
 public sealed interface GrantOutcome {
 
     /**
@@ -14,17 +14,17 @@ public sealed interface GrantOutcome {
      */
     record Granted(StoredGrant grant, boolean replayed) implements GrantOutcome {}
 
-    /** There was no room; waiting may help. */
+    /** Too few permits were available; waiting may help. */
     record Refused(List<PermitShortage> shortages) implements GrantOutcome {}
 
     /**
-     * Not tried, since a row is locked by somebody else or gone; another transaction may wait for it.
+     * Not decided, since another transaction has locked a row, or deleted it; a later batch may wait for the row.
      *
      * @param name of the semaphore whose row it is
      */
     record Postponed(String name) implements GrantOutcome {}
 
-    /** Not tried, since whoever wanted it does not any more. */
+    /** Not decided, since the caller has withdrawn the acquire. */
     record Withdrawn() implements GrantOutcome {}
 
     /** Waiting does not help. */

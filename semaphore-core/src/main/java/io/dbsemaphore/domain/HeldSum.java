@@ -3,10 +3,10 @@ package io.dbsemaphore.domain;
 import java.time.LocalDateTime;
 
 /**
- * What is held of a semaphore at an instant.
+ * The permits held of a semaphore at one instant.
  *
- * @param exclusive more than 0 when an exclusive permit is among it
- * @param lowestToken the lowest token of what is held; 0 when nothing is
+ * @param exclusive 1 if an exclusive permit is held, otherwise 0
+ * @param lowestToken the lowest token of the held permits; 0 if none is held
  * @param now the database's clock at that instant, in UTC
  */
 public record HeldSum(long semaphoreId, long held, int exclusive, long lowestToken, LocalDateTime now) {

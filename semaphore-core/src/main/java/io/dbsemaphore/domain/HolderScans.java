@@ -9,22 +9,22 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * What reading every holder of a semaphore has found. A refusal needs that, and does it under the lock of the semaphore's
- * row. Where there are many holders, the finding is therefore reused for a while, so that these scans take a small part
- * of the time, however many refusals there are.
+ * Caches what scans of all holders of a semaphore have found. A refusal needs such a scan, while the semaphore's row is
+ * locked. If a semaphore has many holders, the finding is therefore reused for some time, which bounds the share of time
+ * that scans take, whatever the number of refusals.
  */
 public final class HolderScans<T> {
 
-    private static final int MAX_REMEMBERED = 1_000;
+    private static final int MAX_CACHED = 1_000;
     private static final long SHORTEST_REUSE = Duration.ofMillis(100).toNanos();
 
-    /** A finding is reused for so many times as long as the scan took: scans take at most 5 % of the time. */
+    /** A finding is reused for 20 times the duration of its scan: scans take at most 5 % of the time. */
     private static final int REUSE_PER_COST = 20;
 
     private record Finding<T>(T value, long madeAt, long reuse) {}
 
     private final LongSupplier nanoClock;
-    /** The least recently made first. */
+    /** Oldest first. */
     private final Map<Long, Finding<T>> findings = new LinkedHashMap<>();
 
     public HolderScans() {
@@ -35,12 +35,12 @@ public final class HolderScans<T> {
         this.nanoClock = nanoClock;
     }
 
-    /** When a scan begins, for {@link #remember}. */
+    /** The start of a scan, to be passed to {@link #record}. */
     public long begin() {
         return nanoClock.getAsLong();
     }
 
-    /** What the last scan found; empty when a new one is due. */
+    /** The finding of the last scan; empty when a new scan is due. */
     public synchronized Optional<T> recent(Shortfall shortfall) {
         Finding<T> finding = findings.get(shortfall.semaphoreId());
         return finding == null || nanoClock.getAsLong() - finding.madeAt() > finding.reuse()
@@ -48,8 +48,8 @@ public final class HolderScans<T> {
                 : Optional.of(finding.value());
     }
 
-    /** Remembers what a scan of these has found, where they have many holders. */
-    public synchronized void remember(Collection<Shortfall> scanned, long begunAt, Function<Shortfall, T> found) {
+    /** Caches the findings of a scan, for semaphores with many holders. */
+    public synchronized void record(Collection<Shortfall> scanned, long begunAt, Function<Shortfall, T> found) {
         long now = nanoClock.getAsLong();
         long reuse = Math.max(SHORTEST_REUSE, REUSE_PER_COST * (now - begunAt));
         for (Shortfall shortfall : scanned) {
@@ -58,7 +58,7 @@ public final class HolderScans<T> {
                 findings.put(shortfall.semaphoreId(), new Finding<>(found.apply(shortfall), now, reuse));
             }
         }
-        while (findings.size() > MAX_REMEMBERED) {
+        while (findings.size() > MAX_CACHED) {
             findings.remove(findings.keySet().iterator().next());
         }
     }

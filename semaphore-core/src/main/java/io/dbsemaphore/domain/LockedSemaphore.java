@@ -1,13 +1,13 @@
 package io.dbsemaphore.domain;
 
 /**
- * The row of a semaphore, locked by this transaction.
+ * The row of a semaphore that the current transaction has locked.
  *
- * @param fence the highest fencing token that was handed out
+ * @param fence the highest fencing token granted so far
  */
 public record LockedSemaphore(long id, String name, int capacity, long fence) {
 
-    /** Whether nobody can acquire, whatever is held. */
+    /** Whether the semaphore is paused, so that nothing can be acquired. */
     boolean isPaused() {
         return capacity == 0;
     }

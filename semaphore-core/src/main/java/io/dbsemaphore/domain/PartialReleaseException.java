@@ -1,6 +1,6 @@
 package io.dbsemaphore.domain;
 
-/** Of requests that were to be released together one was not held: which one, each finds out by itself. */
+/** One of several requests that were to be released together is no longer held. Releasing each by itself shows which. */
 public final class PartialReleaseException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.domain;
 
-/** The one way a request and its permits go: acquired, then released, never back. */
+/** The state of a request and its permits. The only transition is from acquired to released. */
 public enum PermitState {
     ACQUIRED,
     RELEASED

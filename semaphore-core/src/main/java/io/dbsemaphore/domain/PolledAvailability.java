@@ -1,19 +1,20 @@
 package io.dbsemaphore.domain;
 
 /**
- * What is free of a semaphore, read without a lock.
+ * The availability of a semaphore, read without a lock.
  *
  * @param capacity its capacity; 0 when paused
- * @param held how many permits are held
- * @param free how many permits are free; none and fewer where less than nothing is, or it is held exclusively
- * @param fence its fence; 0 where the semaphore has been deleted
+ * @param held the number of held permits
+ * @param available the number of available permits; 0 if it is held exclusively, negative if more is held than a lowered
+ *     capacity
+ * @param fence its fence; 0 if the semaphore has been deleted
  */
-public record PolledAvailability(int capacity, long held, long free, long fence) {
+public record PolledAvailability(int capacity, long held, long available, long fence) {
 
-    /** Deleted: whoever waits for it is to be told. */
+    /** The semaphore has been deleted. The availability is unbounded, so that waiters try again and are rejected. */
     public static final PolledAvailability DELETED = new PolledAvailability(0, 0, Long.MAX_VALUE / 2, 0);
 
-    /** Whether there is no such semaphore any more. */
+    /** Whether the semaphore has been deleted. */
     public boolean isDeleted() {
         return equals(DELETED);
     }

@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What one acquire takes back: as much as it needs and a little more for those that come next, and never more than a
- * transaction can do quickly. The sweep does the rest.
+ * What one acquire has reclaimed: as much as it needs and some more for the next acquires, but never more than a short
+ * transaction can. The sweep reclaims the rest.
  */
 public final class ReclaimProgress {
 
     private static final int SPARE = 100;
-    private static final int MOST = 500;
+    private static final int MAX_EXAMINED = 500;
 
     private final Collection<Shortfall> shortfalls;
     private final Map<String, Long> reclaimedPermits = new HashMap<>();
@@ -30,26 +30,26 @@ public final class ReclaimProgress {
         return released;
     }
 
-    /** The semaphores that still have too few free permits; none when this transaction has done enough. */
+    /** The semaphores that still have too few permits available; empty once the transaction has reached its limit. */
     public List<Shortfall> stillShort() {
-        return examined.size() >= MOST
+        return examined.size() >= MAX_EXAMINED
                 ? List.of()
                 : shortfalls.stream()
                         .filter(shortfall -> reclaimedPermits.getOrDefault(shortfall.name(), 0L) < shortfall.permits())
                         .toList();
     }
 
-    /** How many of the candidates are tried next: a request holds one permit at least. */
+    /** The number of candidates to examine next. Each request holds at least one permit. */
     public int next() {
         long permits = stillShort().stream()
                 .mapToLong(shortfall -> shortfall.permits() - reclaimedPermits.getOrDefault(shortfall.name(), 0L))
                 .sum();
-        return (int) Math.min(permits + SPARE, MOST - examined.size());
+        return (int) Math.min(permits + SPARE, MAX_EXAMINED - examined.size());
     }
 
-    /** How many candidates may be tried yet. */
+    /** The number of candidates that may still be examined. */
     public int limit() {
-        return Math.max(1, MOST - examined.size());
+        return Math.max(1, MAX_EXAMINED - examined.size());
     }
 
     public boolean isNew(Long candidate) {

@@ -2,7 +2,7 @@ package io.dbsemaphore.domain;
 
 import java.time.Instant;
 
-/** Why a held request may be taken back without its holder. */
+/** Why a held request may be reclaimed without its holder. */
 public sealed interface ReclaimReason {
 
     /** Its time to live has passed. */
@@ -11,13 +11,13 @@ public sealed interface ReclaimReason {
     /** The JVM that kept it alive is gone. */
     record InstanceGone() implements ReclaimReason {}
 
-    /** It has no time to live, and was neither acquired nor renewed for so long. */
+    /** It has no time to live, and has been neither acquired nor renewed for this long. */
     record Stale(long staleAfterMillis) implements ReclaimReason {}
 
     /**
      * Its owner was found dead.
      *
-     * @param since when that was first found, by the database's clock; what it acquired or renewed later is not meant
+     * @param since when that was first found, by the database's clock; requests acquired or renewed later are not reclaimed
      */
     record OwnerDead(String owner, Instant since) implements ReclaimReason {}
 }

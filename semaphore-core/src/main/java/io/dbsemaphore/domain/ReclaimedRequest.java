@@ -6,8 +6,8 @@ import java.util.Optional;
 /**
  * A request that was released because its holder is gone.
  *
- * @param permits how many of each semaphore it held
- * @param deadInstance the instance that kept it alive, where that is the reason
+ * @param permits the number of permits that it held, by semaphore
+ * @param deadInstance the dead instance that kept it alive; empty if it was reclaimed for another reason
  */
 public record ReclaimedRequest(String externalId, Map<String, Integer> permits, Optional<DeadInstance> deadInstance) {
 

@@ -1,12 +1,12 @@
 package io.dbsemaphore.domain;
 
 /**
- * What a transaction leaves of a semaphore whose row it has locked.
+ * The availability of a semaphore after a transaction that has locked its row.
  *
  * @param capacity its capacity; 0 when paused
- * @param held how many permits are held
- * @param free how many permits are free; none while it is held exclusively
- * @param fenceBefore the fence that the transaction found
- * @param fence the fence that it leaves
+ * @param held the number of held permits
+ * @param available the number of available permits; 0 while it is held exclusively
+ * @param fenceBefore the fence before the transaction
+ * @param fence the fence after the transaction
  */
-public record RemainingAvailability(int capacity, long held, long free, long fenceBefore, long fence) {}
+public record RemainingAvailability(int capacity, long held, long available, long fenceBefore, long fence) {}

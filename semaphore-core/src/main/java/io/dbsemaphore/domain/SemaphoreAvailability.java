@@ -3,7 +3,7 @@ package io.dbsemaphore.domain;
 import io.dbsemaphore.PermitShortage;
 import java.util.Optional;
 
-/** What is free of one locked semaphore while the orders of a batch are decided one after the other. */
+/** What is available of one locked semaphore while the acquires of a batch are decided one after the other. */
 public final class SemaphoreAvailability {
 
     private final LockedSemaphore semaphore;
@@ -31,15 +31,15 @@ public final class SemaphoreAvailability {
         return before;
     }
 
-    /** Whether the order asks for more than there will ever be. A paused semaphore may be waited for. */
+    /** Whether the count exceeds the capacity, so that waiting is pointless. A paused semaphore may be waited for. */
     boolean isExceededBy(int count) {
         return !semaphore.isPaused() && count > semaphore.capacity();
     }
 
     /**
-     * Whether there is room.
+     * Whether enough permits are available.
      *
-     * @param demandAhead what those wait for who came earlier
+     * @param demandAhead the number of permits that callers ahead wait for
      */
     boolean fits(int count, boolean exclusive, long demandAhead) {
         if (semaphore.isPaused() || heldExclusively || reserved) {
@@ -48,22 +48,22 @@ public final class SemaphoreAvailability {
         return exclusive ? held == 0 && demandAhead == 0 : held + demandAhead + count <= semaphore.capacity();
     }
 
-    /** How many permits are held, those of the batch among them. */
+    /** The number of held permits, including those granted to this batch. */
     long held() {
         return held;
     }
 
-    /** How many permits are free; none while it is held exclusively. */
-    long free() {
+    /** The number of available permits; 0 while the semaphore is held exclusively. */
+    long available() {
         return heldExclusively ? 0 : Math.max(0, semaphore.capacity() - held);
     }
 
-    /** The highest token that was handed out before this transaction. */
+    /** The highest token granted before this transaction. */
     long fence() {
         return semaphore.fence();
     }
 
-    /** What is free is kept for somebody who came earlier. */
+    /** Reserves what is available for an earlier acquire: no further acquire of this batch gets any of it. */
     void reserve() {
         reserved = true;
     }
@@ -73,7 +73,7 @@ public final class SemaphoreAvailability {
         return before.held() > 0 ? before.lowestToken() : semaphore.fence() + 1;
     }
 
-    /** Takes what an order asks for, and returns the number of permits that it is. */
+    /** Takes the permits that an acquire asks for, and returns their number. */
     int take(int count, boolean exclusive) {
         if (!fits(count, exclusive, 0)) {
             throw new IllegalStateException("Semaphore '%s' would be over capacity: %d of %d held, %d more"
@@ -97,7 +97,7 @@ public final class SemaphoreAvailability {
                 held,
                 countOf(count, exclusive),
                 Optional.empty(),
-                reserved ? free() : Math.min(free(), demandAhead));
+                reserved ? available() : Math.min(available(), demandAhead));
     }
 
     private int countOf(int count, boolean exclusive) {

@@ -1,22 +1,23 @@
 package io.dbsemaphore.domain;
 
 /**
- * A semaphore that has too few free permits for the orders of a batch.
+ * A semaphore with too few permits available for the acquires of a batch.
  *
- * @param permits how many the refused orders ask for together, and how many are held above a lowered capacity
- * @param held how many are held
+ * @param permits the number of permits that the refused acquires ask for together, plus the number held above a lowered
+ *     capacity
+ * @param held the number of held permits
  */
 public record Shortfall(long semaphoreId, String name, long permits, long held) {
 
-    /** Up to so many holders are read one by one each time; that costs no more than the acquire itself. */
+    /** Scanning up to this many holders costs no more than the acquire itself, so that the finding is not cached. */
     private static final int FEW = 200;
 
-    /** The same semaphore when one more order asks for so many. */
+    /** This shortfall plus the permits of one more refused acquire. */
     Shortfall plus(int requested) {
         return new Shortfall(semaphoreId, name, permits + requested, held);
     }
 
-    /** Whether reading each holder would take noticeably longer than the acquire itself. */
+    /** Whether scanning all holders takes noticeably longer than the acquire itself. */
     boolean hasManyHolders() {
         return held > FEW;
     }

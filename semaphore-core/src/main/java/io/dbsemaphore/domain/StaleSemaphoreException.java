@@ -1,6 +1,6 @@
 package io.dbsemaphore.domain;
 
-/** A semaphore was deleted, and perhaps made again, since its id was remembered: the transaction must begin anew. */
+/** A semaphore was deleted, and perhaps created again, after its id was cached. The transaction must be repeated. */
 public final class StaleSemaphoreException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

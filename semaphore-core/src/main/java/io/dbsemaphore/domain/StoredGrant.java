@@ -11,10 +11,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A held grant as the database has it.
+ * A held grant as stored in the database.
  *
- * @param requestId the key of its request
- * @param permits in the order of their keys
+ * @param requestId the id of its request
+ * @param permits in the order of their ids
  * @param ttl null when held until released
  * @param acquiredAt the database's clock
  * @param expiresAt the database's clock; null when held until released
@@ -30,7 +30,7 @@ public record StoredGrant(
         @Nullable Instant expiresAt,
         Instant readAt) {
 
-    /** What a grant holds of one semaphore. */
+    /** The permits that a grant holds of one semaphore. */
     public record StoredPermit(long id, String name, int count, long token) {}
 
     /** Copies the permits. */
@@ -38,24 +38,26 @@ public record StoredGrant(
         permits = List.copyOf(permits);
     }
 
-    /** How many permits of each semaphore. */
+    /** The number of permits, by semaphore. */
     public Map<String, Integer> counts() {
         Map<String, Integer> counts = new HashMap<>();
         permits.forEach(permit -> counts.put(permit.name(), permit.count()));
         return counts;
     }
 
-    /** How long it lasted still when it was read; negative when it had expired, empty when held until released. */
+    /**
+     * The remaining time to live when the grant was read; negative if it had expired, empty if it is held until released.
+     */
     public Optional<Duration> remaining() {
         return expiresAt == null ? Optional.empty() : Optional.of(Duration.between(readAt, expiresAt));
     }
 
-    /** The other way round. */
+    /** Converts an instant to a timestamp as the tables store it, in UTC without a zone. */
     public static LocalDateTime utc(Instant instant) {
         return LocalDateTime.ofInstant(instant, ZoneOffset.UTC);
     }
 
-    /** All timestamps of the tables are UTC, without saying so. */
+    /** Converts a timestamp of the tables, which is in UTC without a zone, to an instant. */
     public static Instant instant(LocalDateTime utc) {
         return utc.toInstant(ZoneOffset.UTC);
     }

@@ -8,9 +8,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Primary keys that are assigned in the JVM: 41 bits of milliseconds, then 22 bits that begin at random in each
- * millisecond. New rows go to the end of the table, and inserts need no round trip for a key. Two JVMs may rarely come
- * upon the same one; the primary key refuses the second, and that transaction is tried again with others.
+ * Primary keys that are assigned in the JVM: 41 bits of milliseconds, then 22 bits that start at a random value in each
+ * millisecond. New rows are appended to the primary key's index, and an insert needs no round trip to obtain a key. Two
+ * JVMs may rarely generate the same id; the second insert violates the primary key, and its transaction is repeated with
+ * new ids.
  *
  * <p>After Twitter's Snowflake, without the assignment of node numbers.
  */
@@ -21,7 +22,7 @@ public final class TimeOrderedIds {
 
     private final AtomicLong last = new AtomicLong();
 
-    /** The next id; higher than all this object gave before, even if the JVM's clock goes back. */
+    /** Returns the next id, which is higher than all previous ids of this object, even if the JVM's clock goes back. */
     public long next() {
         long candidate = (System.currentTimeMillis() - EPOCH) << RANDOM_BITS
                 | ThreadLocalRandom.current().nextLong(1L << RANDOM_BITS);
@@ -29,8 +30,8 @@ public final class TimeOrderedIds {
     }
 
     /**
-     * A key above which no row is as old as the given age, with a day to spare for clocks of JVMs that differ from the
-     * database's.
+     * Returns an id above which no row is as old as the given age, with a margin of a day for JVM clocks that differ from
+     * the database's.
      */
     public static long upperBound(LocalDateTime now, Duration age) {
         long millis = now.minus(age).plusDays(1).toInstant(ZoneOffset.UTC).toEpochMilli();

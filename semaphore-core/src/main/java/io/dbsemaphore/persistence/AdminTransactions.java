@@ -13,7 +13,10 @@ import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.List;
 import java.util.Optional;
 
-/** What operators do, each a transaction of its own. A change of a semaphore locks its row, as a grant does. */
+/**
+ * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
+ * does.
+ */
 public final class AdminTransactions {
 
     private final ShortTransaction transaction;
@@ -47,7 +50,7 @@ public final class AdminTransactions {
     /**
      * Creates a semaphore; false if it exists.
      *
-     * @throws RuntimeException for a duplicate key when somebody else creates it at the same time; try again
+     * @throws RuntimeException for a duplicate key if another transaction creates it at the same time; retry
      */
     public boolean create(String name, int capacity) {
         return transaction.execute(() -> {
@@ -59,11 +62,11 @@ public final class AdminTransactions {
     }
 
     /**
-     * Creates a semaphore on first use, as a pattern says; false if it exists.
+     * Creates a semaphore on first use with the capacity of its pattern; false if it exists.
      *
-     * @param maxOfPatterns how many semaphores patterns may make in all
-     * @param guard the name of a semaphore under whose row lock they are counted
-     * @throws PatternLimitExceededException when there are as many already
+     * @param maxOfPatterns the maximum number of semaphores created by patterns
+     * @param guard the name of the semaphore whose row is locked while they are counted
+     * @throws PatternLimitExceededException if that number is reached
      */
     public boolean createOfPattern(String name, int capacity, String pattern, long maxOfPatterns, String guard) {
         return transaction.execute(() -> {
@@ -81,8 +84,8 @@ public final class AdminTransactions {
     }
 
     /**
-     * Takes a request from its holder and leaves the audit of it, one row for each semaphore, at once; empty when another
-     * transaction has locked it or its permits, which is not waited for.
+     * Releases a request without its holder, and inserts one audit row for each semaphore in the same transaction. Empty if
+     * another transaction has locked the request or its permits; it does not wait for that lock.
      */
     public Optional<ReleaseOutcome> forceRelease(String externalId, String releasedBy, String reason) {
         return transaction.execute(() -> {
@@ -116,7 +119,7 @@ public final class AdminTransactions {
         });
     }
 
-    /** Changes a capacity and leaves the audit; nothing when it is that already. */
+    /** Changes a capacity and inserts the audit row; does nothing if the capacity is unchanged. */
     public void setCapacity(String name, int capacity, String changedBy, String reason) {
         transaction.execute(() -> {
             Semaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
@@ -128,7 +131,7 @@ public final class AdminTransactions {
         });
     }
 
-    /** Deletes a semaphore of which nothing is held; false if it does not exist. */
+    /** Deletes a semaphore of which no permit is held; false if it does not exist. */
     public boolean delete(String name) {
         return transaction.execute(() -> {
             Optional<Semaphore> semaphore = lock(name);
@@ -146,19 +149,19 @@ public final class AdminTransactions {
         });
     }
 
-    /** One semaphore as it stands. */
+    /** The status of one semaphore. */
     public Optional<SemaphoreStatus> find(String name) {
         return transaction.execute(() -> reports.findStatus(name).map(SemaphoreReports.Status::toContract));
     }
 
-    /** All semaphores as they stand, by name. */
+    /** The status of all semaphores, sorted by name. */
     public List<SemaphoreStatus> list() {
         return transaction.execute(() -> reports.findStatuses().stream()
                 .map(SemaphoreReports.Status::toContract)
                 .toList());
     }
 
-    /** Who holds permits. */
+    /** The holders of a semaphore's permits. */
     public List<PermitHolder> holders(String name) {
         return transaction.execute(() -> {
             long id = semaphores.findIds(List.of(name)).stream()
@@ -178,7 +181,9 @@ public final class AdminTransactions {
                 .toList());
     }
 
-    /** Reads from each table, and writes to no row of one, so that what is missing or read-only is found at once. */
+    /**
+     * Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server.
+     */
     public void touchTables() {
         transaction.execute(() -> {
             reports.findStatus("");
@@ -190,7 +195,7 @@ public final class AdminTransactions {
         });
     }
 
-    /** By the name in the database, not by what is remembered: an operator may have made it a moment ago. */
+    /** Looks the name up in the database, not in the cache: the semaphore may have been created a moment ago. */
     private Optional<Semaphore> lock(String name) {
         return semaphores.findIds(List.of(name)).stream().findFirst().flatMap(found -> semaphores.lockById(found.id()));
     }

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.springframework.data.domain.Limit;
 
-/** How full semaphores are, for those who wait: read without a lock, for all of them at once. */
+/** Reads the availability of semaphores for waiting callers: without a lock, and for all semaphores in one statement. */
 public final class AvailabilityTransactions {
 
     private final ShortTransaction transaction;
@@ -35,28 +35,28 @@ public final class AvailabilityTransactions {
         this.suspectInstances = suspectInstances;
     }
 
-    /** What is free of each, by name. */
-    public Map<String, PolledAvailability> findFree(Collection<String> names) {
+    /** The availability of each semaphore, by name. */
+    public Map<String, PolledAvailability> findAvailable(Collection<String> names) {
         return transaction.execute(() -> {
-            Map<String, PolledAvailability> free = new HashMap<>();
+            Map<String, PolledAvailability> available = new HashMap<>();
             Set<Long> ids = idsOf(names);
-            List<SemaphoreRepository.Level> availabilityTransactions =
-                    ids.isEmpty() ? List.of() : semaphores.findLevels(ids);
-            availabilityTransactions.forEach(level -> free.put(
-                    level.name(),
+            List<SemaphoreRepository.Availability> polled =
+                    ids.isEmpty() ? List.of() : semaphores.findAvailabilities(ids);
+            polled.forEach(each -> available.put(
+                    each.name(),
                     new PolledAvailability(
-                            level.capacity(),
-                            level.held(),
-                            level.exclusive() > 0 ? 0 : level.capacity() - level.held(),
-                            level.fence())));
-            names.forEach(name -> free.putIfAbsent(name, PolledAvailability.DELETED));
-            return free;
+                            each.capacity(),
+                            each.held(),
+                            each.exclusive() > 0 ? 0 : each.capacity() - each.held(),
+                            each.fence())));
+            names.forEach(name -> available.putIfAbsent(name, PolledAvailability.DELETED));
+            return available;
         });
     }
 
     /**
-     * Raises the fences of those of these semaphores whose rows nobody else has locked, so that other JVMs see that
-     * something has happened.
+     * Raises the fences of the semaphores whose rows are not locked by another transaction, so that other JVMs notice a
+     * change.
      *
      * @return the fences by name
      */
@@ -65,7 +65,7 @@ public final class AvailabilityTransactions {
             Map<String, Long> fences = new HashMap<>();
             Set<Long> ids = idsOf(names);
             if (!ids.isEmpty()) {
-                semaphores.lockFree(ids).stream()
+                semaphores.lockSkipLocked(ids).stream()
                         .map(Semaphore::toLocked)
                         .forEach(semaphore -> fences.put(semaphore.name(), semaphore.fence() + by));
                 if (!fences.isEmpty()) {
@@ -76,8 +76,8 @@ public final class AvailabilityTransactions {
         });
     }
 
-    /** Whether something of these may be taken back from somebody who is gone. */
-    public boolean isSomethingOrphaned(Collection<String> names) {
+    /** Whether permits of these semaphores may be reclaimed, because they have expired or their instance is dead. */
+    public boolean isReclaimable(Collection<String> names) {
         return transaction.execute(() -> {
             Set<Long> ids = idsOf(names);
             return !ids.isEmpty()

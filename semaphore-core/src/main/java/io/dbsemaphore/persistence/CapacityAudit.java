@@ -7,7 +7,7 @@ import jakarta.persistence.Table;
 import java.time.LocalDateTime;
 import org.jspecify.annotations.Nullable;
 
-/** The audit of what operators did to a semaphore. It knows the semaphore by name, and outlives it. */
+/** The audit of capacity changes and forced releases. A row refers to its semaphore by name, and outlives it. */
 @Entity
 @Table(name = "capacity_change")
 class CapacityAudit {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** When the first of the held permits of a semaphore expires, for callers that are refused. */
+/** Finds when the first of the held permits of a semaphore expires, which a refusal reports. */
 final class EarliestExpiries {
 
     private final PermitRequestRepository requests;
@@ -20,7 +20,10 @@ final class EarliestExpiries {
         this.requests = requests;
     }
 
-    /** The earliest expiry of each, by id; none where nothing held expires. Where many hold, it may be somewhat old. */
+    /**
+     * The earliest expiry of each semaphore, by id; no entry if nothing held expires. For semaphores with many holders, the
+     * value may come from the cache.
+     */
     Map<Long, Instant> of(Collection<Shortfall> shortfalls) {
         Map<Long, Instant> expiries = new HashMap<>();
         List<Shortfall> unknown = shortfalls.stream()
@@ -38,7 +41,7 @@ final class EarliestExpiries {
                     expiries.put(earliest.semaphoreId(), StoredGrant.instant(earliest.at()));
                 }
             });
-            scans.remember(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
+            scans.record(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
         }
         return expiries;
     }

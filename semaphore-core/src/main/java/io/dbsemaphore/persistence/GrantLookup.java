@@ -7,7 +7,7 @@ import jakarta.persistence.EntityManager;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads a grant as the database has it. */
+/** Reads grants from the database. */
 final class GrantLookup {
 
     private final EntityManager entityManager;
@@ -20,7 +20,7 @@ final class GrantLookup {
         this.permits = permits;
     }
 
-    /** The held grant of this external id. Within a transaction. */
+    /** The held grant with this external id. Requires an open transaction. */
     Optional<StoredGrant> findHeld(String externalId) {
         return requests.findByExternalIds(List.of(externalId)).stream()
                 .filter(found -> found.request().isAcquired())
@@ -28,7 +28,7 @@ final class GrantLookup {
                 .map(this::complete);
     }
 
-    /** The grant of a request that was changed in this transaction, read anew. */
+    /** Reads the grant of a request again that was changed in this transaction. */
     StoredGrant reload(long requestId) {
         entityManager.clear(); // a bulk update does not reach an entity that was loaded before
         return complete(requests.findByIds(List.of(requestId)).get(0));

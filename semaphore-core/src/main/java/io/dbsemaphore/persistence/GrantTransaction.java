@@ -34,21 +34,22 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionStatus;
 
 /**
- * The transaction that grants: it decides any number of acquires.
+ * The transaction that decides a batch of acquires.
  *
  * <ol>
- *   <li>What callers have released meanwhile is released, so that others can have it.
- *   <li>Acquires whose external id is known already are answered with what is there.
- *   <li>The rows of the semaphores are locked: one id per statement, in ascending order, where a lock is waited for; then
- *       the others, all in one statement that skips what is locked. Acquires that name a skipped row are postponed.
- *   <li>The held permits are summed in a statement of its own, by the same round trip where the driver can.
- *   <li>Each acquire is decided, one after the other. Where too few permits are available, what has expired is reclaimed
+ *   <li>Piggy-backed releases are executed, so that their permits are available to the acquires.
+ *   <li>Acquires whose external id exists are settled with the existing request.
+ *   <li>The semaphore rows are locked: those that are waited for by one statement each, in ascending order of ids; then the
+ *       others, in one statement that skips locked rows. Acquires that name a skipped row are postponed.
+ *   <li>The held permits are summed in a separate statement, in the same round trip if the driver pipelines.
+ *   <li>The acquires are decided one after the other. If too few permits are available, expired permits are reclaimed
  *       first.
- *   <li>The fences are raised, requests and permits inserted, and all is committed, by one round trip where the driver can.
+ *   <li>The fences are raised, the requests and permits are inserted, and the transaction is committed, in one round trip
+ *       if the driver pipelines.
  * </ol>
  *
- * Whoever grants holds the lock of the row, so no two transactions see the same permits available. A release needs no such
- * lock, since it only makes more available.
+ * A grant holds the row lock until it commits, so that no two transactions see the same permits available. A release needs
+ * no such lock, since it only increases availability.
  */
 public final class GrantTransaction {
 
@@ -87,12 +88,12 @@ public final class GrantTransaction {
     }
 
     /**
-     * Grants or refuses the acquires, each with an outcome of its own, in their order. On a thread that has no transaction of
-     * the host.
+     * Decides the acquires of a batch, in order, each with an outcome of its own. Must be called on a thread without a
+     * transaction of the host.
      *
-     * @param source the batch, asked for once there is a connection
-     * @throws PartialReleaseException when one of the releases is the reason; nothing was done
-     * @throws RuntimeException when the transaction failed as a whole: nothing was done, unless it is a
+     * @param source supplies the batch; called after a connection has been obtained
+     * @throws PartialReleaseException if a piggy-backed release failed; nothing was changed
+     * @throws RuntimeException if the transaction failed as a whole; nothing was changed, unless it is a
      *     {@link CommitOutcomeUnknownException}
      */
     public BatchResult grant(Supplier<GrantBatch> source) {
@@ -103,7 +104,7 @@ public final class GrantTransaction {
             try {
                 result = decide(batch, releases.queue(batch.releases()));
             } catch (RuntimeException failure) {
-                result = decide(batch, releases.queueFree(batch.releases(), failure));
+                result = decide(batch, releases.queueSkipLocked(batch.releases(), failure));
             }
         } catch (RuntimeException | Error failure) {
             throw transaction.rollBack(status, failure);
@@ -116,7 +117,9 @@ public final class GrantTransaction {
         BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
         repeatedCommands.settle(outcomes);
         RowLocks locks = lock(outcomes, batch.awaited());
-        repeatedCommands.settle(outcomes); // while it waited for the lock, the same acquire may have been granted
+        repeatedCommands.settle(
+                outcomes); // an acquire with the same external id may have been granted while this transaction waited
+        // for the lock
         Map<String, SemaphoreAvailability> availabilities = availabilities(locks, permits.sumHeld(locks.ids()));
         Set<Long> released = release.released();
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
@@ -133,13 +136,14 @@ public final class GrantTransaction {
         return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released);
     }
 
-    /** Locks what the open acquires name: now, or by the next round trip. */
+    /** Locks the rows of the open acquires: immediately, or in the next round trip. */
     private RowLocks lock(BatchOutcomes outcomes, Set<String> awaited) {
         Map<String, Long> known = settleUnknown(outcomes);
         SortedMap<Long, String> waited = new TreeMap<>();
-        SortedMap<Long, String> free = new TreeMap<>();
-        outcomes.openNames().forEach(name -> (awaited.contains(name) ? waited : free).put(idOf(known, name), name));
-        RowLocks locks = new RowLocks(semaphores, waited, free);
+        SortedMap<Long, String> skippable = new TreeMap<>();
+        outcomes.openNames()
+                .forEach(name -> (awaited.contains(name) ? waited : skippable).put(idOf(known, name), name));
+        RowLocks locks = new RowLocks(semaphores, waited, skippable);
         if (semaphores.areOneRoundTrip()) {
             locks.queueLocks();
         } else {
@@ -167,7 +171,7 @@ public final class GrantTransaction {
         return id;
     }
 
-    /** What is available of the semaphores that are locked, by name. */
+    /** The availability of the locked semaphores, by name. */
     private Map<String, SemaphoreAvailability> availabilities(RowLocks locks, Map<Long, HeldSum> sums) {
         locks.firstMissing().ifPresent(missing -> {
             directory.forget(missing.getKey());
@@ -184,7 +188,7 @@ public final class GrantTransaction {
         return availabilities;
     }
 
-    /** An order that names what somebody else has locked is left for another transaction. */
+    /** Postpones an acquire that names a row that another transaction has locked. */
     private static @Nullable GrantOutcome postponed(AcquireState acquire, Set<String> locked) {
         return acquire.command().permits().keySet().stream()
                 .filter(name -> !locked.contains(name))
@@ -222,8 +226,8 @@ public final class GrantTransaction {
             requestRows.add(request);
             outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
         }
-        requestRows.sort(
-                Comparator.comparing(PermitRequest::externalId)); // two batches that insert in two orders deadlock
+        requestRows.sort(Comparator.comparing(
+                PermitRequest::externalId)); // batches that insert in different orders would deadlock
         requests.insertAll(requestRows);
         permits.insertAll(permitRows);
         return outcomes;
@@ -233,8 +237,8 @@ public final class GrantTransaction {
         if (!decision.hasRefusals()) {
             return Map.of();
         }
-        boolean isTold = decision.refusals().keySet().stream().anyMatch(acquire -> !acquire.isWillingToWait());
-        Map<Long, Instant> expiries = isTold ? earliestExpiries.of(decision.shortfalls()) : Map.of();
+        boolean reportsExpiry = decision.refusals().keySet().stream().anyMatch(acquire -> !acquire.isWillingToWait());
+        Map<Long, Instant> expiries = reportsExpiry ? earliestExpiries.of(decision.shortfalls()) : Map.of();
         Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
         decision.refusals().forEach((acquire, shortages) -> {
             List<PermitShortage> described = shortages.stream()

@@ -31,18 +31,18 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
     /**
      * An instance whose heartbeat is overdue.
      *
-     * @param expiresAt since when; null, as are owner and heartbeat, when it is not registered at all
-     * @param now the database's clock when that was read
+     * @param expiresAt when its lease expired; null, like owner and heartbeat, if it is not registered
+     * @param now the database's clock when the row was read
      */
-    record Silent(
+    record Suspect(
             long instance,
             @Nullable LocalDateTime expiresAt,
             @Nullable String owner,
             @Nullable LocalDateTime heartbeatAt,
             LocalDateTime now) {
 
-        /** Whether there was no heartbeat between these two readings. */
-        boolean isSameSilence(Silent other) {
+        /** Whether there was no heartbeat between these two reads. */
+        boolean isUnchanged(Suspect other) {
             return instance == other.instance && Objects.equals(expiresAt, other.expiresAt);
         }
 
@@ -54,24 +54,24 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
         }
     }
 
-    /** Instances that hold something and have not been heard of in time. */
+    /** The instances that hold permits and whose heartbeat is overdue. */
     @Query("""
-            select distinct new io.dbsemaphore.persistence.InstanceRepository$Silent(
+            select distinct new io.dbsemaphore.persistence.InstanceRepository$Suspect(
                 r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
             from PermitRequest r left join SemaphoreInstance i on i.id = r.instance
             where r.state = ACQUIRED and r.instance is not null and (i.id is null or i.expiresAt <= utc_now())""")
-    List<Silent> findSuspectHolders();
+    List<Suspect> findSuspectHolders();
 
-    /** Such instances among those that hold permits of these semaphores. */
+    /** The instances that hold permits of these semaphores and whose heartbeat is overdue. */
     @Query("""
-            select distinct new io.dbsemaphore.persistence.InstanceRepository$Silent(
+            select distinct new io.dbsemaphore.persistence.InstanceRepository$Suspect(
                 r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.instance is not null
               and (i.id is null or i.expiresAt <= utc_now())""")
-    List<Silent> findSuspectHolders(Collection<Long> semaphoreIds);
+    List<Suspect> findSuspectHolders(Collection<Long> semaphoreIds);
 
-    /** Instances that were not heard of for a long time and hold nothing; read without a lock. */
+    /** The instances that hold nothing and whose lease expired long ago; read without a lock. */
     @Query("""
             select i.id from SemaphoreInstance i
             where i.expiresAt <= utc_plus_millis(:minusMillis)

@@ -3,7 +3,7 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 
-/** The heartbeat of this JVM. */
+/** Maintains the heartbeat of this JVM. */
 public final class InstanceTransactions {
 
     private final ShortTransaction transaction;
@@ -14,7 +14,7 @@ public final class InstanceTransactions {
         this.instances = instances;
     }
 
-    /** Says that the instance lives, for at least as long as the timeout; registers it where it is not known. */
+    /** Extends the lease of the instance by the timeout; registers the instance if it is unknown. */
     public void heartbeat(long id, String owner, Duration timeout) {
         transaction.execute(() -> {
             if (instances.heartbeat(id, timeout.toMillis()) == 0) {
@@ -24,7 +24,7 @@ public final class InstanceTransactions {
         });
     }
 
-    /** Says goodbye. */
+    /** Deregisters the instance. */
     public void remove(long id) {
         transaction.execute(() -> instances.delete(id));
     }

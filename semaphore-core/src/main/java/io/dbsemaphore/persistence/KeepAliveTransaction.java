@@ -10,12 +10,12 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * Renews the grants that this JVM keeps alive, in batches of one transaction each. It never waits for a row: a request that
- * another transaction has locked is left out, so that it delays no other.
+ * Renews the grants that this JVM keeps alive, in batches of one transaction each. It never waits for a row lock: a request
+ * that another transaction has locked is skipped, so that it does not delay the others.
  */
 public final class KeepAliveTransaction {
 
-    /** One statement names so many requests: well below what databases allow, few enough to be parsed quickly. */
+    /** The maximum number of requests per statement: well below the limits of the databases, and quick to parse. */
     private static final int MAX_BATCH = 500;
 
     private final ShortTransaction transaction;
@@ -27,25 +27,25 @@ public final class KeepAliveTransaction {
     }
 
     /**
-     * What became of the requests of one batch. What is neither held nor lost was locked by another transaction.
+     * The outcome of one batch. A request that is neither held nor lost was locked by another transaction.
      *
-     * @param held renewed, or known to be held
+     * @param held renewed, or confirmed to be held
      * @param lost released or expired
      */
     public record Outcome(Set<Long> held, Set<Long> lost) {}
 
     /**
-     * Renews each to now + its own time to live.
+     * Renews each request to now + its own time to live.
      *
-     * @param each hears the outcome of each batch as soon as it is committed
-     * @throws RuntimeException when a batch failed; nothing is known of it and of those after it
+     * @param each called with the outcome of each batch after its commit
+     * @throws RuntimeException if a batch failed; the state of its requests and of all later ones is unknown
      */
     public void renew(Collection<Long> requestIds, Consumer<Outcome> each) {
         batches(requestIds).forEach(batch -> each.accept(renewBatch(batch)));
     }
 
     /**
-     * Finds out which are held still. What is being taken back at this moment is neither held nor lost.
+     * Finds out which requests are still held. A request that is being reclaimed at the moment is neither held nor lost.
      *
      * @param each hears the outcome of each batch as soon as it is committed
      */
@@ -53,12 +53,12 @@ public final class KeepAliveTransaction {
         batches(requestIds).forEach(batch -> each.accept(confirmBatch(batch)));
     }
 
-    /** A renewal, and how many requests it has changed once it is committed. */
+    /** A renewal, and the number of requests that it changed, which is available after the commit. */
     private record Renewal(Set<Long> locked, Result<Integer> changed) {}
 
     private Outcome renewBatch(Set<Long> batch) {
         Renewal renewal = transaction.execute(() -> {
-            Set<Long> locked = requests.lockFree(batch);
+            Set<Long> locked = requests.lockSkipLocked(batch);
             return new Renewal(locked, locked.isEmpty() ? () -> 0 : requests.queueRenewal(locked));
         });
         return renewal.changed().get() == batch.size()
@@ -68,7 +68,7 @@ public final class KeepAliveTransaction {
 
     private Outcome confirmBatch(Set<Long> batch) {
         return transaction.execute(() -> {
-            Set<Long> locked = requests.lockFree(batch);
+            Set<Long> locked = requests.lockSkipLocked(batch);
             if (!locked.isEmpty()) {
                 requests.queueTouch(locked);
             }
@@ -85,7 +85,7 @@ public final class KeepAliveTransaction {
         return new Outcome(held, lost);
     }
 
-    /** By ascending key, in which all transactions lock. */
+    /** In ascending order of ids, the order in which all transactions lock. */
     private static List<Set<Long>> batches(Collection<Long> requestIds) {
         List<Long> ascending = new ArrayList<>(new TreeSet<>(requestIds));
         List<Set<Long>> batches = new ArrayList<>();

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Set;
 import org.springframework.data.domain.Limit;
 
-/** The batches of the maintenance, each a transaction of its own. Candidates are read without a lock. */
+/** The batches of the maintenance tasks, each in a transaction of its own. Candidates are read without a lock. */
 public final class MaintenanceTransactions {
 
-    /** MySQL estimates more than 200 of an IN-list by statistics instead of the index, and then scans the table. */
+    /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int SEMAPHORES_AT_ONCE = 100;
 
-    /** Each is the lock of a semaphore that an acquire may want. */
+    /** Each of them locks a semaphore's row, for which an acquire may wait. */
     private static final int LOCKS_AT_ONCE = 20;
 
     private final ShortTransaction transaction;
@@ -48,15 +48,15 @@ public final class MaintenanceTransactions {
         this.release = release;
     }
 
-    /** Who holds something, and the database's clock when that was asked. */
+    /** The owners that hold permits, and the database's clock when they were read. */
     public record Owners(List<String> names, Instant asOf) {}
 
-    /** The candidates above a key that have expired, in the order of keys. */
+    /** The candidates above an id that have expired, in the order of ids. */
     public List<Long> findExpired(long after, int limit) {
         return transaction.execute(() -> requests.findExpired(after, Limit.of(limit)));
     }
 
-    /** The candidates above a key whose JVM is gone. */
+    /** The candidates above an id whose instance is dead. */
     public List<Long> findOfDeadInstances(long after, int limit) {
         return transaction.execute(() -> {
             Set<Long> dead = suspectInstances.dead(instances.findSuspectHolders());
@@ -64,35 +64,35 @@ public final class MaintenanceTransactions {
         });
     }
 
-    /** The candidates above a key without a time to live that are stale. */
+    /** The candidates above an id without a time to live that are stale. */
     public List<Long> findStale(Duration staleAfter, long after, int limit) {
         return transaction.execute(() -> requests.findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
     }
 
-    /** Who holds something. */
+    /** The owners that hold permits. */
     public Owners findOwners() {
         return transaction.execute(() -> new Owners(requests.findOwners(), StoredGrant.instant(requests.now())));
     }
 
-    /** The candidates above a key of a dead owner. */
+    /** The candidates above an id of a dead owner. */
     public List<Long> findOfOwner(ReclaimReason.OwnerDead dead, long after, int limit) {
         return transaction.execute(
                 () -> requests.findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
     }
 
-    /** Releases those candidates that still are what the reason says, and returns them. */
+    /** Releases the candidates to which the reason still applies, and returns them. */
     public List<ReclaimedRequest> release(List<Long> candidates, ReclaimReason reason) {
         return transaction.execute(() -> release.release(candidates, reason));
     }
 
-    /** Some semaphores above a key, in the order of keys. */
+    /** A page of semaphores above an id, in the order of ids. */
     public List<Long> findSemaphores(long after) {
         return transaction.execute(() -> semaphores.findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
     }
 
     /**
-     * Frees one batch of those permits of the semaphores whose requests are released: there are none, unless somebody
-     * wrote to the tables. Found by way of what is held, which is little, and not among all that was ever released.
+     * Releases one batch of held permits whose requests are released. There are none unless the tables were modified by
+     * other means. The search starts from the held permits, which are few, not from all released requests.
      */
     public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
         return transaction.execute(() -> {
@@ -102,15 +102,15 @@ public final class MaintenanceTransactions {
     }
 
     /**
-     * What one batch of the clean-up did.
+     * The result of one batch of the clean-up.
      *
-     * @param requests how many requests it deleted
-     * @param repairedPermits how many of their permits were held still; those of a semaphore that is deleted, too, which
+     * @param requests the number of requests that it deleted
+     * @param repairedPermits the number of their permits that were still held, including those of deleted semaphores, which
      *     {@link #repairHalfReleased} does not find
      */
     public record CleanUp(int requests, int repairedPermits) {}
 
-    /** Deletes one batch of requests that were released longer ago than the retention, and their permits first. */
+    /** Deletes one batch of requests that were released longer ago than the retention, after their permits. */
     public CleanUp deleteReleased(Duration retention, int limit) {
         return transaction.execute(() -> {
             long upTo = TimeOrderedIds.upperBound(requests.now(), retention);
@@ -132,21 +132,24 @@ public final class MaintenanceTransactions {
         });
     }
 
-    /** Forgets instances that have been silent for long and hold nothing. */
-    public int deleteExpiredInstances(Duration silentFor) {
+    /** Deletes the instances that hold nothing and whose lease expired longer ago than the given duration. */
+    public int deleteExpiredInstances(Duration overdueFor) {
         return transaction.execute(() -> {
-            List<Long> longExpired = instances.findLongExpired(-silentFor.toMillis());
-            return longExpired.isEmpty() ? 0 : instances.deleteLongExpired(longExpired, -silentFor.toMillis());
+            List<Long> longExpired = instances.findLongExpired(-overdueFor.toMillis());
+            return longExpired.isEmpty() ? 0 : instances.deleteLongExpired(longExpired, -overdueFor.toMillis());
         });
     }
 
-    /** Some candidates above a key that a pattern made, of which nothing is held, and that nobody acquired for long. */
+    /**
+     * A page of semaphores above an id that were created by a pattern, of which nothing is held, and which have long been
+     * idle.
+     */
     public List<Long> findIdleOfPatterns(Duration idleFor, long after) {
         return transaction.execute(
                 () -> semaphores.findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));
     }
 
-    /** Deletes those of the candidates that are idle still. */
+    /** Deletes the candidates that are still idle. */
     public int deleteIdleOfPatterns(List<Long> ascending, Duration idleFor) {
         return transaction.execute(() -> {
             int deleted = 0;

@@ -11,8 +11,8 @@ import org.hibernate.annotations.JdbcTypeCode;
 import org.hibernate.type.SqlTypes;
 
 /**
- * What one request holds of one semaphore. Its state is that of its request, kept here too so that the permits held of a
- * semaphore are summed from one index.
+ * The permits that one request holds of one semaphore. The state duplicates that of the request, so that the held permits
+ * of a semaphore can be summed from one index.
  */
 @Entity
 @Table(name = "permit")
@@ -31,7 +31,7 @@ class Permit {
     @Column(name = "count", nullable = false, updatable = false)
     private int count;
 
-    /** 1 when nobody else may hold a permit beside it, 0 otherwise; a number, so that it can be summed. */
+    /** 1 if it excludes all other permits, otherwise 0; a number, so that it can be aggregated. */
     @Column(name = "exclusive", nullable = false, updatable = false)
     private int exclusive;
 

@@ -23,17 +23,17 @@ interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
             order by p.id""")
     List<NamedPermit> findByRequests(Collection<Long> requestIds);
 
-    /** Follows the release of their request, in the same transaction. */
+    /** Releases the permits of a request, in the transaction that releases the request. */
     @Modifying
     @Query("update Permit p set p.state = RELEASED where p.requestId = :requestId and p.state = ACQUIRED")
     int releaseByRequest(long requestId);
 
-    /** Which request each held permit of these requests belongs to; read without a lock. */
+    /** The held permits of these requests, each with its request; read without a lock. */
     @Query("select new io.dbsemaphore.persistence.PermitRepository$Owned(p.id, p.requestId)"
             + " from Permit p where p.requestId in :requestIds and p.state = ACQUIRED")
     List<Owned> findHeld(Collection<Long> requestIds);
 
-    /** Those of the requests that hold permits of these semaphores; read without a lock. */
+    /** The requests, among those given, that hold permits of these semaphores; read without a lock. */
     @Query("select p.requestId from Permit p"
             + " where p.requestId in :requestIds and p.semaphoreId in :semaphoreIds and p.state = ACQUIRED")
     List<Long> findRequestsHolding(Collection<Long> requestIds, Collection<Long> semaphoreIds);
@@ -41,18 +41,18 @@ interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
     /** A permit and its request. */
     record Owned(long id, long requestId) {}
 
-    /** Locks those of the held permits of these requests that nobody else has locked. */
+    /** Locks the held permits of these requests that no other transaction has locked. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = PermitRequestRepository.SKIP_LOCKED))
     @Query("select p from Permit p where p.requestId in :requestIds and p.state = ACQUIRED order by p.id")
     List<Permit> lockHeld(Collection<Long> requestIds);
 
-    /** Follows the release of these requests, in the same transaction. */
+    /** Releases the permits of these requests, in the transaction that releases the requests. */
     @Modifying
     @Query("update Permit p set p.state = RELEASED where p.requestId in :requestIds and p.state = ACQUIRED")
     int releaseByRequests(Collection<Long> requestIds);
 
-    /** Deletes the permits of requests that are released. */
+    /** Deletes the released permits of these requests. */
     @Modifying
     @Query("delete from Permit p where p.requestId in :requestIds and p.state = RELEASED")
     int deleteReleased(Collection<Long> requestIds);

@@ -18,8 +18,8 @@ import org.hibernate.type.SqlTypes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log of one acquire: who holds, since when, until when. Made by its constructor and inserted by
- * {@link PermitRequestStatements}; its state and expiry change by conditional updates only, never through a managed instance.
+ * The record of one acquire: its owner, its times and its state. New rows are inserted by {@link PermitRequestStatements};
+ * state and expiry change by conditional updates only, never through a managed entity.
  */
 @Entity
 @Table(name = "permit_request")
@@ -35,7 +35,7 @@ class PermitRequest {
     @Column(name = "owner", nullable = false, updatable = false, length = 190)
     private String owner;
 
-    /** The JVM that keeps the grant alive, if one does; its heartbeat is in {@code semaphore_instance}. */
+    /** The JVM that keeps the grant alive, if any; its heartbeat is in {@code semaphore_instance}. */
     @Column(name = "instance")
     private @Nullable Long instance;
 
@@ -44,7 +44,7 @@ class PermitRequest {
     @Column(name = "state", nullable = false, length = 16)
     private PermitState state;
 
-    /** What was asked for, as a digest: an external id stands for one content. */
+    /** A digest of the requested permits, by which a repeated external id is compared. */
     @Column(name = "content_digest", nullable = false, updatable = false, length = 64)
     private String contentDigest;
 
@@ -90,7 +90,7 @@ class PermitRequest {
         return new PermitRequest(id, command, PermitState.ACQUIRED, now);
     }
 
-    /** A request that holds nothing and never will: it takes the external id of an acquire that is being undone. */
+    /** A request that never holds permits: it occupies the external id of an acquire that is being undone. */
     static PermitRequest undone(long id, AcquireCommand command, LocalDateTime now) {
         return new PermitRequest(id, command, PermitState.RELEASED, now);
     }

@@ -17,7 +17,7 @@ import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
 
-/** State and expiry change by compare-and-set: each method says whether a row was in the state it must have been in. */
+/** State and expiry change by compare-and-set: each method returns the number of rows that were in the expected state. */
 interface PermitRequestRepository extends Repository<PermitRequest, Long>, PermitRequestStatements {
 
     /** A lock timeout that Hibernate renders as SKIP LOCKED. */
@@ -41,14 +41,14 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
     @Query("select r.id from PermitRequest r where r.externalId = :externalId")
     Optional<Long> findIdByExternalId(String externalId);
 
-    /** Releases what nobody has repeated or renewed since it was granted. */
+    /** Releases a request that has been neither repeated nor renewed since it was granted. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
             where r.id = :id and r.state = ACQUIRED and r.renewedAt = r.createdAt""")
     int releaseUnrepeated(long id);
 
-    /** Renews what is held and not expired. */
+    /** Renews a request that is held and not expired. */
     @Modifying
     @Query("""
             update PermitRequest r
@@ -56,10 +56,10 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             where r.id = :id and r.state = ACQUIRED and (r.expiresAt is null or r.expiresAt > utc_now())""")
     int renew(long id, long ttlMillis);
 
-    /** When a request expires, and the database's clock. */
+    /** The expiry of a request, and the database's clock when it was read. */
     record Expiry(@Nullable LocalDateTime expiresAt, LocalDateTime now) {
 
-        /** The grant as it is with this expiry. */
+        /** The grant with this expiry. */
         StoredGrant of(StoredGrant grant, Duration ttl) {
             return new StoredGrant(
                     grant.requestId(),
@@ -77,7 +77,7 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             + " from PermitRequest r where r.id = :id")
     Optional<Expiry> findExpiry(long id);
 
-    /** Begins the time to live of a repeated request anew; one that is expired, but that nobody took, is still its own. */
+    /** Restarts the time to live of a repeated request, also if it has expired but has not been reclaimed. */
     @Modifying
     @Query("""
             update PermitRequest r
@@ -85,7 +85,7 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             where r.id = :id and r.state = ACQUIRED""")
     int replay(long id, long ttlMillis, @Nullable Long instance);
 
-    /** Makes a repeated request last until it is released. */
+    /** Removes the time to live of a repeated request: it is held until released. */
     @Modifying
     @Query("""
             update PermitRequest r
@@ -96,9 +96,9 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
     /**
      * The first expiries among the held permits of a semaphore.
      *
-     * @param expiresAt of the times to live; null where nothing held has one
-     * @param heartbeatAt of the instances that keep permits alive, the oldest heartbeat; null where none does
-     * @param overdueAt when that heartbeat is overdue, if none follows
+     * @param expiresAt the earliest expiry of a time to live; null if no held request has one
+     * @param heartbeatAt the oldest heartbeat of an instance that keeps permits alive; null if there is none
+     * @param overdueAt when that heartbeat becomes overdue
      */
     record EarliestExpiry(
             long semaphoreId,
@@ -106,15 +106,15 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             @Nullable LocalDateTime heartbeatAt,
             @Nullable LocalDateTime overdueAt) {
 
-        /** When the first permit may be reclaimed unless its holder renews it; null where that is never. */
+        /** When the first permit may be reclaimed unless it is renewed; null if never. */
         @Nullable LocalDateTime at() {
             if (heartbeatAt == null || overdueAt == null) {
                 return expiresAt;
             }
             // a heartbeat is overdue after two thirds of the instance timeout, the last third is the grace
-            LocalDateTime silentAt =
+            LocalDateTime suspectAt =
                     overdueAt.plus(Duration.between(heartbeatAt, overdueAt).dividedBy(2));
-            return expiresAt != null && expiresAt.isBefore(silentAt) ? expiresAt : silentAt;
+            return expiresAt != null && expiresAt.isBefore(suspectAt) ? expiresAt : suspectAt;
         }
     }
 
@@ -126,18 +126,18 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             group by p.semaphoreId""")
     List<EarliestExpiry> findEarliestExpiries(Collection<Long> semaphoreIds);
 
-    /** Locks those of the requests that are held and that nobody else has locked. */
+    /** Locks the held requests that no other transaction has locked. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = SKIP_LOCKED))
     @Query("select r from PermitRequest r where r.id in :ids and r.state = ACQUIRED order by r.id")
     List<PermitRequest> lockHeld(Collection<Long> ids);
 
-    /** Those that expired first, whatever they hold, by an index; read without a lock. */
+    /** The requests that expired first, of any semaphore, found by an index; read without a lock. */
     @Query(
             "select r.id from PermitRequest r where r.state = ACQUIRED and r.expiresAt <= utc_now() order by r.expiresAt")
     List<Long> findOldestExpired(Limit limit);
 
-    /** Requests above a key that have expired and hold permits of these semaphores; read without a lock. */
+    /** The requests above an id that have expired and hold permits of these semaphores; read without a lock. */
     @Query("""
             select distinct r.id from PermitRequest r join Permit p on p.requestId = r.id
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED
@@ -145,14 +145,14 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             order by r.id""")
     List<Long> findExpired(Collection<Long> semaphoreIds, long after, Limit limit);
 
-    /** Requests above a key that have expired, whatever they hold; read without a lock. */
+    /** The requests above an id that have expired, of any semaphore; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.state = ACQUIRED and r.expiresAt <= utc_now() and r.id > :after
             order by r.id""")
     List<Long> findExpired(long after, Limit limit);
 
-    /** Requests above a key that hold permits of these semaphores and are kept alive by these instances. */
+    /** The requests above an id that hold permits of these semaphores and are kept alive by these instances. */
     @Query("""
             select distinct r.id from PermitRequest r join Permit p on p.requestId = r.id
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED
@@ -160,14 +160,14 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             order by r.id""")
     List<Long> findOfInstances(Collection<Long> semaphoreIds, Collection<Long> instances, long after, Limit limit);
 
-    /** Requests above a key that these instances keep alive; read without a lock. */
+    /** The requests above an id that these instances keep alive; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.state = ACQUIRED and r.instance in :instances and r.id > :after
             order by r.id""")
     List<Long> findOfInstances(Collection<Long> instances, long after, Limit limit);
 
-    /** Requests above a key without a time to live that were neither acquired nor renewed for long. */
+    /** The requests above an id without a time to live that have long been neither acquired nor renewed. */
     @Query("""
             select r.id from PermitRequest r
             where r.state = ACQUIRED and r.expiresAt is null and r.renewedAt <= utc_plus_millis(:minusMillis)
@@ -175,25 +175,25 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             order by r.id""")
     List<Long> findStale(long minusMillis, long after, Limit limit);
 
-    /** Who holds something. */
+    /** The owners that hold permits. */
     @Query("select distinct r.owner from PermitRequest r where r.state = ACQUIRED")
     List<String> findOwners();
 
-    /** Requests above a key that an owner holds and has neither acquired nor renewed since; read without a lock. */
+    /** The requests above an id that the owner holds and has neither acquired nor renewed since; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.state = ACQUIRED and r.owner = :owner and r.renewedAt <= :since and r.id > :after
             order by r.id""")
     List<Long> findOfOwner(String owner, LocalDateTime since, long after, Limit limit);
 
-    /** Releases what is held and expired. */
+    /** Releases the requests that are held and expired. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
             where r.id in :ids and r.state = ACQUIRED and r.expiresAt <= utc_now()""")
     int releaseExpired(Collection<Long> ids);
 
-    /** Releases what is held and kept alive by an instance that is silent. */
+    /** Releases the held requests whose instance has no valid lease. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
@@ -201,7 +201,7 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
               and not exists (select 1 from SemaphoreInstance i where i.id = r.instance and i.expiresAt > utc_now())""")
     int releaseOfSuspect(Collection<Long> ids);
 
-    /** Releases what is held without a time to live and is stale. */
+    /** Releases the held requests without a time to live that are stale. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
@@ -209,40 +209,42 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
               and r.renewedAt <= utc_plus_millis(:minusMillis)""")
     int releaseStale(Collection<Long> ids, long minusMillis);
 
-    /** Releases what this owner holds and has neither acquired nor renewed since. */
+    /** Releases the requests that this owner holds and has neither acquired nor renewed since. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
             where r.id in :ids and r.state = ACQUIRED and r.owner = :owner and r.renewedAt <= :since""")
     int releaseOfOwner(Collection<Long> ids, String owner, LocalDateTime since);
 
-    /** Which of these are held, be they expired. */
+    /** The requests among these that are held, including expired ones. */
     @Query("select r.id from PermitRequest r where r.id in :ids and r.state = ACQUIRED")
     List<Long> findHeld(Collection<Long> ids);
 
-    /** Which of these are released. */
+    /** The requests among these that are released. */
     @Query("select r.id from PermitRequest r where r.id in :ids and r.state = RELEASED")
     List<Long> findReleased(Collection<Long> ids);
 
-    /** Which of these are held and not expired. */
+    /** The requests among these that are held and not expired. */
     @Query("""
             select r.id from PermitRequest r
             where r.id in :ids and r.state = ACQUIRED and (r.expiresAt is null or r.expiresAt > utc_now())""")
     List<Long> findAlive(Collection<Long> ids);
 
-    /** Requests with keys up to a bound that were released long ago, the oldest first; read without a lock. */
+    /** The requests up to an id that were released long ago, the oldest first; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.id <= :upTo and r.state = RELEASED and r.updatedAt <= utc_plus_millis(:minusMillis)
             order by r.id""")
     List<Long> findReleasedBefore(long upTo, long minusMillis, Limit limit);
 
-    /** Deletes what is released; its permits must be gone. */
+    /** Deletes released requests, whose permits must have been deleted before. */
     @Modifying
     @Query("delete from PermitRequest r where r.id in :ids and r.state = RELEASED")
     int deleteReleased(Collection<Long> ids);
 
-    /** Released requests that have an acquired permit of these semaphores: what no transaction of ours leaves behind. */
+    /**
+     * The released requests that still hold permits of these semaphores, a state that no transaction of the library leaves.
+     */
     @Query("""
             select distinct r.id from Permit p join PermitRequest r on r.id = p.requestId
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.state = RELEASED""")

@@ -6,26 +6,26 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A fragment of {@link PermitRequestRepository}: statements whose text depends on how many rows they are for. What is queued
- * is executed by the next round trip of the transaction, the commit at the latest.
+ * A fragment of {@link PermitRequestRepository}: statements whose text depends on the number of rows. Queued statements are
+ * executed by the next round trip of the transaction, at the latest by its commit.
  */
 interface PermitRequestStatements {
 
     /** Queues the inserts. */
     void insertAll(List<PermitRequest> requests);
 
-    /** Locks those of these requests that are held and that no other transaction has locked, and returns their ids. */
-    Set<Long> lockFree(Collection<Long> ids);
+    /** Locks the held requests among these that no other transaction has locked, and returns their ids. */
+    Set<Long> lockSkipLocked(Collection<Long> ids);
 
-    /** Queues the release of those of these requests that are held. Its result is how many that were. */
+    /** Queues the release of the held requests among these. The result is their number. */
     Result<Integer> queueRelease(Collection<Long> ids);
 
     /**
-     * Queues the renewal, to now + their time to live, of those of these requests that are held and not expired; it never
-     * shortens. Its result is how many that were.
+     * Queues the renewal of the requests among these that are held and not expired, to now + their time to live; it never
+     * shortens a lease. The result is their number.
      */
     Result<Integer> queueRenewal(Collection<Long> ids);
 
-    /** Queues a write to those of these requests that are held, so that a cluster that certifies writes sees a conflict. */
+    /** Queues a write to the held requests among these, so that a cluster that certifies writes detects a conflict. */
     void queueTouch(Collection<Long> ids);
 }

@@ -9,7 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 
-/** The statements on requests whose text depends on how many rows they are for. */
+/** Implements the statements on requests whose text depends on the number of rows. */
 final class PermitRequestStatementsImpl implements PermitRequestStatements {
 
     private final Sql sql;
@@ -39,8 +39,8 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
     }
 
     @Override
-    public Set<Long> lockFree(Collection<Long> ids) {
-        return locks.lockFree(ids);
+    public Set<Long> lockSkipLocked(Collection<Long> ids) {
+        return locks.lockSkipLocked(ids);
     }
 
     @Override

@@ -8,34 +8,34 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A fragment of {@link PermitRepository}: statements whose text depends on how many rows they are for. What is queued is
- * executed by the next round trip of the transaction, the commit at the latest.
+ * A fragment of {@link PermitRepository}: statements whose text depends on the number of rows. Queued statements are
+ * executed by the next round trip of the transaction, at the latest by its commit.
  */
 interface PermitStatements {
 
     /**
-     * Executes what is queued, and reads what is held of each of these semaphores, by id, and the database's clock. This is
-     * a statement of its own, after the locks: a sum within the locking statement would be as old as the beginning of its
-     * wait. It reads the covering index from the low watermark of each semaphore on: what was released while a transaction
-     * keeps an old snapshot open stays in the index, below the watermark.
+     * Executes the queued statements, sums the held permits of each semaphore, by id, and reads the database's clock. The
+     * sum is a statement of its own after the locks, since a sum within the locking statement would use a snapshot from
+     * before its wait. It scans the covering index from the low watermark of each semaphore: entries of released permits
+     * that cannot be purged while an old snapshot is open are below the watermark.
      */
     Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds);
 
     /** Queues the inserts. */
     void insertAll(List<Permit> permits);
 
-    /** Locks those of these permits that are held and that no other transaction has locked, and returns their ids. */
-    Set<Long> lockFree(Collection<Long> ids);
+    /** Locks the held permits among these that no other transaction has locked, and returns their ids. */
+    Set<Long> lockSkipLocked(Collection<Long> ids);
 
     /**
-     * Queues a lock of those of these permits that are held; it {@linkplain io.dbsemaphore.jdbc.SqlErrors#isLockRefused
-     * fails} at once when another transaction has locked one of them. Its result is their ids.
+     * Queues a lock of the held permits among these; it {@linkplain io.dbsemaphore.jdbc.SqlErrors#isLockRefused fails}
+     * immediately if another transaction has locked one of them. The result is their ids.
      */
     Result<Set<Long>> queueLock(Collection<Long> ids);
 
-    /** Queues the release of those of these permits that are held. */
+    /** Queues the release of the held permits among these. */
     void queueRelease(Collection<Long> ids);
 
-    /** Queues the release of the held permits of a request, of a semaphore that was deleted, too. */
+    /** Queues the release of the held permits of a request, including those of deleted semaphores. */
     void queueReleaseOf(long requestId);
 }

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** The statements on permits whose text depends on how many rows they are for. */
+/** Implements the statements on permits whose text depends on the number of rows. */
 final class PermitStatementsImpl implements PermitStatements {
 
     private final Sql sql;
@@ -98,8 +98,8 @@ final class PermitStatementsImpl implements PermitStatements {
     }
 
     @Override
-    public Set<Long> lockFree(Collection<Long> ids) {
-        return locks.lockFree(ids);
+    public Set<Long> lockSkipLocked(Collection<Long> ids) {
+        return locks.lockSkipLocked(ids);
     }
 
     @Override

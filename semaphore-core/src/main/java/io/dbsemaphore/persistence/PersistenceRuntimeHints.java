@@ -15,8 +15,8 @@ import org.springframework.orm.jpa.EntityManagerProxy;
 import org.springframework.transaction.interceptor.TransactionalProxy;
 
 /**
- * In a native image: Hibernate finds the entities and what queries return, repositories are proxies, and the changelog is
- * there. They are no beans, so nobody else says so.
+ * Hints for native images: reflection on the entities and the results of queries, the proxies of the repositories, and the
+ * changelog as a resource. They are not beans, so that Spring's AOT processing does not find them.
  */
 final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
 

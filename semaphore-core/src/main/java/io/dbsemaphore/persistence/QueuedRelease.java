@@ -12,20 +12,21 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Requests that the next round trip of a transaction releases, unless another transaction has locked one of their permits.
+ * A release of requests that the next round trip of the transaction executes, except for requests with a permit that
+ * another transaction has locked.
  *
  * @param permitIds the ids of the permits of each request, by its id
- * @param locked the ids of the permits that were held and are locked now
- * @param changed how many requests were released
+ * @param locked the ids of the permits that were held and are now locked by this transaction
+ * @param changed the number of requests that were released
  */
 record QueuedRelease(SortedMap<Long, List<Long>> permitIds, Result<Set<Long>> locked, Result<Integer> changed) {
 
     static final QueuedRelease NONE = new QueuedRelease(new TreeMap<>(), Set::of, () -> 0);
 
     /**
-     * The ids of the requests that were released, once that is executed.
+     * The ids of the requests that were released. To be called after the round trip.
      *
-     * @throws PartialReleaseException when one of them was released by another transaction meanwhile
+     * @throws PartialReleaseException if another transaction has released one of them
      */
     Set<Long> released() {
         Set<Long> released = requestsOf(permitIds, locked.get());

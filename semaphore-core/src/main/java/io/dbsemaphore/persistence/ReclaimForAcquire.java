@@ -12,13 +12,13 @@ import java.util.Set;
 import org.springframework.data.domain.Limit;
 
 /**
- * Makes room for an acquire, under the locks that it holds: takes back what has expired and what dead JVMs held. The
- * oldest expired requests are found by their index, whatever the number of holders; usually there are none. All else
- * reads each holder of the semaphores.
+ * Reclaims permits for an acquire within its transaction, which has locked the semaphores: expired requests and those of
+ * dead instances. The oldest expired requests are found by an index, whatever the number of holders; usually there are
+ * none. Everything else scans all holders of the semaphores.
  */
 final class ReclaimForAcquire {
 
-    /** MySQL estimates more than 200 of an IN-list by statistics instead of the index, and then scans the table. */
+    /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int PAGE = 200;
 
     private final PermitRequestRepository requests;
@@ -41,7 +41,7 @@ final class ReclaimForAcquire {
         this.release = release;
     }
 
-    /** Releases orphaned requests that hold permits of these semaphores, and returns them. */
+    /** Releases the orphaned requests that hold permits of these semaphores, as many as are needed, and returns them. */
     List<ReclaimedRequest> releaseOf(Collection<Shortfall> shortfalls) {
         ReclaimProgress reclaim = new ReclaimProgress(shortfalls);
         boolean complete = releaseOldestExpired(reclaim);
@@ -54,7 +54,7 @@ final class ReclaimForAcquire {
         return reclaim.released();
     }
 
-    /** Returns whether these were all that have expired. */
+    /** Returns whether all expired requests were among them. */
     private boolean releaseOldestExpired(ReclaimProgress reclaim) {
         List<Long> oldest = requests.findOldestExpired(Limit.of(PAGE));
         if (!oldest.isEmpty()) {
@@ -82,12 +82,12 @@ final class ReclaimForAcquire {
                     requests.findOfInstances(ids(due), dead, 0, Limit.of(reclaim.limit())),
                     new ReclaimReason.InstanceGone());
         }
-        if (reclaim.released().size() == before) { // nothing to come back for
-            scans.remember(due, begin, shortfall -> true);
+        if (reclaim.released().size() == before) { // there was nothing to reclaim
+            scans.record(due, begin, shortfall -> true);
         }
     }
 
-    /** Releases as many of the candidates as are needed: what is locked by others is passed over. */
+    /** Releases as many of the candidates as are needed, skipping those that another transaction has locked. */
     private void releaseSome(ReclaimProgress reclaim, Collection<Long> found, ReclaimReason reason) {
         List<Long> candidates = found.stream().filter(reclaim::isNew).distinct().toList();
         int from = 0;

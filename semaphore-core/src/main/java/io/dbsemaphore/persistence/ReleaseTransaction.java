@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Releases requests: a conditional update of the request, and one of its permits, in the same transaction. No row of a
- * semaphore is locked, so a release waits for nothing but a transaction that checked these very permits.
+ * Releases requests: a conditional update of the request and one of its permits, in the same transaction. No semaphore row
+ * is locked, so that a release waits only for a transaction that has checked the same permits.
  */
 public final class ReleaseTransaction {
 
@@ -43,8 +43,9 @@ public final class ReleaseTransaction {
     }
 
     /**
-     * Releases what was granted; both updates are sent with the commit. The permits come first, which a business transaction
-     * may have locked for long: while this waits for them, it must not have locked the request, which is to be renewed.
+     * Releases a grant; both updates are sent with the commit. The permits are updated first, since a business transaction
+     * may have locked them for a long time: while this transaction waits for them, it must not lock the request, which has
+     * to be renewed.
      */
     public ReleaseOutcome release(StoredGrant grant) {
         Result<Integer> released = transaction.execute(() -> {
@@ -55,37 +56,37 @@ public final class ReleaseTransaction {
     }
 
     /**
-     * Releases the request with this external id; empty when another transaction has locked it or its permits, which is
-     * not waited for.
+     * Releases the request with this external id; empty if another transaction has locked it or its permits. It does not
+     * wait for that lock.
      */
     public Optional<ReleaseOutcome> releaseUnlessLocked(String externalId) {
         return transaction.execute(() -> releaseUnlessLockedWithin(externalId));
     }
 
     /**
-     * Releases those of these requests that, with all of their permits, no other transaction has locked.
+     * Releases the requests that are not locked by another transaction, nor any of their permits.
      *
-     * @return what became of each request, by its id; without those that are locked
+     * @return the outcome of each request, by its id; without the locked ones
      */
     public Map<Long, ReleaseOutcome> releaseUnlocked(Set<Long> requestIds) {
         return transaction.execute(() -> releaseUnlockedWithin(requestIds));
     }
 
     /**
-     * Releases those of these requests whose permits are held and not locked by another transaction. A transaction that has
-     * {@linkplain io.dbsemaphore.SemaphoreOperations#requireHeld checked} a grant has locked its permits, perhaps for long;
-     * a request is locked only by transactions of this library, which are short.
+     * Releases the requests whose permits are held and not locked by another transaction. A transaction that has
+     * {@linkplain io.dbsemaphore.SemaphoreOperations#requireHeld checked} a grant has locked its permits, perhaps for a
+     * long time; a request is locked only by transactions of this library, which are short.
      *
      * @param permitIds the ids of the permits of each request, by its id
      * @return what became of each request, by its id; without those that are locked
-     * @throws PartialReleaseException when a request was released by another transaction meanwhile; nothing is released
+     * @throws PartialReleaseException if another transaction has released one of the requests; nothing is released
      */
-    public Map<Long, ReleaseOutcome> releaseFree(SortedMap<Long, List<Long>> permitIds) {
+    public Map<Long, ReleaseOutcome> releaseSkipLocked(SortedMap<Long, List<Long>> permitIds) {
         return transaction.execute(() -> {
             try {
                 return releaseNow(queue(permitIds));
             } catch (RuntimeException failure) {
-                return releaseNow(queueFree(permitIds, failure));
+                return releaseNow(queueSkipLocked(permitIds, failure));
             }
         });
     }
@@ -108,40 +109,39 @@ public final class ReleaseTransaction {
     }
 
     /**
-     * Queues the release of these requests for the next round trip of the open transaction. Where the driver sends all at
-     * once, it is sent with a lock that is refused when another transaction has locked one of the permits, which is rare;
-     * then nothing has been done, and {@link #queueFree} begins anew. Elsewhere it begins with that.
+     * Queues the release of these requests for the next round trip of the open transaction. If the driver pipelines, the
+     * release is sent together with a lock that is refused if another transaction has locked one of the permits, which is
+     * rare; then nothing has been changed, and {@link #queueSkipLocked} starts over. Otherwise it starts with that.
      */
     QueuedRelease queue(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
             return QueuedRelease.NONE;
         }
         if (!semaphores.areOneRoundTrip()) {
-            return queueFree(permitIds);
+            return queueSkipLocked(permitIds);
         }
         Set<Long> all = QueuedRelease.permitsOf(permitIds.keySet(), permitIds);
         return new QueuedRelease(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
     }
 
     /**
-     * Queues the release of those of these requests whose permits no other transaction has locked, which takes a round trip
-     * to find out.
+     * Queues the release of the requests whose permits no other transaction has locked, which takes one more round trip.
      *
-     * @throws RuntimeException the failure, unless it is that a lock was refused
+     * @throws RuntimeException the given failure, unless its cause is a refused lock
      */
-    QueuedRelease queueFree(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
+    QueuedRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
         if (permitIds.isEmpty() || !SqlErrors.isLockRefused(failure)) {
             throw failure;
         }
         log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
-        return queueFree(permitIds);
+        return queueSkipLocked(permitIds);
     }
 
-    private QueuedRelease queueFree(SortedMap<Long, List<Long>> permitIds) {
-        Set<Long> locked = permits.lockFree(QueuedRelease.permitsOf(permitIds.keySet(), permitIds));
-        Set<Long> free = QueuedRelease.requestsOf(permitIds, locked);
+    private QueuedRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds) {
+        Set<Long> locked = permits.lockSkipLocked(QueuedRelease.permitsOf(permitIds.keySet(), permitIds));
+        Set<Long> unlocked = QueuedRelease.requestsOf(permitIds, locked);
         Result<Integer> changed =
-                free.isEmpty() ? () -> 0 : queueRelease(free, QueuedRelease.permitsOf(free, permitIds));
+                unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, QueuedRelease.permitsOf(unlocked, permitIds));
         return new QueuedRelease(permitIds, () -> locked, changed);
     }
 
@@ -153,7 +153,7 @@ public final class ReleaseTransaction {
         return released;
     }
 
-    /** Releases within a transaction that is open already; see {@link #releaseUnlessLocked(String)}. */
+    /** Releases within the current transaction; see {@link #releaseUnlessLocked(String)}. */
     Optional<ReleaseOutcome> releaseUnlessLockedWithin(String externalId) {
         Optional<Long> requestId = requests.findIdByExternalId(externalId);
         return requestId.isPresent()
@@ -161,19 +161,19 @@ public final class ReleaseTransaction {
                 : Optional.of(ReleaseOutcome.NOT_FOUND);
     }
 
-    /** Releases what was never repeated, within a transaction that is open already. */
+    /** Releases a request that was never repeated, within the current transaction. */
     void releaseUnrepeatedWithin(long requestId) {
         if (requests.releaseUnrepeated(requestId) == 1) {
             permits.releaseByRequest(requestId);
         }
     }
 
-    /** Releases within a transaction that is open already; empty when another transaction has locked it. */
+    /** Releases within the current transaction; empty if another transaction has locked the request or its permits. */
     Optional<ReleaseOutcome> releaseUnlessLockedWithin(long requestId) {
         return Optional.ofNullable(releaseUnlockedWithin(Set.of(requestId)).get(requestId));
     }
 
-    /** Locks the permits first, which a business transaction may have locked for long, then the requests. */
+    /** Locks the permits first, which a business transaction may have locked for a long time, then the requests. */
     private Map<Long, ReleaseOutcome> releaseUnlockedWithin(Set<Long> requestIds) {
         SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
         requestIds.forEach(id -> permitIds.put(id, new ArrayList<>()));
@@ -182,9 +182,9 @@ public final class ReleaseTransaction {
                         .computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
                         .add(permit.id()));
         Set<Long> held = QueuedRelease.permitsOf(requestIds, permitIds);
-        Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockFree(held);
-        Set<Long> free = QueuedRelease.requestsOf(permitIds, locked);
-        Set<Long> released = free.isEmpty() ? Set.of() : requests.lockFree(free);
+        Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockSkipLocked(held);
+        Set<Long> unlocked = QueuedRelease.requestsOf(permitIds, locked);
+        Set<Long> released = unlocked.isEmpty() ? Set.of() : requests.lockSkipLocked(unlocked);
         if (!released.isEmpty()) {
             queueRelease(released, QueuedRelease.permitsOf(released, permitIds));
         }

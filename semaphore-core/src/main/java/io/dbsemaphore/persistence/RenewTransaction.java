@@ -18,21 +18,21 @@ public final class RenewTransaction {
         this.lookup = lookup;
     }
 
-    /** Sets the expiry of a known grant to now + {@code ttl}; empty when it is not held any more. */
+    /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
         return transaction.execute(() -> requests.renew(grant.requestId(), ttl.toMillis()) == 1
                 ? requests.findExpiry(grant.requestId()).map(expiry -> expiry.of(grant, ttl))
                 : Optional.empty());
     }
 
-    /** Sets the expiry of the grant with this external id to now + {@code ttl}; empty when it is not held any more. */
+    /** Sets the expiry of the grant with this external id to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(String externalId, Duration ttl) {
         return transaction.execute(() -> requests.findIdByExternalId(externalId)
                 .filter(requestId -> requests.renew(requestId, ttl.toMillis()) == 1)
                 .map(lookup::reload));
     }
 
-    /** The held grant of this external id, read only. */
+    /** Reads the held grant with this external id. */
     public Optional<StoredGrant> find(String externalId) {
         return transaction.execute(() -> lookup.findHeld(externalId));
     }

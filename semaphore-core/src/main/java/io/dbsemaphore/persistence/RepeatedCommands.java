@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Answers orders whose external id is in the database already: the same grant, or the reason why not. */
+/**
+ * Settles acquires whose external id is already in the database: with the same grant, or with the reason for a rejection.
+ */
 final class RepeatedCommands {
 
     private final PermitRequestRepository requests;
@@ -24,7 +26,7 @@ final class RepeatedCommands {
         this.lookup = lookup;
     }
 
-    /** Settles those open orders whose request exists. Within the transaction of the grant. */
+    /** Settles the open acquires whose request exists, within the grant transaction. */
     void settle(BatchOutcomes outcomes) {
         Map<String, AcquireState> candidates = new TreeMap<>();
         outcomes.open().stream()
@@ -34,7 +36,8 @@ final class RepeatedCommands {
             return;
         }
         List<Found> found = requests.findByExternalIds(candidates.keySet()).stream()
-                .sorted(Comparator.comparing(each -> each.request().id())) // as releases and renewals lock them
+                .sorted(Comparator.comparing(
+                        each -> each.request().id())) // the order in which releases and renewals lock
                 .toList();
         for (Found each : found) {
             AcquireState acquire = candidates.get(each.request().externalId());

@@ -15,9 +15,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Takes requests back whose holder is gone, within a transaction that is open already. It never waits: a request or
- * permit that somebody else has locked is being released, renewed, or checked by a business transaction, and counts as
- * held. What was true when a candidate was read is checked again in the write.
+ * Reclaims requests whose holder is gone, within the current transaction. It never waits for a lock: a request or permit
+ * that another transaction has locked is being released, renewed, or checked by a business transaction, and counts as held.
+ * The update checks again the condition under which a candidate was read.
  */
 final class RequestReclaim {
 
@@ -31,21 +31,21 @@ final class RequestReclaim {
         this.suspectInstances = suspectInstances;
     }
 
-    /** Releases those candidates that are free to be taken and still are what the reason says; returns what they held. */
+    /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
     List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
-        SortedMap<Long, PermitRequest> free = new TreeMap<>();
+        SortedMap<Long, PermitRequest> unlocked = new TreeMap<>();
         if (!candidates.isEmpty()) {
-            requests.lockHeld(candidates).forEach(request -> free.put(request.id(), request));
+            requests.lockHeld(candidates).forEach(request -> unlocked.put(request.id(), request));
         }
-        if (free.isEmpty()) {
+        if (unlocked.isEmpty()) {
             return List.of();
         }
         Set<Long> lockedPermits = new HashSet<>();
-        permits.lockHeld(free.keySet()).forEach(permit -> lockedPermits.add(permit.id()));
-        permits.findHeld(Set.copyOf(free.keySet())).stream()
+        permits.lockHeld(unlocked.keySet()).forEach(permit -> lockedPermits.add(permit.id()));
+        permits.findHeld(Set.copyOf(unlocked.keySet())).stream()
                 .filter(permit -> !lockedPermits.contains(permit.id()))
-                .forEach(permit -> free.remove(permit.requestId()));
-        return free.isEmpty() ? List.of() : releaseLocked(free, reason);
+                .forEach(permit -> unlocked.remove(permit.requestId()));
+        return unlocked.isEmpty() ? List.of() : releaseLocked(unlocked, reason);
     }
 
     private List<ReclaimedRequest> releaseLocked(SortedMap<Long, PermitRequest> locked, ReclaimReason reason) {
@@ -54,7 +54,7 @@ final class RequestReclaim {
         if (released == 0) {
             return List.of();
         }
-        // under our locks nobody else can have released them
+        // no other transaction can have released them, since their rows are locked
         Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
         permits.releaseByRequests(taken);
         Map<Long, Map<String, Integer>> held = new HashMap<>();
@@ -70,7 +70,7 @@ final class RequestReclaim {
                 .toList();
     }
 
-    /** From what is remembered of silent instances: no statement is added to an acquire. */
+    /** From the cached suspect instances, so that no statement is added to the acquire. */
     private Optional<DeadInstance> deadInstanceOf(PermitRequest request) {
         Long instance = request.instance();
         return instance == null

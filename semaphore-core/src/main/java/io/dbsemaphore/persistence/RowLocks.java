@@ -13,9 +13,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The rows of the semaphores that a batch is about: which are to be locked and, once that is executed, which are. Rows that
- * are waited for are locked by one statement each, in ascending order of their ids: a list of ids is locked in the order of
- * whatever index the optimizer chose, together with rows that nobody asked for.
+ * The row locks of a batch. Rows that are waited for are locked by one statement each, in ascending order of their ids: an
+ * IN-list is locked in the order of the index that the optimizer chooses, and may lock rows that were not requested.
  */
 final class RowLocks {
 
@@ -27,14 +26,14 @@ final class RowLocks {
     /**
      * Prepares locks.
      *
-     * @param waited the names of those that are waited for, by id
-     * @param free the names of those that are passed over when another transaction has locked them, by id
+     * @param waited the names of the semaphores whose rows are waited for, by id
+     * @param skippable the names of the semaphores whose rows are skipped if another transaction has locked them, by id
      */
-    RowLocks(SemaphoreRepository semaphores, SortedMap<Long, String> waited, SortedMap<Long, String> free) {
+    RowLocks(SemaphoreRepository semaphores, SortedMap<Long, String> waited, SortedMap<Long, String> skippable) {
         this.semaphores = semaphores;
         this.waited = waited;
         this.all = new TreeMap<>(waited);
-        this.all.putAll(free);
+        this.all.putAll(skippable);
     }
 
     /** Locks the rows now, by the repository's {@code @Lock(PESSIMISTIC_WRITE)} queries. */
@@ -45,7 +44,7 @@ final class RowLocks {
             results.add(() -> locked);
         }
         if (waited.size() < all.size()) {
-            List<LockedSemaphore> locked = semaphores.lockFree(free()).stream()
+            List<LockedSemaphore> locked = semaphores.lockSkipLocked(skippable()).stream()
                     .map(Semaphore::toLocked)
                     .toList();
             results.add(() -> locked);
@@ -55,21 +54,21 @@ final class RowLocks {
     /** Queues the same locks, so that they share a round trip with what follows. */
     void queueLocks() {
         for (long id : waited.keySet()) {
-            semaphores.flush(); // one wait after the other: a round trip may wait for one row, not for all
+            semaphores.flush(); // one wait per round trip
             results.add(semaphores.queueLockById(id));
         }
         if (waited.size() < all.size()) {
-            results.add(semaphores.queueLockFree(free()));
+            results.add(semaphores.queueLockSkipLocked(skippable()));
         }
     }
 
-    private Set<Long> free() {
-        Set<Long> free = new HashSet<>(all.keySet());
-        free.removeAll(waited.keySet());
-        return free;
+    private Set<Long> skippable() {
+        Set<Long> skippable = new HashSet<>(all.keySet());
+        skippable.removeAll(waited.keySet());
+        return skippable;
     }
 
-    /** The ids of all of them. */
+    /** The ids of all requested semaphores. */
     Set<Long> ids() {
         return all.keySet();
     }
@@ -77,17 +76,17 @@ final class RowLocks {
     String nameOf(LockedSemaphore semaphore) {
         String name = all.get(semaphore.id());
         if (name == null) {
-            throw new IllegalStateException("Nobody asked for " + semaphore);
+            throw new IllegalStateException("Not requested: " + semaphore);
         }
         return name;
     }
 
-    /** Those that are locked. */
+    /** The semaphores whose rows are locked. */
     List<LockedSemaphore> locked() {
         return results.stream().map(Result::get).flatMap(Collection::stream).toList();
     }
 
-    /** The first of those that were waited for and are not there: it was deleted. */
+    /** The first awaited semaphore whose row does not exist, because it was deleted. */
     Optional<Map.Entry<Long, String>> firstMissing() {
         Set<Long> there = new HashSet<>();
         locked().forEach(semaphore -> there.add(semaphore.id()));

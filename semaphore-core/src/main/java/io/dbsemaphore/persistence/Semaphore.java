@@ -9,8 +9,8 @@ import java.time.LocalDateTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A semaphore: the row that is locked to grant. How many permits are held is not kept here but summed from the permits,
- * so that a release need not touch it.
+ * A semaphore: the row that a grant locks. The number of held permits is not stored here but summed from the permits, so
+ * that a release does not update this row.
  */
 @Entity
 @Table(name = "semaphore")
@@ -26,15 +26,18 @@ class Semaphore {
     @Column(name = "capacity", nullable = false)
     private int capacity;
 
-    /** The highest fencing token that was handed out; also the write by which multi-primary clusters see a conflict. */
+    /**
+     * The highest fencing token granted so far. Raising it is also the write by which multi-primary clusters detect a
+     * conflict.
+     */
     @Column(name = "fence", nullable = false)
     private long fence;
 
-    /** A low watermark: no permit with a lower token is held, so that a sum need not look below. Moves up only. */
+    /** A low watermark: no permit with a lower token is held, so that a sum starts here. It never decreases. */
     @Column(name = "live_from", nullable = false)
     private long liveFrom;
 
-    /** The pattern that made it on first use, if one did; such a semaphore is removed when it has been idle for long. */
+    /** The pattern that created it on first use, if any; such a semaphore is deleted once it has been idle for long. */
     @Column(name = "pattern", updatable = false, length = 190)
     private @Nullable String pattern;
 
@@ -59,7 +62,7 @@ class Semaphore {
         return capacity;
     }
 
-    /** What a transaction needs of it that has locked its row. */
+    /** The values that a transaction needs that has locked this row. */
     LockedSemaphore toLocked() {
         return new LockedSemaphore(id, name, capacity, fence);
     }

@@ -8,26 +8,26 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Which id a name has. An id is never given twice, so it may be remembered; a semaphore that was deleted is noticed when
- * its row cannot be locked.
+ * Caches the ids of semaphores by name. An id is never reused; a deleted semaphore is detected when its row cannot be
+ * locked.
  */
 final class SemaphoreDirectory {
 
-    private static final int MAX_REMEMBERED = 10_000;
+    private static final int MAX_CACHED = 10_000;
 
     private final SemaphoreRepository semaphores;
-    private final Map<String, Long> remembered = new ConcurrentHashMap<>();
+    private final Map<String, Long> cached = new ConcurrentHashMap<>();
 
     SemaphoreDirectory(SemaphoreRepository semaphores) {
         this.semaphores = semaphores;
     }
 
-    /** The ids of those names that exist. Within a transaction. */
+    /** The ids of the existing semaphores among these. Requires an open transaction. */
     Map<String, Long> findIds(Collection<String> names) {
         Map<String, Long> ids = new HashMap<>();
         Set<String> unknown = new HashSet<>();
         for (String name : names) {
-            Long id = remembered.get(name);
+            Long id = cached.get(name);
             if (id == null) {
                 unknown.add(name);
             } else {
@@ -36,19 +36,19 @@ final class SemaphoreDirectory {
         }
         if (!unknown.isEmpty()) {
             semaphores.findIds(unknown).forEach(found -> ids.put(found.name(), found.id()));
-            remember(ids);
+            cache(ids);
         }
         return ids;
     }
 
     void forget(long id) {
-        remembered.values().remove(id);
+        cached.values().remove(id);
     }
 
-    private void remember(Map<String, Long> ids) {
-        if (remembered.size() > MAX_REMEMBERED) {
-            remembered.clear();
+    private void cache(Map<String, Long> ids) {
+        if (cached.size() > MAX_CACHED) {
+            cached.clear();
         }
-        remembered.putAll(ids);
+        cached.putAll(ids);
     }
 }

@@ -6,7 +6,7 @@ import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import java.time.LocalDateTime;
 
-/** A JVM that keeps grants alive, and until when the others believe that it lives. */
+/** A JVM that keeps grants alive, with its lease: until its expiry, other JVMs do not reclaim these grants. */
 @Entity
 @Table(name = "semaphore_instance")
 class SemaphoreInstance {

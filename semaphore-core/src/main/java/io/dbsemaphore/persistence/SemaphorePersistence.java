@@ -37,9 +37,10 @@ import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
 
 /**
- * A persistence unit of the library's own, on the host's database but beside the host's JPA: its entities are named one
- * by one, its repositories made by hand, and none of it is a bean, so that no host finds, scans or counts it. Hibernate
- * is started natively, since a container's bootstrap would read the host's {@code persistence.xml} and {@code orm.xml}.
+ * The library's own persistence unit, on the host's database but separate from the host's JPA: its entities are listed
+ * explicitly, its repositories are created programmatically, and none of it is a bean, so that the host's scanning does not
+ * find it. Hibernate is bootstrapped natively, since a container bootstrap would read the host's {@code persistence.xml}
+ * and {@code orm.xml}.
  */
 public final class SemaphorePersistence implements AutoCloseable {
 
@@ -61,11 +62,11 @@ public final class SemaphorePersistence implements AutoCloseable {
     /**
      * Starts the persistence unit.
      *
-     * @param tablePrefix what the names of the tables begin with; empty by default
-     * @param silenceGrace how long an instance must be overdue before it counts as dead
+     * @param tablePrefix the prefix of the table names; empty by default
+     * @param suspectGrace how long an instance must be overdue before it counts as dead
      */
     public SemaphorePersistence(
-            SemaphoreDataSource dataSource, Database database, String tablePrefix, Duration silenceGrace) {
+            SemaphoreDataSource dataSource, Database database, String tablePrefix, Duration suspectGrace) {
         sessionFactory = sessionFactory(dataSource, database, tablePrefix);
         EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(sessionFactory);
         LazyRepositories repositories = new LazyRepositories(entityManager);
@@ -90,8 +91,8 @@ public final class SemaphorePersistence implements AutoCloseable {
         TimeOrderedIds ids = new TimeOrderedIds();
         SemaphoreDirectory directory = new SemaphoreDirectory(semaphores);
         GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
-        SuspectInstances silent = new SuspectInstances(silenceGrace);
-        RequestReclaim orphans = new RequestReclaim(requests, permits, silent);
+        SuspectInstances suspects = new SuspectInstances(suspectGrace);
+        RequestReclaim reclaim = new RequestReclaim(requests, permits, suspects);
 
         releases = new ReleaseTransaction(transaction, requests, permits, semaphores);
         grants = new GrantTransaction(
@@ -99,49 +100,49 @@ public final class SemaphorePersistence implements AutoCloseable {
                 releases,
                 directory,
                 new RepeatedCommands(requests, lookup),
-                new ReclaimForAcquire(requests, permits, instanceRows, silent, orphans),
+                new ReclaimForAcquire(requests, permits, instanceRows, suspects, reclaim),
                 new EarliestExpiries(requests),
                 semaphores,
                 requests,
                 permits,
                 ids);
         availabilityTransactions =
-                new AvailabilityTransactions(transaction, semaphores, directory, requests, instanceRows, silent);
+                new AvailabilityTransactions(transaction, semaphores, directory, requests, instanceRows, suspects);
         renewals = new RenewTransaction(transaction, requests, lookup);
         undoing = new UndoTransaction(transaction, requests, releases, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);
         keepAlive = new KeepAliveTransaction(transaction, requests);
         instances = new InstanceTransactions(transaction, instanceRows);
         maintenance = new MaintenanceTransactions(
-                transaction, requests, permits, semaphores, instanceRows, audits, silent, orphans);
+                transaction, requests, permits, semaphores, instanceRows, audits, suspects, reclaim);
     }
 
-    /** The transaction that grants. */
+    /** The transaction that grants permits. */
     public GrantTransaction grants() {
         return grants;
     }
 
-    /** How full semaphores are. */
+    /** The transactions that read availability. */
     public AvailabilityTransactions availabilityTransactions() {
         return availabilityTransactions;
     }
 
-    /** The transaction that releases. */
+    /** The transaction that releases grants. */
     public ReleaseTransaction releases() {
         return releases;
     }
 
-    /** The transaction that renews. */
+    /** The transaction that renews grants. */
     public RenewTransaction renewals() {
         return renewals;
     }
 
-    /** The transaction that keeps alive. */
+    /** The transaction that keeps grants alive. */
     public KeepAliveTransaction keepAlive() {
         return keepAlive;
     }
 
-    /** The transaction that undoes an acquire of unknown fate. */
+    /** The transaction that undoes an acquire whose outcome is unknown. */
     public UndoTransaction undoing() {
         return undoing;
     }
@@ -151,42 +152,42 @@ public final class SemaphorePersistence implements AutoCloseable {
         return instances;
     }
 
-    /** The batches of the maintenance. */
+    /** The transactions of the maintenance tasks. */
     public MaintenanceTransactions maintenance() {
         return maintenance;
     }
 
-    /** The transactions of operators. */
+    /** The transactions of the administration. */
     public AdminTransactions admin() {
         return admin;
     }
 
-    /** Whether this failed because a table is not there. */
+    /** Whether the cause is a missing table. */
     public static boolean isMissingTable(Throwable failure) {
         return SqlErrors.isMissingTable(failure);
     }
 
-    /** Whether this failed because a column is not there. */
+    /** Whether the cause is a missing column. */
     public static boolean isMissingColumn(Throwable failure) {
         return SqlErrors.isMissingColumn(failure);
     }
 
-    /** Whether the same work may succeed in a new transaction. */
+    /** Whether the same transaction may succeed if it is repeated. */
     public static boolean isWorthRepeating(Throwable failure) {
         return isConnectionBroken(failure)
                 || failure instanceof StaleSemaphoreException
                 || SqlErrors.isConflict(failure)
                 || SqlErrors.isDuplicateKey(failure)
-                || SqlErrors.isReadOnly(failure); // of a session that has outlived a failover
+                || SqlErrors.isReadOnly(failure); // a session that survived a failover
     }
 
-    /** Whether a connection broke, so that the same work may succeed on another one as soon as that can be had. */
+    /** Whether a connection broke, so that the same transaction may succeed on another connection. */
     public static boolean isConnectionBroken(Throwable failure) {
         return failure instanceof CommitOutcomeUnknownException
                 || (SqlErrors.isConnectionLost(failure) && !SqlErrors.isPoolExhausted(failure));
     }
 
-    /** Whether the database could not be reached, or went away: no fault of what was asked of it. */
+    /** Whether the database is unavailable, whatever the transaction was. */
     public static boolean isUnreachable(Throwable failure) {
         return SqlErrors.isConnectionLost(failure)
                 || SqlErrors.isPoolExhausted(failure)
@@ -214,9 +215,10 @@ public final class SemaphorePersistence implements AutoCloseable {
         settings.put(ValidationSettings.JAKARTA_VALIDATION_MODE, ValidationMode.NONE);
         settings.put(CacheSettings.USE_SECOND_LEVEL_CACHE, false);
         settings.put(CacheSettings.USE_QUERY_CACHE, false);
-        // a LocalDateTime as it is; by way of java.sql.Timestamp it moves where the JVM's zone skips an hour
+        // binds LocalDateTime directly; conversion to java.sql.Timestamp would shift values in hours that the JVM's
+        // zone skips
         settings.put(MappingSettings.JAVA_TIME_USE_DIRECT_JDBC, true);
-        // what Spring's transaction manager expects of Hibernate, and what SemaphoreDataSource hands out
+        // required by Spring's transaction manager, and provided by SemaphoreDataSource
         settings.put(JdbcSettings.CONNECTION_HANDLING, PhysicalConnectionHandlingMode.DELAYED_ACQUISITION_AND_HOLD);
         settings.put(JdbcSettings.CONNECTION_PROVIDER_DISABLES_AUTOCOMMIT, true);
         unit.getStandardServiceRegistryBuilder()

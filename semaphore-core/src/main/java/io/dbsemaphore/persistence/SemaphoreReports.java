@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.repository.Repository;
 
-/** What operators are shown. Plain reads, of one instant each. */
+/** The queries of the administration. Each is one read without a lock. */
 interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     /** One semaphore with its sums. */
@@ -34,7 +34,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             @Nullable Long instance,
             @Nullable String instanceName,
             @Nullable LocalDateTime heartbeatAt,
-            @Nullable LocalDateTime believedUntil,
+            @Nullable LocalDateTime leaseExpiresAt,
             LocalDateTime now) {
 
         PermitHolder toContract() {
@@ -53,7 +53,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
                     id,
                     Optional.ofNullable(instanceName),
                     Optional.ofNullable(heartbeatAt).map(StoredGrant::instant),
-                    believedUntil != null && believedUntil.isAfter(now));
+                    leaseExpiresAt != null && leaseExpiresAt.isAfter(now));
         }
     }
 

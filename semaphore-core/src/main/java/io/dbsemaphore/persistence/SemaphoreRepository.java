@@ -16,51 +16,51 @@ import org.springframework.data.repository.Repository;
 
 interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStatements {
 
-    /** The id that a name has. */
+    /** The id of a name. */
     record NamedId(String name, long id) {}
 
     /**
-     * Locks one row. One id per statement, in ascending order: a list of ids is locked in the order of whatever index
-     * the optimizer chose, and rows that nobody asked for with it.
+     * Locks one row. Callers lock one id per statement, in ascending order: an IN-list is locked in the order of the index
+     * that the optimizer chooses, and may lock rows that were not requested.
      */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @Query("select s from Semaphore s where s.id = :id")
     Optional<Semaphore> lockById(long id);
 
-    /** Locks those of the rows that no other transaction has locked. It never waits, so that their order does not matter. */
+    /** Locks the rows that no other transaction has locked. It never waits, so that the order of the ids does not matter. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = PermitRequestRepository.SKIP_LOCKED))
     @Query("select s from Semaphore s where s.id in :ids order by s.id")
-    List<Semaphore> lockFree(Collection<Long> ids);
+    List<Semaphore> lockSkipLocked(Collection<Long> ids);
 
     @Query("select new io.dbsemaphore.persistence.SemaphoreRepository$NamedId(s.name, s.id)"
             + " from Semaphore s where s.name in :names")
     List<NamedId> findIds(Collection<String> names);
 
-    /** How full a semaphore is. */
-    record Level(String name, int capacity, long held, int exclusive, long fence) {}
+    /** The availability of a semaphore. */
+    record Availability(String name, int capacity, long held, int exclusive, long fence) {}
 
-    /** How full these are, and read without a lock: good for a guess. */
+    /** The availability of these semaphores, read without a lock, so that it may be outdated. */
     @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreRepository$Level(
+            select new io.dbsemaphore.persistence.SemaphoreRepository$Availability(
                 s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), s.fence)
             from Semaphore s left join Permit p on p.semaphoreId = s.id and p.state = ACQUIRED
             where s.id in :ids
             group by s.id, s.name, s.capacity, s.fence""")
-    List<Level> findLevels(Collection<Long> ids);
+    List<Availability> findAvailabilities(Collection<Long> ids);
 
     /** Raises the fences of these semaphores, whose rows are locked. */
     @Modifying
     @Query("update Semaphore s set s.fence = s.fence + :by where s.id in :ids")
     int raiseFences(Collection<Long> ids, long by);
 
-    /** What is held of a semaphore. */
+    /** The number of held permits of a semaphore. */
     @Query("select coalesce(sum(p.count), 0) from Permit p where p.semaphoreId = :id and p.state = ACQUIRED")
     long sumHeld(long id);
 
     /**
-     * Creates a semaphore. Its fence begins at the clock, so that one which was deleted and is made again goes on above
-     * its old tokens.
+     * Creates a semaphore. Its fence starts at the database's clock, so that a semaphore that is deleted and created again
+     * continues above its former tokens.
      */
     @Modifying
     @Query("insert into Semaphore (id, name, capacity, pattern, fence, liveFrom, createdAt, updatedAt)"
@@ -76,17 +76,17 @@ interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStat
     @Query("delete from Semaphore s where s.id = :id")
     int delete(long id);
 
-    /** How many semaphores patterns have made. */
+    /** The number of semaphores that were created by patterns. */
     @Query("select count(s) from Semaphore s where s.pattern is not null")
     long countOfPatterns();
 
-    /** The semaphores above a key. */
+    /** The semaphores above an id. */
     @Query("select s.id from Semaphore s where s.id > :after order by s.id")
     List<Long> findIdsAfter(long after, Limit limit);
 
     /**
-     * Semaphores above a key that a pattern made, of which nothing is held, and that nobody has acquired for long; read
-     * without a lock.
+     * The semaphores above an id that were created by a pattern, of which nothing is held, and which have long been idle;
+     * read without a lock.
      */
     @Query("""
             select s.id from Semaphore s

@@ -8,28 +8,26 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A fragment of {@link SemaphoreRepository}: what it queues for the next round trip of the transaction where the driver can
- * send several statements at once.
+ * A fragment of {@link SemaphoreRepository}: statements that are queued for the next round trip of the transaction.
  */
 interface SemaphoreStatements {
 
-    /** Whether all that is queued takes one round trip, and not one for each statement. */
+    /** Whether all queued statements take one round trip, because the driver pipelines. */
     boolean areOneRoundTrip();
 
-    /** Queues what {@link SemaphoreRepository#lockById} does. */
+    /** Queues the lock of {@link SemaphoreRepository#lockById}. */
     Result<List<LockedSemaphore>> queueLockById(long id);
 
-    /** Queues what {@link SemaphoreRepository#lockFree} does. */
-    Result<List<LockedSemaphore>> queueLockFree(Collection<Long> ids);
+    /** Queues the lock of {@link SemaphoreRepository#lockSkipLocked}. */
+    Result<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids);
 
-    /** Executes what is queued. */
+    /** Executes the queued statements. */
     void flush();
 
     /**
-     * Queues a write to rows that are locked: {@code by} tokens are reserved, and the watermarks move up to the lowest token
-     * that is held.
+     * Queues an update of locked rows: reserves {@code by} tokens, and raises the watermarks to the lowest held token.
      *
-     * @param liveFrom the lowest token that is held, by semaphore id
+     * @param liveFrom the lowest held token, by semaphore id
      */
     void queueRaiseFences(Map<Long, Long> liveFrom, int by, LocalDateTime now);
 }

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The statements on semaphores whose text depends on how many rows they are for, or that share a round trip. */
+/** Implements the statements on semaphores whose text depends on the number of rows, or that share a round trip. */
 final class SemaphoreStatementsImpl implements SemaphoreStatements {
 
     private final Sql sql;
@@ -37,7 +37,7 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
     }
 
     @Override
-    public Result<List<LockedSemaphore>> queueLockFree(Collection<Long> ids) {
+    public Result<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids) {
         return sql.query(
                 lock + "in " + Sql.placeholders(ids) + " order by s.id for update skip locked",
                 ids,
@@ -63,7 +63,7 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
 
     @Override
     public void queueRaiseFences(Map<Long, Long> liveFrom, int by, LocalDateTime now) {
-        // ids and watermarks are numbers of our own, and as text they are of the column's type on every database
+        // ids and watermarks are generated numbers; as literals they have the column's type on every database
         String watermark = liveFrom.size() == 1
                 ? String.valueOf(liveFrom.values().iterator().next())
                 : liveFrom.entrySet().stream()

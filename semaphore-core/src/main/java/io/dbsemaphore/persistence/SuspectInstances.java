@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.DeadInstance;
-import io.dbsemaphore.persistence.InstanceRepository.Silent;
+import io.dbsemaphore.persistence.InstanceRepository.Suspect;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Iterator;
@@ -13,21 +13,21 @@ import java.util.TreeSet;
 import java.util.function.LongSupplier;
 
 /**
- * Which instances are dead: those whose heartbeat was overdue twice, a grace apart. Once is not enough, since after an
- * outage of the database every heartbeat is overdue until its JVM has had the time to send the next.
+ * Decides which instances are dead: those whose heartbeat was overdue in two reads, at least the grace period apart. One
+ * read is not enough: after an outage of the database every heartbeat is overdue until its JVM has sent the next one.
  */
 final class SuspectInstances {
 
-    /** As many as are remembered beside those that are silent now. */
-    private static final int MAX_REMEMBERED = 1_000;
+    /** The number of instances that are cached in addition to the current suspects. */
+    private static final int MAX_CACHED = 1_000;
 
     private final long graceNanos;
     private final LongSupplier nanoClock;
-    /** Those at the beginning were not seen for the longest. */
+    /** Least recently seen first. */
     private final Map<Long, Sighting> sightings = new LinkedHashMap<>();
 
-    /** The last reading of a silent instance, and when it was first seen silent since its last heartbeat. */
-    private record Sighting(Silent silent, long nanos) {}
+    /** The last read of a suspect instance, and when it was first suspect after its last heartbeat. */
+    private record Sighting(Suspect suspect, long nanos) {}
 
     SuspectInstances(Duration grace) {
         this(grace, System::nanoTime);
@@ -38,37 +38,37 @@ final class SuspectInstances {
         this.nanoClock = nanoClock;
     }
 
-    synchronized int remembered() {
+    synchronized int cached() {
         return sightings.size();
     }
 
-    /** Takes note of instances that are silent now, and returns those that were so for the grace. */
-    synchronized Set<Long> dead(Collection<Silent> suspectNow) {
+    /** Records the instances that are suspect now, and returns those that have been suspect for the grace period. */
+    synchronized Set<Long> dead(Collection<Suspect> suspectNow) {
         long now = nanoClock.getAsLong();
         Set<Long> dead = new TreeSet<>();
-        for (Silent silent : suspectNow) {
-            Sighting known = sightings.remove(silent.instance());
+        for (Suspect suspect : suspectNow) {
+            Sighting known = sightings.remove(suspect.instance());
             Sighting sighting =
-                    new Sighting(silent, known != null && known.silent().isSameSilence(silent) ? known.nanos() : now);
-            sightings.put(silent.instance(), sighting);
+                    new Sighting(suspect, known != null && known.suspect().isUnchanged(suspect) ? known.nanos() : now);
+            sightings.put(suspect.instance(), sighting);
             if (now - sighting.nanos() >= graceNanos) {
-                dead.add(silent.instance());
+                dead.add(suspect.instance());
             }
         }
-        forgetWhatWasNotSeenForLong(Math.max(MAX_REMEMBERED, suspectNow.size()));
+        evictLeastRecentlySeen(Math.max(MAX_CACHED, suspectNow.size()));
         return dead;
     }
 
-    /** What was read last of an instance that is silent; empty when it is not remembered. */
+    /** The last read of a suspect instance; empty if it is not cached. */
     synchronized Optional<DeadInstance> find(long instance) {
         return Optional.ofNullable(sightings.get(instance))
-                .map(Sighting::silent)
-                .map(Silent::toDead);
+                .map(Sighting::suspect)
+                .map(Suspect::toDead);
     }
 
-    private void forgetWhatWasNotSeenForLong(int remember) {
+    private void evictLeastRecentlySeen(int limit) {
         Iterator<Long> oldest = sightings.keySet().iterator();
-        while (sightings.size() > remember) {
+        while (sightings.size() > limit) {
             oldest.next();
             oldest.remove();
         }

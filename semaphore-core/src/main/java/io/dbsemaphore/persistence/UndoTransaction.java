@@ -8,10 +8,10 @@ import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.List;
 
 /**
- * Undoes an acquire of which nobody knows whether it was committed. If it was, it is released. If it was not, its
- * external id is taken by a request that holds nothing: as long as the lost transaction is still under way this insert
- * waits for it, and once it is done the lost one can never come to be. What was repeated under the same id in the meantime
- * belongs to whoever repeated it.
+ * Undoes an acquire whose commit has an unknown outcome. If it was committed, its request is released. Otherwise a request
+ * that holds nothing is inserted with the same external id: the insert waits while the lost transaction is still active,
+ * and afterwards the unique constraint rejects the lost request. A grant that another caller has made
+ * under the same external id in the meantime is left alone.
  */
 public final class UndoTransaction {
 
@@ -31,7 +31,10 @@ public final class UndoTransaction {
         this.ids = ids;
     }
 
-    /** Afterwards no attempt of this order holds anything, or ever will; its repetition by somebody else may. */
+    /**
+     * Ensures that no attempt of this acquire holds permits, or ever will; another caller's acquire with the same external
+     * id may.
+     */
     public void undo(AcquireState acquire) {
         AcquireCommand command = acquire.command();
         transaction.execute(() -> {
@@ -41,7 +44,7 @@ public final class UndoTransaction {
             }
             found.stream()
                     .map(each -> each.request().id())
-                    .filter(acquire::isOwnRequest) // somebody else's grant under this external id is not ours to end
+                    .filter(acquire::isOwnRequest) // not another caller's grant under this external id
                     .forEach(releases::releaseUnrepeatedWithin);
             return null;
         });

@@ -1,7 +1,6 @@
 /**
- * The tables, and every transaction on them: entities and repositories that never leave this package, and one class for
- * each transaction, of which {@link io.dbsemaphore.persistence.GrantTransaction} is the heart. What goes in and comes
- * out are values.
+ * The tables, and every transaction on them. Entities and repositories do not leave this package; callers use one class for
+ * each kind of transaction, such as {@link io.dbsemaphore.persistence.GrantTransaction}, and exchange values with it.
  *
  * <p>Internal. Depends on the contract's values and exceptions and on {@code io.dbsemaphore.jdbc}.
  */

@@ -1,6 +1,6 @@
--- The tables of the semaphores on H2, for applications without Liquibase: copy this file to the application's
+-- The tables of DB Semaphore on H2, for applications without Liquibase: copy this file to the application's
 -- own migrations, such as Flyway's db/migration/V42__semaphores.sql. Generated from db/dbsemaphore/changelog.xml.
--- Each statement can be run again: what is there already stays as it is (spring.sql.init.mode=always).
+-- Each statement can be run again; existing objects are left unchanged (spring.sql.init.mode=always).
 -- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes, also where
 -- they are in quotes.
 

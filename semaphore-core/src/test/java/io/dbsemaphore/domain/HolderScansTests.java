@@ -63,7 +63,7 @@ class HolderScansTests {
     private void scan(Duration taking, Shortfall... scanned) {
         long begin = scans.begin();
         pass(taking);
-        scans.remember(List.of(scanned), begin, Shortfall::name);
+        scans.record(List.of(scanned), begin, Shortfall::name);
     }
 
     private void pass(Duration time) {

@@ -23,9 +23,9 @@ import liquibase.sqlgenerator.SqlGeneratorFactory;
 final class ChangelogScript {
 
     private static final String HEADER = """
-            -- The tables of the semaphores on %s, for applications without Liquibase: copy this file to the application's
+            -- The tables of DB Semaphore on %s, for applications without Liquibase: copy this file to the application's
             -- own migrations, such as Flyway's db/migration/V42__semaphores.sql. Generated from %s.
-            -- Each statement can be run again: what is there already stays as it is (spring.sql.init.mode=always).
+            -- Each statement can be run again; existing objects are left unchanged (spring.sql.init.mode=always).
             -- With semaphore.table-prefix, put the prefix before the names of tables, constraints and indexes, also where
             -- they are in quotes.
             """;
@@ -78,26 +78,26 @@ final class ChangelogScript {
         return statements;
     }
 
-    /** Each column and constraint of a table in a line of its own. */
+    /** Puts each column and constraint of a table on a line of its own. */
     private static String inLines(String statement) {
         if (!statement.startsWith("CREATE TABLE")) {
             return statement;
         }
-        StringBuilder waitQueues = new StringBuilder();
+        StringBuilder lines = new StringBuilder();
         int depth = 0;
         for (int i = 0; i < statement.length(); i++) {
             char c = statement.charAt(i);
             depth += c == '(' ? 1 : c == ')' ? -1 : 0;
             if (c == ')' && depth == 0) {
-                waitQueues.append('\n');
+                lines.append('\n');
             }
-            waitQueues.append(c);
+            lines.append(c);
             if ((c == '(' || c == ',') && depth == 1) {
-                waitQueues.append("\n    ");
+                lines.append("\n    ");
                 i += c == ',' ? 1 : 0;
             }
         }
-        return waitQueues.toString();
+        return lines.toString();
     }
 
     private static String name(DatabaseKind kind) {

@@ -80,7 +80,7 @@ class KeepAliveTransactionIntegrationTests {
     }
 
     @Test
-    void tellsWhatIsLost() {
+    void reportsLostRequests() {
         insert(List.of(100_001L), now.plusMinutes(1));
         insert(List.of(100_002L), now.minusMinutes(1));
 
@@ -94,7 +94,7 @@ class KeepAliveTransactionIntegrationTests {
         });
 
         assertThat(count("id = 100002 and renewed_at > created_at"))
-                .as("what is lost is not revived")
+                .as("lost requests are not renewed")
                 .isZero();
     }
 

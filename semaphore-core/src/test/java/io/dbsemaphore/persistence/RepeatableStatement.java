@@ -39,7 +39,7 @@ final class RepeatableStatement {
                     : "ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s %s"
                             .formatted(column.group(1), column.group(2), column.group(3));
         }
-        throw new IllegalArgumentException("Cannot be run again, and no condition for it is known: " + statement);
+        throw new IllegalArgumentException("No repeatable form is known for: " + statement);
     }
 
     private static String ofCheck(String statement, String table, String name, String check, DatabaseKind kind) {

@@ -112,7 +112,7 @@ class RowLockIntegrationTests {
     @Test
     void theQueriesOfTheRepositoryAreLocks() {
         assertThat(Arrays.stream(SemaphoreRepository.class.getDeclaredMethods())
-                        .filter(method -> Set.of("lockById", "lockFree").contains(method.getName())))
+                        .filter(method -> Set.of("lockById", "lockSkipLocked").contains(method.getName())))
                 .hasSize(2)
                 .allSatisfy(method -> assertThat(method.getAnnotation(Lock.class))
                         .extracting(Lock::value)

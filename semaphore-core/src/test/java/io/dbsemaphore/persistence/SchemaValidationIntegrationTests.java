@@ -11,11 +11,11 @@ import org.hibernate.cfg.SchemaToolingSettings;
 import org.hibernate.tool.schema.spi.SchemaManagementException;
 import org.junit.jupiter.api.Test;
 
-/** The entities and the changelog say the same: what a host with {@code ddl-auto=validate} would be told. */
+/** The entities match the tables of the changelog, as Hibernate's {@code validate} checks it. */
 class SchemaValidationIntegrationTests {
 
     @Test
-    void findsTheTablesOfTheChangelogAsTheEntitiesWantThem() {
+    void theTablesOfTheChangelogMatchTheEntities() {
         try (TestDatabase.Schema schema = TestDatabase.create()) {
             schema.migrate();
             try (HikariDataSource pool = schema.newPool(2)) {
@@ -25,7 +25,7 @@ class SchemaValidationIntegrationTests {
     }
 
     @Test
-    void noticesAColumnThatIsNotThere() {
+    void detectsAMissingColumn() {
         try (TestDatabase.Schema schema = TestDatabase.create()) {
             schema.migrate();
             schema.jdbc().execute("alter table semaphore drop column fence");

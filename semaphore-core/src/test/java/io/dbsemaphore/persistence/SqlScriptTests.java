@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The SQL scripts are what the changelog says, on all databases, whichever one these tests run on. */
+/** The SQL scripts correspond to the changelog, for all databases, whichever one these tests run on. */
 class SqlScriptTests {
 
     @ParameterizedTest
@@ -20,7 +20,7 @@ class SqlScriptTests {
         String generated = ChangelogScript.of(kind);
 
         assertThat(shipped(kind))
-                .as("the shipped script; what the changelog says now is in %s", keep(kind, generated))
+                .as("the shipped script; the script generated from the changelog is in %s", keep(kind, generated))
                 .isEqualTo(generated);
     }
 

@@ -126,10 +126,10 @@ final class AvailabilityPoller implements AutoCloseable {
             return;
         }
         long asOf = System.nanoTime();
-        boolean anyWoken = waiters.polled(availabilityTransactions.findFree(names), asOf);
+        boolean anyWoken = waiters.polled(availabilityTransactions.findAvailable(names), asOf);
         if (nextForOrphans.isPassed()) {
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
-            anyWoken |= availabilityTransactions.isSomethingOrphaned(names) && waiters.wakeFirst(names);
+            anyWoken |= availabilityTransactions.isReclaimable(names) && waiters.wakeFirst(names);
         }
         if (anyWoken) {
             woken.run();

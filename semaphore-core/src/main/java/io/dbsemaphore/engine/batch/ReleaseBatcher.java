@@ -174,7 +174,7 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
 
     private List<@Nullable ReleaseOutcome> releaseFree(List<Release> requests) {
         try {
-            return outcomesOf(requests, releases.releaseFree(permitIdsOf(requests)));
+            return outcomesOf(requests, releases.releaseSkipLocked(permitIdsOf(requests)));
         } catch (PartialReleaseException oneIsReleasedAlready) {
             return releaseUnlocked(requests);
         }

@@ -112,7 +112,7 @@ final class Waiters {
      * @param asOf this JVM's monotonic clock before the batch read it
      */
     void batch(RemainingAvailability left, long changed, long asOf) {
-        available = Math.min(left.free() + changed, maxAvailable);
+        available = Math.min(left.available() + changed, maxAvailable);
         maxAvailable = Long.MAX_VALUE;
         changedAt = clock.now();
         answered(left.capacity(), left.held(), asOf);
@@ -121,7 +121,7 @@ final class Waiters {
     /** Records what the poller has read, unless availability has changed since. */
     void polled(PolledAvailability polled, long asOf) {
         if (changedAt - asOf < 0) {
-            available = polled.free();
+            available = polled.available();
         }
         if (changedAt - asOf < 0 && !polled.isDeleted()) {
             answered(polled.capacity(), polled.held(), asOf);

@@ -41,7 +41,9 @@ public final class DeadInstanceLog {
                 reclaimed.size(),
                 names,
                 dead.name().map(name -> "'" + name + "' (" + dead.id() + ")").orElse("" + dead.id()),
-                dead.silentFor().map(DeadInstanceLog::seconds).orElse("a time unknown, since it is not registered"));
+                dead.sinceHeartbeat()
+                        .map(DeadInstanceLog::seconds)
+                        .orElse("a time unknown, since it is not registered"));
     }
 
     private static String seconds(Duration duration) {

@@ -9,7 +9,7 @@ public final class CommitOutcomeUnknownException extends RuntimeException {
         super("The database did not answer a commit", cause);
     }
 
-    /** What a caller is thrown, once it is clear that nothing came of it. */
+    /** The exception for the caller once it is known that the transaction was not committed. */
     public RuntimeException translatedCause() {
         Throwable cause = getCause();
         return cause == null ? this : DataAccessFailures.translate(cause);

@@ -21,9 +21,9 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Turns what JPA and transactions throw into Spring's {@link DataAccessException}s, the same for the same reason on every
- * database: by the {@linkplain SqlErrorKind kind} of the innermost error of the driver. Repositories that are made without a
- * container translate nothing, and a failed begin or commit is no such exception either.
+ * Translates exceptions of JPA and of transactions to Spring's {@link DataAccessException}s, by the {@linkplain
+ * SqlErrorKind kind} of the driver's innermost error, so that a cause leads to the same exception on every database.
+ * Neither repositories that are created without a container nor a failed begin or commit are translated by Spring.
  */
 final class DataAccessFailures {
 
@@ -31,7 +31,7 @@ final class DataAccessFailures {
 
     private DataAccessFailures() {}
 
-    /** The exception to throw instead; what has nothing to do with the database stays what it is. */
+    /** Returns the exception to throw instead. A failure that does not come from the database is returned unchanged. */
     static RuntimeException translate(Throwable failure) {
         if (failure instanceof Error error) {
             throw error;
@@ -39,7 +39,8 @@ final class DataAccessFailures {
         if (failure instanceof SemaphoreException || !isOfDatabase(failure)) {
             return (RuntimeException) failure;
         }
-        Optional<SQLException> error = SqlErrors.outermost(failure); // a pool says more than the driver beneath it
+        Optional<SQLException> error =
+                SqlErrors.outermost(failure); // the pool's message has more detail than the driver's
         if (error.isEmpty()) {
             return failure instanceof DataAccessException named
                     ? named

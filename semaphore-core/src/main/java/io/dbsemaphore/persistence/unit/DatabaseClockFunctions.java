@@ -12,9 +12,9 @@ import org.hibernate.type.descriptor.java.LocalDateTimeJavaType;
 import org.hibernate.type.descriptor.jdbc.LocalDateTimeJdbcType;
 
 /**
- * The database's clock in UTC, as functions of our own persistence unit. HQL's own {@code instant} and
- * {@code local datetime} are in the zone of the session. Registered on the unit as an object, not as a service that a
- * host's Hibernate would find.
+ * Functions for the database's clock in UTC. HQL's own {@code instant} and {@code local datetime} are in the time zone of
+ * the session. Registered programmatically on the library's persistence unit, since a service would also be found by the
+ * host's Hibernate.
  */
 public final class DatabaseClockFunctions implements FunctionContributor {
 

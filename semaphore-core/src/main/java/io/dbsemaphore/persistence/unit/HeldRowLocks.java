@@ -18,8 +18,8 @@ public final class HeldRowLocks {
         this.table = table;
     }
 
-    /** Locks those that no other transaction has locked, and returns their ids. */
-    public Set<Long> lockFree(Collection<Long> ids) {
+    /** Locks the rows that no other transaction has locked, and returns their ids. */
+    public Set<Long> lockSkipLocked(Collection<Long> ids) {
         Result<Set<Long>> locked = sql.query("select " + held(ids) + " for update skip locked", ids, HeldRowLocks::ids);
         try {
             sql.queue().flush();
@@ -30,8 +30,8 @@ public final class HeldRowLocks {
     }
 
     /**
-     * Queues the lock of all of them, which fails at once when another transaction has locked one. With a hint for MySQL,
-     * which otherwise looks at all rows of a small table, and meets locks on other rows.
+     * Queues a lock of all the rows, which fails immediately if another transaction has locked one. The hint makes MySQL
+     * use the primary key: for a small table it otherwise scans all rows, and encounters locks on other rows.
      */
     public Result<Set<Long>> queueLock(Collection<Long> ids) {
         return sql.query(

@@ -10,8 +10,8 @@ import org.springframework.data.repository.core.support.RepositoryFragment;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Makes repositories when they are first used: each parses all of its queries then, which an application that starts
- * should not wait for. Spring Data's own parser of HQL is left out, since no query of ours is sorted or paged by it.
+ * Creates each repository on first use, since creation parses all of its queries and would slow down application startup.
+ * Spring Data's HQL parser is not used: no query of the library is sorted or paged by Spring Data.
  */
 public final class LazyRepositories {
 
@@ -29,7 +29,7 @@ public final class LazyRepositories {
         return lazily(type, RepositoryFragments.empty());
     }
 
-    /** A repository of which a part is implemented by hand. */
+    /** A repository with a fragment. */
     public <T, F> T get(Class<T> type, Class<F> fragment, F implementation) {
         return lazily(type, RepositoryFragments.of(RepositoryFragment.implemented(fragment, implementation)));
     }
@@ -42,7 +42,7 @@ public final class LazyRepositories {
         return type.cast(proxy.getProxy(classLoader));
     }
 
-    /** One at a time: the factory is not made for several threads. */
+    /** Synchronized, because the factory is not thread-safe. */
     private synchronized Object make(Class<?> type, RepositoryFragments fragments) {
         return factory.getRepository(type, fragments);
     }

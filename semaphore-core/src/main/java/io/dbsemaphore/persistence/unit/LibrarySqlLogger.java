@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs the SQL of the library's persistence unit under a name of its own, so that {@code org.hibernate.SQL} shows the
- * statements of the application only, and those of the library can be switched off.
+ * Logs the SQL of the library's persistence unit under a separate logger name, so that {@code org.hibernate.SQL} shows the
+ * statements of the application only, and those of the library can be disabled.
  */
 public final class LibrarySqlLogger extends SqlStatementLogger {
 
@@ -24,7 +24,7 @@ public final class LibrarySqlLogger extends SqlStatementLogger {
         log(statement);
     }
 
-    /** For the statements that do not pass through Hibernate. */
+    /** Logs a statement that is not executed by Hibernate. */
     static void log(String statement) {
         log.debug("{}", statement);
     }

@@ -3,7 +3,7 @@ package io.dbsemaphore.persistence.unit;
 import org.hibernate.engine.jdbc.connections.spi.DatabaseConnectionInfo;
 import org.hibernate.engine.jdbc.env.internal.JdbcEnvironmentInitiator;
 
-/** Leaves out the block about the database in the log: the application's Hibernate has written one, or there is none. */
+/** Suppresses Hibernate's log message about the database, which the application's own Hibernate writes if there is one. */
 public final class QuietJdbcEnvironment extends JdbcEnvironmentInitiator {
 
     @Override

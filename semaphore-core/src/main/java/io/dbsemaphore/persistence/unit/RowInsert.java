@@ -9,7 +9,7 @@ import org.hibernate.persister.entity.EntityPersister;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inserts many rows of an entity by one statement. Table, columns and values are those of the entity's mapping.
+ * Inserts many rows of an entity in one statement, with the table, columns and values of the entity's mapping.
  *
  * @param <E> the entity, whose attributes are all basic ones
  */

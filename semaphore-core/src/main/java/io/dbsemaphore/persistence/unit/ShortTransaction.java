@@ -12,9 +12,9 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
- * A transaction of the library's own: never the caller's, and at {@code READ COMMITTED} whatever the host's default,
- * since at a stricter level a sum after a lock may be older than the lock. Where the calling thread may be in a transaction
- * of the host, the transaction runs on a thread of the library.
+ * A transaction of the library, separate from any transaction of the caller. It runs at {@code READ COMMITTED}, whatever
+ * the host's default: at a stricter isolation level a sum after a lock may use a snapshot from before the lock. If the
+ * calling thread may be in a transaction of the host, the transaction runs on a thread of the library.
  */
 public final class ShortTransaction {
 
@@ -24,7 +24,7 @@ public final class ShortTransaction {
     private final SemaphoreDataSource connections;
     private final TransactionDefinition definition;
 
-    /** Runs transactions by this manager on these connections. */
+    /** Creates a template for transactions of this manager on these connections. */
     public ShortTransaction(PlatformTransactionManager transactions, SemaphoreDataSource connections) {
         this.transactions = transactions;
         this.connections = connections;
@@ -35,9 +35,9 @@ public final class ShortTransaction {
     }
 
     /**
-     * Runs the work and commits.
+     * Runs the work in a transaction and commits it.
      *
-     * @throws CommitOutcomeUnknownException when the commit was sent and nobody knows what became of it
+     * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
      */
     public <T extends @Nullable Object> T execute(Supplier<T> work) {
         if (!connections.threads().mayUseCaller()) {
@@ -59,9 +59,9 @@ public final class ShortTransaction {
     }
 
     /**
-     * Begins a transaction of the calling thread, which must be one that {@link #execute} would use.
+     * Begins a transaction on the calling thread, which must not be in a transaction of the host.
      *
-     * @return to be ended by either {@link #commit} or {@link #rollBack}
+     * @return the transaction, to be completed by {@link #commit} or {@link #rollBack}
      */
     public TransactionStatus begin() {
         try {
@@ -72,9 +72,9 @@ public final class ShortTransaction {
     }
 
     /**
-     * Commits.
+     * Commits the transaction.
      *
-     * @throws CommitOutcomeUnknownException when the commit was sent and nobody knows what became of it
+     * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
      */
     public void commit(TransactionStatus transaction) {
         try {
@@ -84,13 +84,13 @@ public final class ShortTransaction {
         }
     }
 
-    /** Rolls back, and returns the failure of the transaction as it is to be thrown. */
+    /** Rolls back, and returns the exception to throw for the failure. */
     public RuntimeException rollBack(TransactionStatus transaction, Throwable failure) {
         connections.failed(failure);
         try {
             transactions.rollback(transaction);
         } catch (RuntimeException | Error rollbackFailure) {
-            log.debug("The rollback failed, too; the connection is given up", rollbackFailure);
+            log.debug("The rollback failed as well; the connection is evicted", rollbackFailure);
         }
         return DataAccessFailures.translate(failure);
     }

@@ -11,14 +11,14 @@ import org.hibernate.Session;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 
 /**
- * SQL on the connection of the current transaction, for statements whose text depends on how many rows they are for. In HQL
- * each number of rows would be another query to translate, and a JDBC batch is a round trip for each row with some drivers.
+ * SQL on the connection of the current transaction, for statements whose text depends on the number of rows. In HQL each
+ * number of rows would be another query to translate, and a JDBC batch takes one round trip per row with some drivers.
  */
 public final class Sql {
 
     private final EntityManager entityManager;
 
-    /** Works on the transactions of this entity manager. */
+    /** Executes SQL in the transactions of this entity manager. */
     public Sql(EntityManager entityManager) {
         this.entityManager = entityManager;
     }
@@ -29,20 +29,20 @@ public final class Sql {
         return queue().query(sql, values, reader);
     }
 
-    /** Queues a write for the next round trip of the transaction; the commit at the latest. */
+    /** Queues an update for the next round trip of the transaction, at the latest its commit. */
     public Result<Integer> update(String sql, Collection<?> values) {
         LibrarySqlLogger.log(sql);
         return queue().update(sql, values);
     }
 
-    /** The statements of the transaction that wait for its next round trip. */
+    /** The statements that are queued for the next round trip of the transaction. */
     public StatementQueue queue() {
         return entityManager
                 .unwrap(Session.class)
                 .doReturningWork(connection -> connection.unwrap(StatementQueue.class));
     }
 
-    /** A failure of the {@linkplain #queue queue} as Hibernate throws it. */
+    /** Converts a failure of the {@linkplain #queue queue} as Hibernate does. */
     public RuntimeException failed(SQLException failure) {
         return entityManager
                 .unwrap(SharedSessionContractImplementor.class)
@@ -51,12 +51,12 @@ public final class Sql {
                 .convert(failure, "A statement of the semaphores failed");
     }
 
-    /** The same part so many times. */
+    /** Repeats a part. */
     public static String repeat(String part, String separator, int times) {
         return String.join(separator, Collections.nCopies(times, part));
     }
 
-    /** As many placeholders as there are values, in parentheses. */
+    /** One placeholder for each value, in parentheses. */
     public static String placeholders(Collection<?> values) {
         return "(" + repeat("?", ", ", values.size()) + ")";
     }

@@ -17,19 +17,23 @@ import java.util.Set;
 import java.util.TreeSet;
 import javax.sql.DataSource;
 
-/** Compares the columns of the tables with those of the entities. For a failure only: a start without one asks nothing. */
+/**
+ * Compares the columns of the tables with those of the entities. Runs only after a failure, so that a normal start executes
+ * no query.
+ */
 public final class TableCheck {
 
     /**
      * A table that lacks columns.
      *
-     * @param foreign whether it lacks at least half of ours
+     * @param foreign whether at least half of the expected columns are missing, so that it is probably another
+     *     application's table
      */
     public record Mismatch(String table, List<String> missingColumns, boolean foreign) {}
 
     private TableCheck() {}
 
-    /** The first table that lacks columns; empty when none does, or a table cannot be read. */
+    /** The first table that lacks columns; empty if there is none, or a table cannot be read. */
     public static Optional<Mismatch> find(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix) {
         try (Connection connection = dataSource.getConnection()) {
             for (Class<?> entity : entities) {

@@ -5,7 +5,7 @@ import org.hibernate.boot.model.naming.PhysicalNamingStrategyStandardImpl;
 import org.hibernate.engine.jdbc.env.spi.JdbcEnvironment;
 import org.jspecify.annotations.Nullable;
 
-/** Names the tables as the changelog does: the configured prefix, then the name. */
+/** Adds the configured prefix to the table names, as the changelog does. */
 public final class TablePrefix extends PhysicalNamingStrategyStandardImpl {
 
     private static final long serialVersionUID = 1L;

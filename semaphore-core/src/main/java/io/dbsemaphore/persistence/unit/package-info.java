@@ -1,6 +1,6 @@
 /**
- * The persistence unit: how Hibernate is started beside the host's, how a short transaction runs, and how its failures are
- * told. Knows no entity.
+ * The infrastructure of the persistence unit: Hibernate beside the host's own, short transactions, and the translation of
+ * their failures. Independent of the entities.
  *
  * <p>Internal. Depends on {@code io.dbsemaphore.jdbc}.
  */
