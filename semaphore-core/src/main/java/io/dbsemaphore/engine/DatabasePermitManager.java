@@ -5,6 +5,7 @@ import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import java.time.Duration;
@@ -22,20 +23,26 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
-        EngineRun run = runs.granting();
+        EngineRun run = granting();
         return run.acquires().acquire(run.commands().begin(request));
     }
 
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
-        EngineRun run = runs.granting();
+        EngineRun run = granting();
         return run.acquires().acquire(run.commands().beginForWork(request));
     }
 
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
-        EngineRun run = runs.granting();
+        EngineRun run = granting();
         return run.asyncAcquires().acquire(run.commands().begin(request));
+    }
+
+    /** A caller that has too little stack for an acquire is told so before anything that others use is touched. */
+    private EngineRun granting() {
+        StackReserve.require();
+        return runs.granting();
     }
 
     @Override

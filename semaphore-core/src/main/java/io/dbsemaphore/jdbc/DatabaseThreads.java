@@ -1,6 +1,7 @@
 package io.dbsemaphore.jdbc;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.StackReserve;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -17,7 +18,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * the library would join the host's transaction, or end it. The calling thread is therefore used only if it has no
  * Spring transaction and the pool is {@linkplain PlainPools known} not to enlist connections. All other work runs on a
  * few threads of the library ({@code semaphore-database-N}) while the caller waits. Virtual threads are never used: an
- * interrupt closes the socket that a virtual thread is reading from.
+ * interrupt closes the socket that a virtual thread is reading from. Nor is a thread with {@linkplain StackReserve too
+ * little stack}: a stack overflow would leave the connection in the middle of an answer.
  */
 public final class DatabaseThreads {
 
@@ -55,7 +57,7 @@ public final class DatabaseThreads {
 
     /** Whether the calling thread may use the {@code DataSource}. */
     public boolean mayUseCaller() {
-        return DaemonThreads.isCurrent() || (plain && !isInTransaction() && !isVirtual());
+        return DaemonThreads.isCurrent() || (plain && !isInTransaction() && !isVirtual() && StackReserve.isEnough());
     }
 
     private static boolean isInTransaction() {
