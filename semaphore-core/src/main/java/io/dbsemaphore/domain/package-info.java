@@ -1,6 +1,7 @@
 /**
- * The values that the engine and the transactions exchange, and the decision itself: which of the acquires of a batch get
- * their permits ({@link io.dbsemaphore.domain.Allocation}). Nothing here touches a database or a thread.
+ * The values that the engine and the transactions exchange, the {@linkplain io.dbsemaphore.domain.AcquireState state} of an
+ * acquire, and the {@linkplain io.dbsemaphore.domain.Allocation decision} which acquires of a batch are granted. Nothing here
+ * uses a database or starts a thread.
  *
  * <p>Internal. Depends on the values and exceptions of the contract.
  */

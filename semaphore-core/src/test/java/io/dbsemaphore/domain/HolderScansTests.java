@@ -40,21 +40,21 @@ class HolderScansTests {
     }
 
     @Test
-    void areMadeEachTimeWhereThereAreFewHolders() {
+    void areRepeatedEachTimeWhereThereAreFewHolders() {
         scan(Duration.ofMillis(50), MANY, FEW);
         assertThat(scans.recent(FEW)).isEmpty();
         assertThat(scans.recent(MANY)).contains("many");
     }
 
     @Test
-    void areForgottenWhereFewHoldersAreLeft() {
+    void areEvictedWhereFewHoldersAreLeft() {
         scan(Duration.ofMillis(50), MANY);
         scan(Duration.ofMillis(50), new Shortfall(1, "many", 1, 3));
         assertThat(scans.recent(MANY)).isEmpty();
     }
 
     @Test
-    void areNotRememberedWithoutBound() {
+    void areCachedUpToABound() {
         LongStream.range(0, 5_000).forEach(id -> scan(Duration.ofMillis(1), new Shortfall(id, "s" + id, 1, 1_000)));
         assertThat(scans.recent(new Shortfall(0, "s0", 1, 1_000))).isEmpty();
         assertThat(scans.recent(new Shortfall(4_999, "s4999", 1, 1_000))).contains("s4999");

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
 
-/** The changelog makes the tables that the algorithms rely on, on every database. */
+/** The changelog creates the tables with the properties that the library relies on, on every database. */
 class ChangelogIntegrationTests {
 
     private static final LocalDateTime NOW = LocalDateTime.of(2040, 2, 29, 23, 59, 59, 123_456_000);
@@ -74,7 +74,7 @@ class ChangelogIntegrationTests {
     void standsBesideTheSameTablesWithAnotherPrefix() {
         try (TestDatabase.Schema prefixed = TestDatabase.create()) {
             prefixed.migrate(Map.of("dbsemaphore.tablePrefix", "one_"));
-            // Liquibase knows a change set by its id and file: a second prefix needs a second history.
+            // Liquibase identifies a change set by its id and file: a second prefix needs a second history.
             prefixed.jdbc().execute("drop table DATABASECHANGELOG");
 
             prefixed.migrate(Map.of("dbsemaphore.tablePrefix", "two_"));

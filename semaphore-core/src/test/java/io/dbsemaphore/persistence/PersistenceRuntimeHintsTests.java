@@ -43,7 +43,7 @@ import org.springframework.data.repository.core.support.RepositoryComposition.Re
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 
-/** Whatever is found by reflection when an application runs is known when its native image is built. */
+/** Everything that is accessed by reflection at run time is registered for native images. */
 class PersistenceRuntimeHintsTests {
 
     private static final JavaClasses PERSISTENCE = new ClassFileImporter()

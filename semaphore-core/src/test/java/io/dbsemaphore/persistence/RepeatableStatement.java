@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /**
  * A statement of the changelog in a form that can be run again. Each database has a condition for tables. MySQL has none
- * for indexes, columns and constraints, and PostgreSQL none for constraints: the catalog is asked there first. A script
+ * for indexes, columns and constraints, and PostgreSQL none for constraints: these statements query the catalog first. A script
  * runner may split at semicolons outside of quotes, so that a procedural block is a literal.
  */
 final class RepeatableStatement {

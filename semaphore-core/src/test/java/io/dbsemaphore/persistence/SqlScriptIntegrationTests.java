@@ -15,14 +15,14 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
-/** On the database of this run: the SQL script makes what the changelog makes. */
+/** The SQL script creates the same schema as the changelog, on the database of this run. */
 class SqlScriptIntegrationTests {
 
     private static final List<String> TABLES =
             List.of("semaphore", "permit_request", "permit", "semaphore_instance", "capacity_change");
 
     @Test
-    void makesTheSchemaOfTheChangelog() {
+    void createsTheSchemaOfTheChangelog() {
         try (TestDatabase.Schema byChangelog = TestDatabase.create();
                 TestDatabase.Schema byScript = TestDatabase.create()) {
             byChangelog.migrate();
@@ -36,7 +36,7 @@ class SqlScriptIntegrationTests {
 
     /** As with {@code spring.sql.init.mode=always}, which runs it at every start. */
     @Test
-    void runsAgainWithoutChangingWhatIsThere() {
+    void runsAgainWithoutChangingExistingObjects() {
         try (TestDatabase.Schema schema = TestDatabase.create()) {
             runScript(schema);
             List<String> first = describe(schema);
@@ -77,7 +77,7 @@ class SqlScriptIntegrationTests {
     }
 
     @Test
-    void makesAllThatAnEngineNeeds() {
+    void createsAllThatAnEngineNeeds() {
         try (TestDatabase.Schema schema = TestDatabase.create()) {
             runScript(schema);
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The names of the tables: what is in their way, and how they are changed. */
+/** The prefix of the table names: when it is needed, and how it is introduced. */
 class TablePrefixIntegrationTests {
 
     private static final String PREFIX = "app_";
@@ -67,7 +67,7 @@ class TablePrefixIntegrationTests {
     }
 
     @Test
-    void isAskedForWhereATableIsAnotherApplications() {
+    void isSuggestedWhereATableBelongsToAnotherApplication() {
         database.jdbc().execute("drop table permit");
         database.jdbc().execute("create table permit (id bigint primary key, building varchar(100))");
 
@@ -86,7 +86,7 @@ class TablePrefixIntegrationTests {
     }
 
     @Test
-    void isNoRemedyForTablesOfAnOlderVersion() {
+    void isNotSuggestedForTablesOfAnOlderVersion() {
         database.jdbc().execute("alter table capacity_change drop column permits");
 
         try (HikariDataSource pool = database.newPool(4)) {

@@ -28,9 +28,9 @@ public final class DatabaseClockFunctions implements FunctionContributor {
     public void contributeFunctions(FunctionContributions contributions) {
         SqmFunctionRegistry functions = contributions.getFunctionRegistry();
         BasicTypeRegistry types = contributions.getTypeConfiguration().getBasicTypeRegistry();
-        // read as it is, as the attributes are; the standard type is read by way of java.sql.Timestamp, which moves
-        // where
-        // the JVM's zone skips an hour, or is another than when the connection was opened
+        // LocalDateTime is read directly, as in the entities; the standard type converts by java.sql.Timestamp, which
+        // shifts
+        // values in hours that the JVM's zone skips, or if the zone has changed since the connection was opened
         BasicType<LocalDateTime> utc = types.resolve(LocalDateTimeJavaType.INSTANCE, LocalDateTimeJdbcType.INSTANCE);
         functions.registerPattern("utc_now", database.utcNow(), utc);
         functions.registerPattern("utc_plus_millis", database.utcPlusMillis(), utc);

@@ -7,7 +7,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Locks rows of requests or permits that are held, by id. It never waits for the lock of another transaction. */
+/** Locks rows of held requests or permits, by id. Never waits for a lock of another transaction. */
 public final class HeldRowLocks {
 
     private final Sql sql;

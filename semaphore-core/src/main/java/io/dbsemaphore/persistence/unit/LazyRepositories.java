@@ -20,7 +20,7 @@ public final class LazyRepositories {
 
     public LazyRepositories(EntityManager entityManager) {
         factory = new JpaRepositoryFactory(entityManager);
-        // the thread's own class loader may be another, which cannot see interfaces that are package-private here
+        // the thread's context class loader may not see the package-private interfaces
         factory.setBeanClassLoader(classLoader);
         factory.setQueryEnhancerSelector(query -> QueryEnhancerFactories.fallback());
     }

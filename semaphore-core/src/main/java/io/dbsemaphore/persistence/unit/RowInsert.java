@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Inserts many rows of an entity in one statement, with the table, columns and values of the entity's mapping.
  *
- * @param <E> the entity, whose attributes are all basic ones
+ * @param <E> the entity, which has basic attributes only
  */
 public final class RowInsert<E> {
 

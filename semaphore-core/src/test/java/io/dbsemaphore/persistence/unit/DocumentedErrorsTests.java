@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.orm.jpa.JpaSystemException;
 import org.springframework.transaction.TransactionSystemException;
 
-/** The table of errors in {@code docs/databases.md} is what the library does, and lists all that it knows. */
+/** The table of errors in {@code docs/databases.md} describes what the library does, and lists all errors that it handles. */
 class DocumentedErrorsTests {
 
     /** One row of the table. */

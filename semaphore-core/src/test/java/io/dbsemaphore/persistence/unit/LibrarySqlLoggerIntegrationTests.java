@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** An application that logs its SQL can tell the statements of the library from its own, and switch them off. */
+/** An application that logs its SQL can distinguish the statements of the library from its own, and disable them. */
 class LibrarySqlLoggerIntegrationTests {
 
     private static final Logger HIBERNATE = (Logger) LoggerFactory.getLogger("org.hibernate.SQL");
@@ -53,7 +53,7 @@ class LibrarySqlLoggerIntegrationTests {
     }
 
     @Test
-    void keepsTheStatementsOfTheLibraryApart() {
+    void separatesTheStatementsOfTheLibrary() {
         useTheLibrary();
 
         assertThat(ofHibernate.list).isEmpty();
@@ -63,7 +63,7 @@ class LibrarySqlLoggerIntegrationTests {
     }
 
     @Test
-    void isSwitchedOffByItself() {
+    void isDisabledSeparately() {
         LIBRARY.setLevel(Level.INFO);
 
         useTheLibrary();
