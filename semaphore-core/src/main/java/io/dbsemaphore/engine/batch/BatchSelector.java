@@ -111,11 +111,24 @@ final class BatchSelector implements ReadyQueue.Selection {
             add(acquire);
             return true;
         }
+        if (exceedsMaxNames(acquire)) {
+            closed = true;
+            return false;
+        }
         if (fits(acquire)) {
             add(acquire);
             return true;
         }
         return !skip(acquire);
+    }
+
+    private boolean exceedsMaxNames(QueuedAcquire acquire) {
+        return names.size() + acquire.names().size() > MAX_NAMES
+                && names.size()
+                                + acquire.names().stream()
+                                        .filter(name -> !names.contains(name))
+                                        .count()
+                        > MAX_NAMES;
     }
 
     private boolean fits(QueuedAcquire acquire) {

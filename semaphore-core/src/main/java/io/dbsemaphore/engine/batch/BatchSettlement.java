@@ -12,6 +12,7 @@ import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
@@ -127,7 +128,7 @@ final class BatchSettlement {
                     new CannotAcquireLockException("A row of the semaphores %s was locked by another transaction for %s"
                             .formatted(acquire.names(), limits.lockWait()));
             if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire)) {
-                acquire.decide(failure);
+                decideAndUndo(acquire, failure);
                 return;
             }
         }
@@ -174,10 +175,7 @@ final class BatchSettlement {
         boolean conflict = SqlErrors.isVictim(failure);
         boolean mayBeCausedByAnother = shared && !unreachable;
         if (acquire.isAbandoned()) {
-            if (acquire.state().isOutcomeUnknown()) {
-                toUndo.add(acquire.state());
-            }
-            acquire.decide(reported);
+            decideAndUndo(acquire, reported);
         } else if ((conflict || !mayBeCausedByAnother)
                 && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
             pauseAndTryAgain(
@@ -210,8 +208,18 @@ final class BatchSettlement {
         tryAgain(acquire);
     }
 
+    /** A caller that is answered by a failure undoes what may be granted; for an abandoned acquire the granter does. */
+    private void decideAndUndo(QueuedAcquire acquire, RuntimeException failure) {
+        if (acquire.isAbandoned() && acquire.state().isOutcomeUnknown()) {
+            toUndo.add(acquire.state());
+        }
+        acquire.decide(failure);
+    }
+
     private void tryAgain(QueuedAcquire acquire) {
-        if (closed && !acquire.state().isOutcomeUnknown()) {
+        if (acquire.isAbandoned()) {
+            decideAndUndo(acquire, new CancellationException("The acquire was abandoned by its caller"));
+        } else if (closed && !acquire.state().isOutcomeUnknown()) {
             acquire.decide(new SemaphoreClosedException());
         } else {
             ready.add(acquire);
@@ -219,12 +227,12 @@ final class BatchSettlement {
     }
 
     /** Answers all members after an unexpected error, so that no caller waits for ever. What may be granted has to be undone. */
-    static void giveUp(AcquireBatch batch, Throwable unexpected) {
+    void giveUp(AcquireBatch batch, Throwable unexpected) {
         batch.members().stream().filter(QueuedAcquire::isInBatch).forEach(acquire -> {
             if (acquire.state().isClaimed()) {
                 acquire.state().setOutcomeUnknown(true);
             }
-            acquire.decide(new IllegalStateException("A grant failed: " + unexpected, unexpected));
+            decideAndUndo(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });
     }
 }

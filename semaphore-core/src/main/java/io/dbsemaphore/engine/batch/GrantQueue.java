@@ -157,10 +157,10 @@ final class GrantQueue {
             try {
                 settlement.committed(batch, result.outcomes(), epoch);
             } catch (RuntimeException | Error unexpected) {
-                BatchSettlement.giveUp(batch, unexpected);
+                settlement.giveUp(batch, unexpected);
             }
             result.availability().forEach((name, left) -> {
-                waitQueues.batch(name, left, inFlight.takeChange(name), batch.startedAt());
+                waitQueues.batch(name, left, InFlightNames.change(batch.inFlight(), name), batch.startedAt());
                 pauses.batch(name, left, waitQueues.isAwaited(name));
                 backOff.committed(name, left);
             });
@@ -182,7 +182,7 @@ final class GrantQueue {
             try {
                 settlement.failed(batch, failure, reached);
             } catch (RuntimeException | Error unexpected) {
-                BatchSettlement.giveUp(batch, unexpected);
+                settlement.giveUp(batch, unexpected);
             }
             return end(batch, settlement);
         });

@@ -1,7 +1,9 @@
 package io.dbsemaphore.engine.batch;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -15,6 +17,7 @@ final class InFlightNames {
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
 
     private final Map<String, Registration> registrations = new HashMap<>();
+    private final List<Registration> all = new ArrayList<>();
     private final QueueClock clock;
 
     InFlightNames(QueueClock clock) {
@@ -52,11 +55,13 @@ final class InFlightNames {
     Registration begin(Set<String> names, Set<String> awaited) {
         Registration registration = new Registration(names, awaited, clock.now());
         names.forEach(name -> registrations.put(name, registration));
+        all.add(registration);
         return registration;
     }
 
     void end(Registration registration) {
         registration.names.forEach(name -> registrations.remove(name, registration));
+        all.remove(registration);
     }
 
     /** Whether a batch is in flight for this semaphore, so that no other batch may begin. */
@@ -70,18 +75,17 @@ final class InFlightNames {
         return registration != null && registration.isStalled(clock.now());
     }
 
-    /** Records that availability changed by this number of permits; the batch in flight may have read it before. */
+    /** Records that availability changed by this number of permits; the batches in flight may have read it before. */
     void changed(String name, long permits) {
-        Registration registration = registrations.get(name);
-        if (registration != null) {
-            registration.changes.merge(name, permits, Long::sum);
+        for (Registration registration : all) {
+            if (registration.names.contains(name)) {
+                registration.changes.merge(name, permits, Long::sum);
+            }
         }
     }
 
-    /** The change of availability since the batch began; returned once. */
-    long takeChange(String name) {
-        Registration registration = registrations.get(name);
-        Long change = registration == null ? null : registration.changes.remove(name);
-        return change == null ? 0 : change;
+    /** The change of availability since the batch began. */
+    static long change(Registration registration, String name) {
+        return registration.changes.getOrDefault(name, 0L);
     }
 }

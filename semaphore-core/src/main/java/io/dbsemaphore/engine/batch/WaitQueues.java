@@ -3,8 +3,10 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -187,7 +189,9 @@ final class WaitQueues {
      */
     List<QueuedAcquire> wake(Collection<String> names, ObjLongConsumer<String> taken) {
         List<QueuedAcquire> woken = new ArrayList<>();
-        for (String name : names) {
+        Deque<String> changed = new ArrayDeque<>(names);
+        while (!changed.isEmpty()) {
+            String name = changed.remove();
             Waiters waiters = byName.get(name);
             QueuedAcquire first = waiters == null ? null : waiters.first();
             while (waiters != null && first != null && canBeServed(first)) {
@@ -196,6 +200,9 @@ final class WaitQueues {
                     taken.accept(each, permits);
                 });
                 woken.add(first);
+                first.shortOf().keySet().stream()
+                        .filter(each -> !each.equals(name))
+                        .forEach(changed::add); // the next caller in these wait queues may be able to proceed now
                 remove(first);
                 first = waiters.first();
             }

@@ -112,7 +112,7 @@ final class Waiters {
      * @param asOf this JVM's monotonic clock before the batch read it
      */
     void batch(RemainingAvailability left, long changed, long asOf) {
-        available = Math.min(left.available() + changed, maxAvailable);
+        available = Math.min(left.available(), maxAvailable) + changed;
         maxAvailable = Long.MAX_VALUE;
         changedAt = clock.now();
         answered(left.capacity(), left.held(), asOf);

@@ -7,9 +7,11 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.persistence.unit.UnknownCommits;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -17,7 +19,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -236,6 +240,119 @@ class GrantQueueTests {
                 .containsExactly(new PermitShortage("backup", 7, 9, 1, Optional.empty()));
     }
 
+    @Test
+    void wakesTheFirstWaiterForWhatWasReleasedWhileItWasRefused() {
+        QueuedAcquire waiter = waiters(1).get(0);
+        queue.add(waiter);
+        AcquireBatch refused = queue.take(true, true, false);
+        queue.released(Map.of("backup", 1));
+        refuse(refused);
+
+        assertThat(queue.take(true, true, false).members()).containsExactly(waiter);
+    }
+
+    @Test
+    void wakesWhoeverIsNextInAnotherWaitQueueThatAWokenCallerLeaves() {
+        QueuedAcquire both = willingToWait(command(Map.of("backup", 2, "copy", 1)), Duration.ofMinutes(1));
+        QueuedAcquire next = waiters(1).get(0);
+        queue.add(both);
+        queue.add(next);
+        PermitShortage backup = new PermitShortage("backup", 3, 3, 2, Optional.empty());
+        PermitShortage copy = new PermitShortage("copy", 1, 1, 1, Optional.empty());
+        end(
+                queue,
+                queue.take(true, true, false),
+                new BatchResult(
+                        List.of(
+                                new GrantOutcome.Refused(List.of(backup, copy)),
+                                new GrantOutcome.Refused(List.of(FULL))),
+                        available(0, 7),
+                        List.of(),
+                        Set.of()));
+        queue.released(Map.of("backup", 3));
+        assertThat(queue.take(true, true, false).members()).as("copy is full").isEmpty();
+
+        queue.released(Map.of("copy", 1));
+
+        assertThat(queue.take(true, true, false).members()).containsExactly(both, next);
+    }
+
+    @Test
+    void takesNoMoreNamesAtOnceThanTheMaximum() {
+        for (int i = 0; i < 70; i++) {
+            int caller = i;
+            queue.add(new QueuedAcquire(
+                    new AcquireState(command(IntStream.range(0, 3)
+                            .boxed()
+                            .collect(Collectors.toMap(name -> caller + "-" + name, name -> 1)))),
+                    Deadline.in(Duration.ZERO),
+                    QueueClock.SYSTEM));
+        }
+
+        AcquireBatch first = queue.take(true, false, false);
+        AcquireBatch second = queue.take(true, false, false);
+
+        assertThat(first.names()).hasSize(198);
+        assertThat(second.members()).hasSize(4);
+    }
+
+    @Test
+    void undoesWhatACallerMayHaveBeenGrantedThatIsGone() {
+        QueuedAcquire gone = waiters(1).get(0);
+        queue.add(gone);
+        AcquireBatch batch = queue.take(true, true, false);
+        assertThat(gone.state().claim()).isEqualTo(true);
+        assertThat(queue.abandon(gone)).as("left").isEqualTo(false);
+
+        assertThat(queue.finishFailed(batch, UnknownCommits.brokenByAnError(), true)
+                        .toUndo())
+                .containsExactly(gone.state());
+    }
+
+    @Test
+    void doesNotTryAgainForACallerThatIsGone() {
+        QueuedAcquire gone = waiters(1).get(0);
+        queue.add(gone);
+        AcquireBatch batch = queue.take(true, true, false);
+        gone.state().setOutcomeUnknown(true);
+        assertThat(gone.state().claim()).isEqualTo(true);
+        assertThat(queue.abandon(gone)).as("left").isEqualTo(false);
+
+        assertThat(queue.finishFailed(batch, new PartialReleaseException(), true)
+                        .toUndo())
+                .containsExactly(gone.state());
+        assertThat(queue.close()).isEmpty();
+    }
+
+    @Test
+    void countsWhatIsReleasedForEachBatchInFlight() {
+        AtomicLong now = new AtomicLong();
+        QueueClock clock = new QueueClock(now::get, bound -> 0);
+        GrantQueue stalling = new GrantQueue(new BatchLimits(3, 500, 3, Duration.ofSeconds(5)), false, clock);
+        QueuedAcquire both =
+                new QueuedAcquire(waiting(command(Map.of("backup", 1, "copy", 1))), Deadline.in(Duration.ZERO), clock);
+        stalling.add(both);
+        end(stalling, stalling.take(true, false, false), Map.of(), new GrantOutcome.Postponed("copy"));
+        AcquireBatch stalled = stalling.take(true, true, false);
+        now.addAndGet(Duration.ofSeconds(1).toNanos());
+        QueuedAcquire waiter = new QueuedAcquire(waiting(command()), Deadline.NEVER, clock);
+        stalling.add(waiter);
+        AcquireBatch other = stalling.take(true, true, false);
+        stalling.released(Map.of("backup", 1)); // after both have asked
+        end(stalling, stalled, available(0, 8), new GrantOutcome.Withdrawn());
+        end(stalling, other, available(0, 8), new GrantOutcome.Refused(List.of(FULL)));
+
+        assertThat(stalled.awaited()).containsExactly("copy");
+        assertThat(other.members()).containsExactly(waiter);
+        assertThat(stalling.take(true, true, false).members()).containsExactly(waiter);
+    }
+
+    private static AcquireState waiting(AcquireCommand command) {
+        AcquireState state = new AcquireState(command);
+        state.setWillingToWait(true);
+        return state;
+    }
+
     private static QueuedAcquire willingToWait(AcquireCommand command, Duration waitTime) {
         AcquireState state = new AcquireState(command);
         state.setWillingToWait(true);
@@ -281,6 +398,10 @@ class GrantQueueTests {
         BatchSettlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
     }
 
+    private static void end(GrantQueue queue, AcquireBatch batch, BatchResult result) {
+        BatchSettlement.Result unused = queue.finish(batch, result, 0);
+    }
+
     private void add(int acquires) {
         IntStream.range(0, acquires)
                 .forEach(i -> queue.add(
@@ -289,6 +410,10 @@ class GrantQueueTests {
 
     private static AcquireCommand command() {
         return command("backup", 1);
+    }
+
+    private static AcquireCommand command(Map<String, Integer> permits) {
+        return new AcquireCommand(UUID.randomUUID().toString(), false, true, permits, false, null, "test", null);
     }
 
     private static AcquireCommand command(String name, int count) {

@@ -1,0 +1,360 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.PartialReleaseException;
+import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.engine.batch.QueueModel.Caller;
+import io.dbsemaphore.engine.batch.QueueModel.Flight;
+import io.dbsemaphore.engine.batch.QueueSchedule.Step;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.persistence.unit.UnknownCommits;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+/** Does the steps of a schedule with a {@link GrantQueue}, and has its {@link QueueModel} check each of them. */
+final class QueueScheduleRun {
+
+    private static final Duration[] PAUSES = {
+        Duration.ofMillis(1),
+        Duration.ofMillis(15),
+        Duration.ofMillis(60),
+        Duration.ofMillis(260),
+        Duration.ofSeconds(3)
+    };
+
+    private final QueueSchedule schedule;
+    private final Random random;
+    private final ModelDatabase database = new ModelDatabase();
+    private final GrantQueue queue;
+    private final QueueModel model;
+    private final List<AcquireCommand> granted = new ArrayList<>();
+    private final List<AcquireCommand> toRelease = new ArrayList<>();
+    private final List<String> events = new ArrayList<>();
+    private long now;
+    private @Nullable Map<String, PolledAvailability> polled;
+    private long polledAsOf;
+    private boolean closed;
+
+    QueueScheduleRun(QueueSchedule schedule) {
+        this.schedule = schedule;
+        random = new Random(schedule.setup());
+        now = schedule.setup() % 2 == 0 ? Long.MAX_VALUE - 1_000_000_000L : 0; // the clock may overflow
+        boolean wide = schedule.setup() % 10 == 9;
+        int maxBatchSize = wide ? 500 : 1 + schedule.setup() % 7;
+        int semaphores = wide ? 300 : 1 + schedule.setup() % 4;
+        for (int i = 0; i < semaphores; i++) {
+            database.create("s" + i, 1 + random.nextInt(3));
+        }
+        queue = new GrantQueue(
+                new BatchLimits(3, maxBatchSize, 3, Duration.ofSeconds(1)),
+                schedule.setup() % 3 == 0,
+                new QueueClock(() -> now, bound -> (random.nextLong() >>> 1) % bound));
+        model = new QueueModel(queue, database, maxBatchSize);
+    }
+
+    /** What happened so far, a line for each step. */
+    List<String> events() {
+        return events;
+    }
+
+    void run() {
+        for (Step step : schedule.steps()) {
+            perform(step);
+        }
+        if (schedule.setup() % 3 == 1) {
+            close();
+        }
+        drain();
+    }
+
+    private void perform(Step step) {
+        now += 1_000;
+        model.begin(now);
+        String event = perform(step.action(), new Random(step.choice()));
+        events.add(step + "  " + event);
+        model.end();
+    }
+
+    private String perform(QueueSchedule.Action action, Random choice) {
+        return switch (action) {
+            case ADD -> add(choice);
+            case TAKE -> take(choice);
+            case DECIDE -> decide(model.flight(choice, false));
+            case FINISH -> finish(model.flight(choice, true));
+            case FAIL -> fail(choice);
+            case RELEASE -> release(choice);
+            case TIME -> pass(choice);
+            case POLL -> poll();
+            case POLLED -> polled();
+            case TRY_LAST -> tryLast(model.caller(choice));
+            case GIVE_UP -> giveUp(model.caller(choice));
+            case ABANDON -> abandon(model.caller(choice));
+            case OTHERS -> database.others(name(choice), choice.nextInt(3));
+            case LOCK -> database.toggleLock(name(choice));
+            case TAKES_RELEASES -> "takes releases: " + queue.takesReleases(Set.of(name(choice)));
+            case END_PAUSES ->
+                "pauses over, somebody is woken: " + queue.waiters().endPauses();
+            case WAKE_FIRST -> wakeFirst(name(choice));
+            case CLOSE -> choice.nextInt(4) == 0 ? close() : "-";
+        };
+    }
+
+    private String name(Random choice) {
+        List<String> names = database.names();
+        return names.get(choice.nextInt(names.size()));
+    }
+
+    private String add(Random choice) {
+        boolean wide = database.names().size() > 100;
+        Map<String, Integer> permits = new TreeMap<>();
+        int names = wide ? 1 + choice.nextInt(40) : 1 + (choice.nextInt(3) == 0 ? choice.nextInt(3) : 0);
+        for (int i = 0; i < names; i++) {
+            permits.put(name(choice), choice.nextInt(8) == 0 ? 2 + choice.nextInt(2) : 1);
+        }
+        boolean exclusive = choice.nextInt(10) == 0;
+        if (exclusive) {
+            permits.replaceAll((name, count) -> 1);
+        }
+        boolean shared = choice.nextInt(12) == 0;
+        String id = shared ? "shared-" + choice.nextInt(3) : "id-" + model.nextNumber();
+        Long instance = choice.nextInt(4) == 0 ? 1L : null;
+        AcquireState state =
+                new AcquireState(new AcquireCommand(id, shared, true, permits, exclusive, null, "test", instance));
+        state.setWillingToWait(choice.nextInt(4) > 0);
+        Deadline deadline = Deadline.after(now, Duration.ofSeconds(state.isWillingToWait() ? 30 : 0));
+        Caller caller = new Caller(model.nextNumber(), new QueuedAcquire(state, deadline, clock()));
+        return model.add(caller) + (exclusive ? " exclusively" : "");
+    }
+
+    private QueueClock clock() {
+        return new QueueClock(() -> now, bound -> 0);
+    }
+
+    private String take(Random choice) {
+        boolean withKeptAlive = choice.nextInt(5) > 0;
+        if (model.flights().size() >= 3) {
+            return "-";
+        }
+        return model.take(withKeptAlive, choice.nextInt(4) > 0, choice.nextInt(3) == 0, now);
+    }
+
+    private String decide(@Nullable Flight flight) {
+        if (flight == null || database.isBlocked(flight.batch().awaited())) {
+            return "-";
+        }
+        if (!flight.batch().isWaiting()) {
+            toRelease.forEach(database::release);
+            toRelease.clear();
+        }
+        flight.decided(
+                database.decide(flight.batch().members().stream()
+                        .map(QueuedAcquire::state)
+                        .toList()),
+                database.newlyGranted());
+        model.decided(flight);
+        return "decides " + flight;
+    }
+
+    private String finish(@Nullable Flight flight) {
+        if (flight == null) {
+            return "-";
+        }
+        BatchResult result = flight.result();
+        model.ends(flight);
+        BatchSettlement.Result settled = queue.finish(flight.batch(), result, 0);
+        model.finished(flight, settled);
+        for (int i = 0; i < result.outcomes().size(); i++) {
+            QueuedAcquire member = flight.batch().members().get(i);
+            if (result.outcomes().get(i) instanceof GrantOutcome.Granted
+                    && settled.decided().contains(member)
+                    && !member.isAbandoned()) {
+                granted.add(member.state().command());
+            }
+        }
+        undo(settled);
+        return "ends " + flight;
+    }
+
+    private String fail(Random choice) {
+        Flight flight = model.flight(choice, choice.nextInt(3) == 0);
+        if (flight == null) {
+            if (model.flights().size() < 3) {
+                model.take(true, true, false, now);
+                return fail(model.lastFlight(), new DataAccessResourceFailureException("No connection"), false);
+            }
+            return "-";
+        }
+        if (flight.isDecided()) {
+            if (choice.nextBoolean()) {
+                flight.grants().forEach(database::release);
+            }
+            return fail(
+                    flight,
+                    choice.nextInt(4) == 0 ? UnknownCommits.brokenByAnError() : UnknownCommits.unanswered(),
+                    true);
+        }
+        if (choice.nextBoolean()) {
+            flight.batch().members().forEach(member -> member.state().claim());
+        }
+        return switch (choice.nextInt(4)) {
+            case 0 ->
+                fail(
+                        flight,
+                        new CannotAcquireLockException("Deadlock", new SQLException("deadlock", "40001", 1213)),
+                        true);
+            case 1 ->
+                fail(
+                        flight,
+                        new DataAccessResourceFailureException("Broken", new SQLException("broken", "08S01")),
+                        true);
+            case 2 -> fail(flight, new PartialReleaseException(), true);
+            default -> fail(flight, new IllegalArgumentException("Something of one member"), true);
+        };
+    }
+
+    private String fail(Flight flight, RuntimeException failure, boolean reached) {
+        model.ends(flight);
+        BatchSettlement.Result settled = queue.finishFailed(flight.batch(), failure, reached);
+        model.failed(flight, settled, failure);
+        undo(settled);
+        return "fails by " + failure.getClass().getSimpleName() + ": " + flight;
+    }
+
+    private void undo(BatchSettlement.Result settled) {
+        settled.toUndo().forEach(database::undo);
+    }
+
+    private String release(Random choice) {
+        if (granted.isEmpty()) {
+            return "-";
+        }
+        AcquireCommand command = granted.remove(choice.nextInt(granted.size()));
+        Map<String, Integer> counts = database.counts(command);
+        if (choice.nextInt(3) == 0) {
+            toRelease.add(command);
+        } else {
+            database.release(command);
+        }
+        model.released(counts);
+        boolean woken = queue.released(counts);
+        return "releases " + counts + ", somebody is woken: " + woken;
+    }
+
+    private String pass(Random choice) {
+        long toWork = queue.nanosToWork();
+        boolean untilWork = choice.nextBoolean() && toWork > 0 && toWork < Long.MAX_VALUE;
+        Duration pause = untilWork ? Duration.ofNanos(toWork) : PAUSES[choice.nextInt(PAUSES.length)];
+        now += pause.toNanos();
+        model.begin(now);
+        return "after " + pause;
+    }
+
+    private String poll() {
+        polledAsOf = now;
+        polled = database.poll(queue.waiters().names());
+        return "the poller asks";
+    }
+
+    private String polled() {
+        Map<String, PolledAvailability> seen = polled;
+        if (seen == null) {
+            return "-";
+        }
+        polled = null;
+        model.polled(seen, polledAsOf);
+        boolean woken = queue.waiters().polled(seen, polledAsOf);
+        return "the poller tells " + seen + ", somebody is woken: " + woken;
+    }
+
+    private String wakeFirst(String name) {
+        model.wakeFirst(name);
+        boolean woken = queue.waiters().wakeFirst(List.of(name));
+        return "reclaim for " + name + ", somebody is woken: " + woken;
+    }
+
+    private String tryLast(@Nullable Caller caller) {
+        if (caller == null) {
+            return "-";
+        }
+        caller.acquire().endWait();
+        boolean tried = queue.tryOnceMore(caller.acquire());
+        return caller + " is tried once more: " + model.left(caller, !tried);
+    }
+
+    private String giveUp(@Nullable Caller caller) {
+        if (caller == null) {
+            return "-";
+        }
+        caller.acquire().endWait();
+        return caller + " is given up: " + model.left(caller, queue.giveUp(caller.acquire()));
+    }
+
+    private String abandon(@Nullable Caller caller) {
+        if (caller == null) {
+            return "-";
+        }
+        caller.acquire().endWait();
+        boolean left = queue.abandon(caller.acquire());
+        if (!left && caller.acquire().isAbandoned()) {
+            caller.isGone();
+        }
+        return caller + " is abandoned: " + model.left(caller, left);
+    }
+
+    private String close() {
+        if (!closed) {
+            model.close();
+        }
+        closed = true;
+        return "closes";
+    }
+
+    /** Nothing more comes, nobody else is at the database, and all is released: everybody has its answer soon. */
+    private void drain() {
+        database.endOthers();
+        events.add("(nothing more comes)");
+        for (int i = 0; !model.isAllAnswered() || !model.flights().isEmpty(); i++) {
+            if (i > 1_000) {
+                throw new AssertionError("Lost: " + model.outstanding());
+            }
+            step(() -> decide(model.flight(new Random(0), false)));
+            step(() -> finish(model.flight(new Random(0), true)));
+            step(() -> release(new Random(1)));
+            Random pause = new Random(i);
+            step(() -> pass(pause));
+            step(this::poll);
+            step(this::polled);
+            step(() -> "pauses over, somebody is woken: " + queue.waiters().endPauses());
+            step(() -> model.flights().isEmpty() && !model.isAllAnswered() ? model.take(true, true, false, now) : "-");
+        }
+        while (!granted.isEmpty()) {
+            step(() -> release(new Random(1)));
+        }
+        toRelease.forEach(database::release);
+        now += Duration.ofSeconds(10).toNanos();
+        model.checkEmpty();
+    }
+
+    private void step(Supplier<String> action) {
+        now += 1_000;
+        model.begin(now);
+        String event = action.get();
+        if (!"-".equals(event)) {
+            events.add(event);
+        }
+        model.end();
+    }
+}
