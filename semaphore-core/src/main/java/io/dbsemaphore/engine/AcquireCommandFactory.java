@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the command of a request: with the configured defaults, checked against the configured bounds. */
+/** Makes the command of a request, with the configured defaults, and checks it against the configured bounds. */
 final class AcquireCommandFactory {
 
     private final SemaphoreSettings settings;
@@ -24,17 +24,17 @@ final class AcquireCommandFactory {
     }
 
     /**
-     * An acquire that begins.
+     * Begins an acquire.
      *
-     * @throws IllegalArgumentException when the request breaks a bound
-     * @throws org.springframework.transaction.IllegalTransactionStateException when it is made within an open transaction
-     *     and that is refused
+     * @throws IllegalArgumentException when the request exceeds a bound
+     * @throws org.springframework.transaction.IllegalTransactionStateException when called within an open transaction, if that
+     *     is refused
      */
     AcquireAttempt begin(AcquireRequest request) {
         return begin(request, true, request.keepAlive().orElse(false), false);
     }
 
-    /** The same for work that this JVM is about to do. */
+    /** As {@link #begin}, for work that this JVM is about to do. */
     AcquireAttempt beginForWork(AcquireRequest request) {
         return begin(request, request.isAdopt(), request.keepAlive().orElse(true), true);
     }
@@ -54,7 +54,7 @@ final class AcquireCommandFactory {
      * The command of a request.
      *
      * @param replayable whether a grant that is held under the request's external id may be returned again
-     * @param keptAlive whether this JVM is going to keep it alive
+     * @param keptAlive whether this JVM keeps the grant alive
      */
     private AcquireCommand command(AcquireRequest request, boolean replayable, boolean keptAlive) {
         if (request.permits().size() > settings.get(SemaphoreSettings.MAX_NAMES_PER_REQUEST)) {
@@ -74,7 +74,7 @@ final class AcquireCommandFactory {
                 keptAlive ? lease.id() : null);
     }
 
-    /** Where the keep-alive of this request ends. */
+    /** The maximum time for which the grant of this request is kept alive. */
     Duration maxHold(AcquireRequest request) {
         return request.maxHold().orElse(settings.get(SemaphoreSettings.MAX_HOLD));
     }

@@ -13,7 +13,7 @@ import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 
-/** Makes the caller's result of what the database decided: registers the grant, keeps it alive, and tells listeners. */
+/** Makes the caller's result from the decision of the database: registers the grant, keeps it alive, and notifies listeners. */
 final class AcquireResults {
 
     private final AcquireCommandFactory commands;
@@ -27,7 +27,7 @@ final class AcquireResults {
     /**
      * Makes results.
      *
-     * @param operations what the handles of the grants ask
+     * @param operations to which the handles of the grants delegate
      */
     AcquireResults(
             AcquireCommandFactory commands,
@@ -49,7 +49,7 @@ final class AcquireResults {
     /**
      * The result of an acquire.
      *
-     * @throws io.dbsemaphore.SemaphoreException when it was rejected
+     * @throws io.dbsemaphore.SemaphoreException when the acquire was rejected
      */
     AcquireResult of(AcquireAttempt attempt, AcquireAnswer answer) {
         GrantOutcome outcome = answer.outcome();
@@ -73,7 +73,7 @@ final class AcquireResults {
                 "Nothing was decided about " + attempt.state().command().externalId() + ": " + outcome);
     }
 
-    /** An acquire that throws holds nothing, whatever it is that went wrong here. */
+    /** Releases the grant if an error occurs here, since an acquire that throws must hold nothing. */
     private PermitGrant holdOrGiveBack(AcquireAttempt attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
         try {
             return hold(attempt, granted, answer);
@@ -94,7 +94,7 @@ final class AcquireResults {
         if (attempt.keptAlive()) {
             state.bindTo(lease, answer.epoch());
             keepAlive.keep(state, grant, commands.maxHold(attempt.request()));
-            keepAlive.settle(state);
+            keepAlive.confirm(state);
         } else if (granted.replayed()) {
             // an earlier acquire may keep it alive, and its time to live may have changed
             keepAlive.reconsider(granted.grant().requestId());

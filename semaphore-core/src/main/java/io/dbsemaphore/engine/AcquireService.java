@@ -4,7 +4,7 @@ import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 
-/** Acquires on the calling thread, which waits for the result. */
+/** Acquires permits for a calling thread that waits for the result. */
 final class AcquireService {
 
     private final AdmissionGate gate;
@@ -27,12 +27,12 @@ final class AcquireService {
     }
 
     /**
-     * Acquires, as soon as permits are available within the wait time. Semaphores that are missing and match a pattern are
-     * created first.
+     * Acquires permits as soon as they are available within the wait time. Missing semaphores that match a pattern are created
+     * first.
      *
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
-     * @throws io.dbsemaphore.AcquireInterruptedException when interrupted before it was decided; nothing is held
-     * @throws RuntimeException when it failed; nothing is held, unless it is an
+     * @throws io.dbsemaphore.AcquireInterruptedException when interrupted before the acquire was decided; nothing is held
+     * @throws RuntimeException when the acquire failed; nothing is held, unless this is an
      *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
     AcquireResult acquire(AcquireAttempt attempt) {
@@ -46,7 +46,7 @@ final class AcquireService {
         } catch (RuntimeException | Error failure) {
             throw outcomes.resolve(attempt.state(), attempt.waitTime(), failure);
         } finally {
-            gate.leave();
+            gate.exit();
         }
     }
 }

@@ -7,14 +7,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Lets attempts to acquire in until it is closed, any number at a time. Once closed and {@linkplain #awaitNone waited for},
- * none is under way and none begins. An attempt may end on another thread than it began on.
+ * Admits acquires until it is closed, any number at a time. After {@link #close} and {@link #awaitNone}, none is in progress and
+ * none begins. An acquire may end on another thread than it began on.
  */
 final class AdmissionGate {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition ended = lock.newCondition();
-    private long underWay;
+    private long inProgress;
     private boolean closed;
 
     /**
@@ -27,12 +27,12 @@ final class AdmissionGate {
         try {
             return attempt.get();
         } finally {
-            leave();
+            exit();
         }
     }
 
     /**
-     * An attempt begins, and is under way until it {@linkplain #leave leaves}.
+     * Begins an acquire, which is in progress until {@link #exit}.
      *
      * @throws SemaphoreClosedException when closed
      */
@@ -42,17 +42,17 @@ final class AdmissionGate {
             if (closed) {
                 throw new SemaphoreClosedException();
             }
-            underWay++;
+            inProgress++;
         } finally {
             lock.unlock();
         }
     }
 
-    /** An attempt has ended. */
-    void leave() {
+    /** Ends an acquire. */
+    void exit() {
         lock.lock();
         try {
-            if (--underWay == 0) {
+            if (--inProgress == 0) {
                 ended.signalAll();
             }
         } finally {
@@ -60,7 +60,7 @@ final class AdmissionGate {
         }
     }
 
-    /** Lets nothing in any more. */
+    /** Admits no further acquires. */
     void close() {
         lock.lock();
         try {
@@ -70,15 +70,15 @@ final class AdmissionGate {
         }
     }
 
-    /** Waits for attempts under way; false when some were still under way after so long. */
-    boolean awaitNone(Duration patience) throws InterruptedException {
-        long nanos = patience.toNanos();
+    /** Waits until no acquire is in progress. Returns false if the timeout passed before. */
+    boolean awaitNone(Duration timeout) throws InterruptedException {
+        long nanos = timeout.toNanos();
         lock.lock();
         try {
-            while (underWay > 0 && nanos > 0) {
+            while (inProgress > 0 && nanos > 0) {
                 nanos = ended.awaitNanos(nanos);
             }
-            return underWay == 0;
+            return inProgress == 0;
         } finally {
             lock.unlock();
         }

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Acquires without a thread that waits. The caller may complete or cancel the future at any time: an acquire that waits
- * leaves the queue, and one that is granted nevertheless is released.
+ * Acquires permits without a thread that waits. The caller may complete or cancel the future at any time: a waiting acquire is
+ * removed from the queue, and one that is granted nevertheless is released.
  */
 final class AsyncAcquireService {
 
@@ -44,7 +44,7 @@ final class AsyncAcquireService {
     /**
      * Begins to acquire.
      *
-     * @return completed on a thread that code of the application may block
+     * @return a future that is completed on a thread that code of the application may block
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
      */
     CompletableFuture<AcquireResult> acquire(AcquireAttempt attempt) {
@@ -54,7 +54,7 @@ final class AsyncAcquireService {
         return acquire.result;
     }
 
-    /** One acquire on its way. */
+    /** One acquire in progress. */
     private final class Acquire {
 
         private final AcquireAttempt attempt;
@@ -94,7 +94,7 @@ final class AsyncAcquireService {
         }
 
         private void end(AcquireResult outcome) {
-            gate.leave();
+            gate.exit();
             if (!result.complete(outcome) && outcome instanceof AcquireResult.Granted unwanted) {
                 try {
                     unwanted.grant().release();
@@ -105,7 +105,7 @@ final class AsyncAcquireService {
         }
 
         private void fail(Throwable failure) {
-            gate.leave();
+            gate.exit();
             boolean unused = result.completeExceptionally(failure);
         }
 

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** The permits of a database, as this JVM acquires and releases them, through stops and starts of the engine. */
+/** Delegates to the current run of the engine, across its stops and starts. */
 final class DatabasePermitManager implements PermitManager, GrantOperations {
 
     private final EngineRuns runs;

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What operators do: the input checked, the transaction tried until it went through. */
+/** The operations of administrators: checks the input, and runs the transaction with retries. */
 final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     private static final int MAX_REASON = 1000;
@@ -46,7 +46,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     public boolean create(String name, int capacity) {
         SemaphoreName.requireValid(name);
         checkCapacity(name, capacity);
-        return run(() -> transactions.create(name, capacity)); // a duplicate is tried again, and then found
+        return run(() -> transactions.create(name, capacity)); // after a duplicate key the next attempt finds the row
     }
 
     @Override

@@ -8,7 +8,7 @@ import io.dbsemaphore.SemaphoreStatus;
 import java.util.List;
 import java.util.Optional;
 
-/** What operators do by the run of the moment, through stops and starts of the engine. */
+/** Delegates to the administration of the current run, across stops and starts of the engine. */
 final class DelegatingAdmin implements SemaphoreAdmin {
 
     private final EngineRuns runs;

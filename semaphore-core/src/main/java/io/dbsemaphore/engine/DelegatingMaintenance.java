@@ -2,7 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreMaintenance;
 
-/** The maintenance of the run of the moment, through stops and starts of the engine. */
+/** Delegates to the maintenance of the current run, across stops and starts of the engine. */
 final class DelegatingMaintenance implements SemaphoreMaintenance {
 
     private final EngineRuns runs;

@@ -20,13 +20,13 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What an engine has of its database, opened once: sessions on the host's data source, and the persistence unit on them. */
+/** The database of an engine, opened once: sessions on the host's data source, and the persistence unit that uses them. */
 final class EngineDatabase implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(EngineDatabase.class);
 
-    private static final Duration LOOK_FOR_TABLES = Duration.ofMillis(200);
-    private static final Duration RETURN_OF_SESSIONS = Duration.ofSeconds(5);
+    private static final Duration TABLE_POLL_INTERVAL = Duration.ofMillis(200);
+    private static final Duration SESSION_RETURN_TIMEOUT = Duration.ofSeconds(5);
 
     private final String tablePrefix;
     private final SemaphoreDataSource sessions;
@@ -52,7 +52,7 @@ final class EngineDatabase implements AutoCloseable {
         return open(dataSource, settings, Duration.ZERO);
     }
 
-    /** The same, where the tables may take so long to come. */
+    /** As {@link #open(DataSource, SemaphoreSettings)}, and waits for the tables until they are created by something else. */
     static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings, Duration schemaWait) {
         DatabaseThreads threads = new DatabaseThreads(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS));
         return threads.call(() -> open(dataSource, settings, schemaWait, threads));
@@ -109,7 +109,7 @@ final class EngineDatabase implements AutoCloseable {
     }
 
     private void awaitTables(Deadline deadline) {
-        boolean told = false;
+        boolean logged = false;
         while (true) {
             try {
                 check();
@@ -120,14 +120,14 @@ final class EngineDatabase implements AutoCloseable {
                         || Thread.currentThread().isInterrupted()) {
                     throw failure;
                 }
-                if (!told) {
+                if (!logged) {
                     log.info(
                             "The tables of the semaphores are not complete yet; the start waits for them for up to {} s,"
                                     + " since the application's changelog runs in the background",
                             TimeUnit.NANOSECONDS.toSeconds(deadline.remainingNanos()));
-                    told = true;
+                    logged = true;
                 }
-                LockSupport.parkNanos(Math.min(deadline.remainingNanos(), LOOK_FOR_TABLES.toNanos()));
+                LockSupport.parkNanos(Math.min(deadline.remainingNanos(), TABLE_POLL_INTERVAL.toNanos()));
             }
         }
     }
@@ -161,12 +161,12 @@ final class EngineDatabase implements AutoCloseable {
         }
     }
 
-    /** Gives all connections back to the host's pool, those in use within some seconds. */
+    /** Returns all connections to the host's pool, those in use within some seconds. */
     void suspend() {
-        sessions.suspend(RETURN_OF_SESSIONS);
+        sessions.suspend(SESSION_RETURN_TIMEOUT);
     }
 
-    /** Keeps sessions between two transactions again. */
+    /** Allows sessions to be kept between transactions again. */
     void resume() {
         sessions.resume();
     }
@@ -182,7 +182,7 @@ final class EngineDatabase implements AutoCloseable {
             return Database.of(dataSource);
         } catch (SQLException failure) {
             throw unreachable(failure);
-        } catch (RuntimeException failure) { // of a pool that cannot begin
+        } catch (RuntimeException failure) { // of a pool that cannot be initialized
             throw DatabaseUnreachableException.of(failure)
                     .<RuntimeException>map(unreachable -> unreachable)
                     .orElse(failure);

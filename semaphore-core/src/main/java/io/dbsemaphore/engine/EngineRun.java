@@ -29,8 +29,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What works between a start and a stop of an engine: its threads, queues and heartbeat. It ends for good; the next
- * start makes another one, which is another instance to the database.
+ * The components of an engine between a start and a stop: its threads, queues and heartbeat. An ended run cannot be restarted;
+ * the next start makes another one, which registers as another instance.
  */
 final class EngineRun {
 
@@ -50,7 +50,7 @@ final class EngineRun {
     private final Shutdown shutdown;
     private @Nullable MaintenanceSchedule schedule;
 
-    /** What an engine is configured with. */
+    /** The configuration of an engine. */
     record Configuration(
             SemaphoreSettings settings,
             SemaphorePatterns patterns,
@@ -66,8 +66,8 @@ final class EngineRun {
     /**
      * Makes a run.
      *
-     * @param held what this JVM holds, from earlier runs, too
-     * @param manager of the engine, which handles ask that outlive their run
+     * @param held the grants that this JVM holds, those of earlier runs included
+     * @param manager of the engine, to which handles delegate that outlive their run
      */
     EngineRun(
             Configuration configuration,
@@ -149,12 +149,12 @@ final class EngineRun {
         threads.open();
     }
 
-    /** How many transactions of one kind may be under way: the others are left connections, too. */
+    /** The maximum number of concurrent transactions of one kind, so that connections remain for the other kinds. */
     private int transactionsAtOnce() {
         return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
     }
 
-    /** Begins the maintenance by schedule. */
+    /** Starts the scheduled maintenance. */
     void startMaintenance() {
         if (schedule == null) {
             schedule = new MaintenanceSchedule(maintenance, settings);
@@ -189,7 +189,7 @@ final class EngineRun {
         return maintenance;
     }
 
-    /** Ends in order: what is under way may finish for a bounded time, and what is still held then is released. */
+    /** Ends this run: work in progress may complete within a bounded time, and grants that are still held then are released. */
     void end() {
         if (schedule != null) {
             schedule.close();

@@ -13,9 +13,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@linkplain EngineRun runs} of an engine, one after the other, on one database. The first begins when the engine is
- * made, or a moment later on a thread of its own. Between a stop and the next start the last run stays, so that what was acquired without a time to live can be
- * released, and operators can work; it grants nothing.
+ * The {@linkplain EngineRun runs} of an engine, one after the other, on one database. The first run begins when the engine is
+ * made, or later on a thread of its own. Between a stop and the next start the last run is kept, so that grants without a time to
+ * live can be released, and administrators can work; it grants nothing.
  */
 final class EngineRuns {
 
@@ -43,7 +43,7 @@ final class EngineRuns {
     /**
      * Makes the runs of an engine.
      *
-     * @param onceOpen what is done as soon as the database is open, before anything else
+     * @param onceOpen runs as soon as the database is open, before anything else
      */
     EngineRuns(
             EngineRun.Configuration configuration,
@@ -60,10 +60,10 @@ final class EngineRuns {
         EngineRun unused = awaitFirst();
     }
 
-    /** The same, on a thread of its own. Whoever uses the engine waits for it, and is told when it fails. */
+    /** As {@link #open}, on a separate thread. Every use of the engine waits for it, and throws its failure. */
     void openInBackground() {
         Thread thread = configuration.threads().create("semaphore-start", first);
-        // Hibernate looks for classes of the application, as it does where the application starts it
+        // Hibernate loads classes of the application, as if the application started it
         thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
         try {
             thread.start();
@@ -75,18 +75,18 @@ final class EngineRuns {
     private EngineRun openFirst() {
         EngineDatabase opened = opening.get();
         try {
-            EngineRun begun = newRun(opened);
-            onceOpen.accept(begun.admin());
+            EngineRun started = newRun(opened);
+            onceOpen.accept(started.admin());
             database = opened;
-            run = begun;
-            return begun;
+            run = started;
+            return started;
         } catch (RuntimeException | Error failure) {
             opened.close();
             throw failure;
         }
     }
 
-    /** An interrupt does not end the wait, since the start is bounded by the time-outs of the database. */
+    /** Ignores interrupts, since the start is bounded by the timeouts of the database. */
     private EngineRun awaitFirst() {
         boolean interrupted = false;
         try {
@@ -106,7 +106,7 @@ final class EngineRuns {
         }
     }
 
-    /** Whether there is something to end: waits for a start that is under way. */
+    /** Whether the start succeeded. Waits for a start in progress. */
     private boolean isOpen() {
         try {
             EngineRun unused = awaitFirst();
@@ -117,7 +117,7 @@ final class EngineRuns {
     }
 
     /**
-     * Begins a run where the last one has been stopped, and its maintenance.
+     * Begins a run if the last one was stopped, and starts its maintenance.
      *
      * @throws IllegalStateException when closed
      */
@@ -133,14 +133,14 @@ final class EngineRuns {
         current().startMaintenance();
     }
 
-    /** Ends the run, and gives back all connections, until the next start. */
+    /** Ends the run, and returns all connections to the pool. */
     synchronized void stop() {
         if (state == State.RUNNING && isOpen()) {
             end(State.STOPPED);
         }
     }
 
-    /** Ends the run, and gives up the database. */
+    /** Ends the run, and closes the persistence unit. */
     synchronized void close() {
         if (isOpen()) {
             if (state == State.RUNNING) {
@@ -153,18 +153,18 @@ final class EngineRuns {
     }
 
     /**
-     * The run that grants.
+     * The run that grants acquires.
      *
-     * @throws SemaphoreClosedException when there is none
+     * @throws SemaphoreClosedException when the engine is stopped
      */
     EngineRun granting() {
         if (state == State.STOPPED) {
             throw new SemaphoreClosedException(STOPPED);
         }
-        return current(); // which says itself that it is shutting down
+        return current(); // which throws that exception while it is shutting down
     }
 
-    /** The run of the moment; where none is under way, the last one. */
+    /** The current run; while the engine is stopped, the last one. */
     EngineRun current() {
         EngineRun current = run;
         return current != null ? current : awaitFirst();
@@ -180,7 +180,7 @@ final class EngineRuns {
     }
 
     private void end(State next) {
-        state = next; // first, so that whoever comes is told what is going on
+        state = next; // first, so that further calls throw the right exception
         current().end();
         database().suspend();
     }

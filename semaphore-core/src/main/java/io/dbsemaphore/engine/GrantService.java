@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/** What is done with a grant that is held, other than releasing it: it is found, renewed and checked. */
+/** Finds, renews and checks grants. */
 final class GrantService {
 
     private final AcquireCommandFactory commands;
@@ -31,7 +31,7 @@ final class GrantService {
     /**
      * Makes a service.
      *
-     * @param operations what the handles of the grants ask
+     * @param operations to which the handles of the grants delegate
      */
     GrantService(
             AcquireCommandFactory commands,
@@ -68,7 +68,7 @@ final class GrantService {
                 .orElseThrow(() -> lost(externalId, Map.of()));
     }
 
-    /** Renews a grant of which this JVM has the handle. */
+    /** Renews a grant by its handle. */
     void renew(HeldGrant state, Duration ttl) {
         Duration checkedTtl = commands.checkTtl(ttl);
         StoredGrant grant = state.grant();
@@ -118,7 +118,7 @@ final class GrantService {
         return new PermitLostException(externalId, permits);
     }
 
-    /** Ends what this JVM holds under this external id, since the database says that it is held no longer. */
+    /** Ends the grant that this JVM holds under this external id, since it is no longer held according to the database. */
     void lose(String externalId) {
         held.find(externalId).ifPresent(state -> keepAlive.lose(state, new GrantHandle(state, true, operations)));
     }

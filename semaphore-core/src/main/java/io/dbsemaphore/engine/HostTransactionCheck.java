@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Looks whether an acquire is made within an open transaction of the application, before the database is asked. */
+/** Checks, before the database is accessed, whether an acquire is made within an open transaction of the application. */
 final class HostTransactionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(HostTransactionCheck.class);

@@ -10,7 +10,7 @@ import io.dbsemaphore.persistence.AdminTransactions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Creates semaphores on first use where a pattern allows it, each in a transaction of its own. */
+/** Creates semaphores that match a pattern on first use, each in a transaction of its own. */
 final class PatternSemaphoreCreator {
 
     private static final Logger log = LoggerFactory.getLogger(PatternSemaphoreCreator.class);
@@ -25,7 +25,11 @@ final class PatternSemaphoreCreator {
         this.retry = retry;
     }
 
-    /** Where an acquire was rejected since semaphores are missing that match patterns, creates them. */
+    /**
+     * Creates the missing semaphores for which an acquire was rejected, if all of them match patterns.
+     *
+     * @return whether the acquire is to be tried again
+     */
     boolean createMissing(AcquireAnswer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
                 && rejected.reason() instanceof SemaphoreNotFoundException unknown

@@ -22,8 +22,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Releases, now or later: a release that would wait for a transaction of this very thread is put off until that is
- * over, and one that fails goes on in the background, since its caller has said that the work is done.
+ * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A release
+ * that fails is retried in the background, since its caller has declared the work done.
  */
 final class ReleaseService {
 
@@ -96,7 +96,7 @@ final class ReleaseService {
         return ReleaseBatcher.await(batcher.submitPiggyBacked(grant, () -> granter.releasing(counts)));
     }
 
-    /** Releases, in the background, a grant that never came to its caller. */
+    /** Releases, in the background, a grant that its caller never received. */
     void giveBack(StoredGrant grant) {
         keepAlive.stop(grant.requestId());
         held.end(grant.requestId());
@@ -121,38 +121,39 @@ final class ReleaseService {
                 until);
     }
 
-    /** Releases by external id what any JVM may hold. */
+    /** Releases a grant by its external id, whichever JVM holds it. */
     ReleaseOutcome release(String externalId) {
         Optional<HeldGrant> state = held.find(externalId);
         return state.isPresent()
                 ? release(state.get())
-                : takeAway(externalId, () -> transaction.releaseUnlessLocked(externalId), () -> {});
+                : releaseByExternalId(externalId, () -> transaction.releaseUnlessLocked(externalId), () -> {});
     }
 
     /**
-     * Takes away by external id what any JVM may hold, this one too.
+     * Releases a grant by force, whichever JVM holds it.
      *
-     * @param transaction empty when another transaction has locked something of it
-     * @param taken what is done once the transaction has ended, be it deferred
+     * @param transaction returns empty when another transaction has locked rows of the grant
+     * @param released runs when the transaction has ended, also if it was deferred
      */
-    ReleaseOutcome force(String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable taken) {
-        return takeAway(externalId, transaction, taken);
+    ReleaseOutcome force(String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable released) {
+        return releaseByExternalId(externalId, transaction, released);
     }
 
-    private ReleaseOutcome takeAway(String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable taken) {
+    private ReleaseOutcome releaseByExternalId(
+            String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable released) {
         Optional<Long> checkedHere = checked.find(externalId); // deferred before, or the grant of another engine
         Runnable later = () -> background.release(
                 externalId,
                 () -> BackgroundReleaser.done(
-                        () -> takenAway(externalId, byExternalId.tryOnce(externalId, transaction), taken)),
+                        () -> released(externalId, byExternalId.tryOnce(externalId, transaction), released)),
                 Deadline.NEVER);
         return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
-                : takenAway(externalId, byExternalId.run(externalId, transaction), taken);
+                : released(externalId, byExternalId.run(externalId, transaction), released);
     }
 
-    private ReleaseOutcome takenAway(String externalId, ReleaseOutcome outcome, Runnable taken) {
-        taken.run();
+    private ReleaseOutcome released(String externalId, ReleaseOutcome outcome, Runnable released) {
+        released.run();
         if (outcome == ReleaseOutcome.RELEASED) {
             granter.pollNow();
         }
@@ -160,7 +161,7 @@ final class ReleaseService {
         return outcome;
     }
 
-    /** Releases without waiting for it. */
+    /** Submits a release without waiting for its outcome. */
     private CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
         Map<String, Integer> counts = grant.counts();
         return granter.acceptsReleases(counts.keySet())

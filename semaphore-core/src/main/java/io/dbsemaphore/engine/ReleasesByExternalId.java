@@ -15,9 +15,9 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.util.backoff.BackOffExecution;
 
 /**
- * Runs releases by external id, on the caller's thread. A transaction does not wait for rows that another one has locked,
- * as a business transaction does that has checked the grant: it is tried again after a pause, in which it holds neither a
- * connection nor a lock. However many callers there are, one transaction is under way.
+ * Runs releases by external id on the caller's thread, one transaction at a time. The transaction does not wait for row locks,
+ * such as those of a business transaction that has checked the grant: it is tried again after a pause, during which it holds
+ * neither a connection nor a lock.
  */
 final class ReleasesByExternalId {
 
@@ -26,9 +26,9 @@ final class ReleasesByExternalId {
     private final Semaphore turn = new Semaphore(1, true);
 
     /**
-     * Makes one.
+     * Makes it.
      *
-     * @param lockWait for how long what another transaction has locked is tried
+     * @param lockWait the maximum time to wait for rows that another transaction has locked
      */
     ReleasesByExternalId(Retries retry, Duration lockWait) {
         this.retry = retry;
@@ -36,10 +36,10 @@ final class ReleasesByExternalId {
     }
 
     /**
-     * Tries until nothing is locked; an interrupt does not end that.
+     * Tries until no row is locked. Ignores interrupts.
      *
-     * @param transaction empty when something is locked
-     * @throws CannotAcquireLockException when it was locked for too long
+     * @param transaction returns empty when a row is locked
+     * @throws CannotAcquireLockException when a row was locked for too long
      */
     ReleaseOutcome run(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
         AtomicBoolean commitSent = new AtomicBoolean();
@@ -59,7 +59,7 @@ final class ReleasesByExternalId {
     /**
      * Tries once.
      *
-     * @throws CannotAcquireLockException when something is locked
+     * @throws CannotAcquireLockException when a row is locked
      */
     ReleaseOutcome tryOnce(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
         return tryOnce(externalId, transaction, new AtomicBoolean());
@@ -97,7 +97,7 @@ final class ReleasesByExternalId {
             }
         }));
         return outcome.map(each -> each == ReleaseOutcome.ALREADY_RELEASED && commitSent.get()
-                ? ReleaseOutcome.RELEASED // by an earlier attempt of this very call
+                ? ReleaseOutcome.RELEASED // by an earlier attempt of this call
                 : each);
     }
 }

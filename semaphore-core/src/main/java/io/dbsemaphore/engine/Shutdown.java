@@ -22,16 +22,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The orderly end: nothing more is granted, work under way may finish for a while, and what this JVM still holds then is
- * released. Bounded throughout, also when the database is away. What is held without a time to live outlives the JVM.
+ * The orderly shutdown: no further acquires are granted, work in progress may complete within a bounded time, and grants that
+ * are still held then are released. Takes a bounded time also if the database is unavailable. Grants without a time to live
+ * outlive the JVM.
  */
 final class Shutdown {
 
     private static final Logger log = LoggerFactory.getLogger(Shutdown.class);
 
-    private static final Duration DATABASE_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
-    private final AdmissionGate intake;
+    private final AdmissionGate gate;
     private final BatchingGranter granter;
     private final GrantRegistry held;
     private final KeepAlive keepAlive;
@@ -41,7 +42,7 @@ final class Shutdown {
     private final DaemonThreads threads;
 
     Shutdown(
-            AdmissionGate intake,
+            AdmissionGate gate,
             BatchingGranter granter,
             GrantRegistry held,
             KeepAlive keepAlive,
@@ -49,7 +50,7 @@ final class Shutdown {
             Retries retry,
             ListenerNotifier listeners,
             DaemonThreads threads) {
-        this.intake = intake;
+        this.gate = gate;
         this.granter = granter;
         this.held = held;
         this.keepAlive = keepAlive;
@@ -59,21 +60,22 @@ final class Shutdown {
         this.threads = threads;
     }
 
-    /** Ends what this JVM does. Returns after the patience and some seconds for the database at most. */
-    void run(Duration patienceWithWork) {
+    /** Shuts down. Takes at most this time for the work, and some seconds for the database. */
+    void run(Duration workTimeout) {
         try {
-            intake.close();
-            granter.close(); // whoever waits is told that there is nothing to wait for
-            if (!intake.awaitNone(DATABASE_PATIENCE)) {
+            gate.close();
+            granter.close(); // waiting callers get an exception
+            if (!gate.awaitNone(DATABASE_TIMEOUT)) {
                 log.warn(
-                        "Some acquires were still under way after {}; what they get is free when its TTL has passed",
-                        DATABASE_PATIENCE);
+                        "Some acquires were still in progress after {}; their permits become available when their TTL has passed",
+                        DATABASE_TIMEOUT);
             }
-            held.awaitNoWork(Deadline.in(patienceWithWork));
+            held.awaitNoWork(Deadline.in(workTimeout));
             releaseRest();
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            log.warn("The shutdown was interrupted; what is still held is free when its TTL has passed");
+            log.warn(
+                    "The shutdown was interrupted; permits that are still held become available when their TTL has passed");
         } finally {
             keepAlive.close();
         }
@@ -84,24 +86,24 @@ final class Shutdown {
                 held.all().stream().filter(state -> state.grant().ttl() != null).toList();
         FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
         if (!threads.start("semaphore-shutdown", release)) {
-            release.run(); // here, since there may be no thread in time
+            release.run(); // here, since the thread may not start in time
         }
-        @Nullable Exception why = null;
+        @Nullable Exception cause = null;
         try {
-            int released = release.get(DATABASE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            int released = release.get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             if (released > 0) {
                 log.info("Released {} grant(s) that were still held at shutdown", released);
             }
         } catch (TimeoutException | ExecutionException failure) {
             release.cancel(true);
-            why = failure;
+            cause = failure;
         }
         long left = rest.stream().filter(state -> !state.isReleased()).count();
         if (left > 0) {
             log.warn(
-                    "{} grant(s) could not be released at shutdown; they are free when their TTL has passed",
+                    "{} grant(s) could not be released at shutdown; their permits become available when their TTL has passed",
                     left,
-                    why);
+                    cause);
         }
     }
 
@@ -111,12 +113,12 @@ final class Shutdown {
             keepAlive.stop(state.grant().requestId());
             held.end(state.grant().requestId());
         });
-        // each by itself, and those last that somebody has locked: they must not keep the others from being released
+        // each in its own transaction, and locked ones last, so that they do not delay the others
         List<HeldGrant> locked = new ArrayList<>();
         int released = 0;
         for (HeldGrant state : rest) {
             if (Thread.currentThread().isInterrupted()) {
-                return released; // nobody waits for it any more
+                return released; // the shutdown does not wait any longer
             }
             try {
                 released += release(state);

@@ -10,9 +10,9 @@ import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.UndoTransaction;
 
 /**
- * Makes sure that an acquire that fails holds nothing. The outcome of a commit without an answer is found out by the next
- * attempt: it waits for the locks that the lost one held, and then sees whether the request is there. Where no attempt gets
- * that far, the acquire is undone.
+ * Ensures that a failed acquire holds nothing. The outcome of a commit without an answer is determined by the next attempt,
+ * which waits for the locks of the lost transaction, and then reads whether the request exists. If no attempt gets that far, the
+ * acquire is undone.
  */
 final class UnknownOutcomes {
 
@@ -27,10 +27,10 @@ final class UnknownOutcomes {
     }
 
     /**
-     * Makes sure that a failed acquire holds nothing; may wait for the database.
+     * Ensures that a failed acquire holds nothing. May wait for the database.
      *
-     * @return what its caller is thrown
-     * @throws Error the failure, if it is one
+     * @return the exception to be thrown to the caller
+     * @throws Error the failure, if it is an error
      */
     RuntimeException resolve(AcquireState acquire, WaitTime wait, Throwable failure) {
         if (failure instanceof AcquireOutcomeUnknownException unknown) {
@@ -47,7 +47,7 @@ final class UnknownOutcomes {
                 : (RuntimeException) failure;
     }
 
-    /** It was not tried again, since the pause before that was interrupted. */
+    /** The exception for an acquire that was not tried again, since the pause before the next attempt was interrupted. */
     private static AcquireInterruptedException interrupted(AcquireState acquire, Throwable failure) {
         AcquireInterruptedException interrupted =
                 new AcquireInterruptedException(acquire.command().permits().keySet());
@@ -56,7 +56,7 @@ final class UnknownOutcomes {
     }
 
     private void undo(AcquireState acquire, WaitTime wait, Throwable failure) {
-        if (wait.willingToWait() && wait.deadline().isPassed()) { // the database has had its time
+        if (wait.willingToWait() && wait.deadline().isPassed()) { // the database did not answer within the wait time
             background.undo(acquire);
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }

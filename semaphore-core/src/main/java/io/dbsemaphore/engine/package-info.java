@@ -1,8 +1,7 @@
 /**
- * The engine: how a permit is acquired and released, from the caller's request to its answer. The packages below it have
- * one task each: {@code batch} lets callers share a transaction, {@code hold} looks after what this JVM holds,
- * {@code maintenance} cleans up, {@code support} has what all of them need. What a transaction does is in
- * {@code io.dbsemaphore.persistence}.
+ * The engine: acquires and releases permits. Its subpackages have one task each: {@code batch} lets callers share a
+ * transaction, {@code hold} manages the grants that this JVM holds, {@code maintenance} cleans up, and {@code support} is shared
+ * by all of them. The transactions are in {@code io.dbsemaphore.persistence}.
  *
  * <p>{@link io.dbsemaphore.engine.SemaphoreEngine} and the exceptions are public API; all else is internal.
  */

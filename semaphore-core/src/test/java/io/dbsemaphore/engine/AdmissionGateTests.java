@@ -12,55 +12,55 @@ class AdmissionGateTests {
     /** More than a read-write lock can count. */
     private static final int ATTEMPTS = 70_000;
 
-    private final AdmissionGate intake = new AdmissionGate();
+    private final AdmissionGate gate = new AdmissionGate();
 
     @Test
     void letsAnyNumberIn() throws InterruptedException {
         for (int i = 0; i < ATTEMPTS; i++) {
-            intake.enter();
+            gate.enter();
         }
 
-        intake.close();
-        assertThat(intake.awaitNone(Duration.ofMillis(1)))
+        gate.close();
+        assertThat(gate.awaitNone(Duration.ofMillis(1)))
                 .as("none while they are in")
                 .isEqualTo(false);
         for (int i = 0; i < ATTEMPTS; i++) {
-            intake.leave();
+            gate.exit();
         }
 
-        assertThat(intake.awaitNone(Duration.ZERO)).as("none").isEqualTo(true);
+        assertThat(gate.awaitNone(Duration.ZERO)).as("none").isEqualTo(true);
     }
 
     @Test
     void lastsUntilTheLastHasLeft() throws Exception {
-        intake.enter();
-        intake.enter();
-        intake.close();
-        var closed = Cluster.async(() -> intake.awaitNone(Duration.ofSeconds(20)));
+        gate.enter();
+        gate.enter();
+        gate.close();
+        var closed = Cluster.async(() -> gate.awaitNone(Duration.ofSeconds(20)));
 
-        intake.leave();
+        gate.exit();
         Cluster.assertWaits(closed);
-        intake.leave();
+        gate.exit();
 
         assertThat(Cluster.get(closed)).isEqualTo(true);
     }
 
     @Test
-    void letsNobodyInOnceClosed() throws InterruptedException {
-        intake.close();
+    void admitsNoAcquireWhenClosed() throws InterruptedException {
+        gate.close();
 
-        assertThatThrownBy(intake::enter).isInstanceOf(SemaphoreClosedException.class);
-        assertThatThrownBy(() -> intake.admit(() -> "granted")).isInstanceOf(SemaphoreClosedException.class);
-        assertThat(intake.awaitNone(Duration.ZERO)).as("none").isEqualTo(true);
+        assertThatThrownBy(gate::enter).isInstanceOf(SemaphoreClosedException.class);
+        assertThatThrownBy(() -> gate.admit(() -> "granted")).isInstanceOf(SemaphoreClosedException.class);
+        assertThat(gate.awaitNone(Duration.ZERO)).as("none").isEqualTo(true);
     }
 
     @Test
     void letsAnAttemptOutThatThrows() throws InterruptedException {
-        assertThatThrownBy(() -> intake.admit(() -> {
+        assertThatThrownBy(() -> gate.admit(() -> {
                     throw new IllegalStateException("no database");
                 }))
                 .hasMessage("no database");
 
-        assertThat(intake.awaitNone(Duration.ZERO)).as("none").isEqualTo(true);
+        assertThat(gate.awaitNone(Duration.ZERO)).as("none").isEqualTo(true);
     }
 }

@@ -166,7 +166,7 @@ class KeepAliveIntegrationTests {
                 .singleElement()
                 .asString()
                 .contains(name)
-                .contains("not renewed any more");
+                .contains("no longer renewed");
         assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
     }
 

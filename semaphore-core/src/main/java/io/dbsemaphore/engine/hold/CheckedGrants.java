@@ -10,15 +10,15 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Which grants were checked in a transaction that is still open on this thread, be it suspended: a release from this
- * thread would wait for that transaction, and so for itself.
+ * The grants that were checked in a transaction that is still open on the current thread, suspended ones included. A release
+ * on this thread would wait for that transaction, and so for itself.
  */
 public final class CheckedGrants {
 
     @SuppressWarnings("ThreadLocalUsage") // one for each engine, which is one for each database
     private final ThreadLocal<@Nullable Map<Long, Check>> open = new ThreadLocal<>();
 
-    /** Remembers a check until the current transaction has completed. */
+    /** Records a check until the current transaction has completed. */
     public void add(long requestId, String externalId) {
         Map<Long, Check> checks = open.get();
         if (checks == null) {
@@ -29,7 +29,11 @@ public final class CheckedGrants {
         TransactionSynchronizationManager.registerSynchronization(new Completion(requestId, checks));
     }
 
-    /** Runs the action when the transaction completes in which the grant was checked; false if there is none. */
+    /**
+     * Defers an action until the transaction that checked the grant has completed.
+     *
+     * @return false when there is no such transaction
+     */
     public boolean defer(long requestId, Runnable action) {
         Map<Long, Check> checks = open.get();
         Check check = checks == null ? null : checks.get(requestId);
@@ -45,7 +49,7 @@ public final class CheckedGrants {
         }
     }
 
-    /** The request with this external id, if it was checked in a transaction that is still open on this thread. */
+    /** Finds the request with this external id, if it was checked in a transaction that is still open on this thread. */
     public Optional<Long> find(String externalId) {
         Map<Long, Check> checks = open.get();
         return checks == null

@@ -11,19 +11,19 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The releases that were put off until a transaction of the host had ended. The thread that has ended it hands the release
- * in and goes on; while too many are under way it waits for a moment first, so that releases keep up with the work.
+ * Releases that were deferred until a transaction of the host had ended. The thread that ended the transaction submits the
+ * release and continues. While too many releases are in progress, it waits first, so that releases keep up with the work.
  */
 public final class DeferredReleases {
 
-    private static final int MAX_UNDER_WAY = 1000;
+    private static final int MAX_IN_PROGRESS = 1000;
 
-    /** The thread may still have a connection of the host, which the releases may need. */
-    private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
+    /** Bounded, since the thread may still hold a connection of the host's pool that the releases need. */
+    private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
     private final GrantRegistry held;
     private final BackgroundReleaser background;
-    private final Semaphore places = new Semaphore(MAX_UNDER_WAY, true);
+    private final Semaphore slots = new Semaphore(MAX_IN_PROGRESS, true);
 
     public DeferredReleases(GrantRegistry held, BackgroundReleaser background) {
         this.held = held;
@@ -33,13 +33,13 @@ public final class DeferredReleases {
     /**
      * Begins a release.
      *
-     * @param release hands it in
-     * @param done hears its outcome, on the library's background thread
-     * @param failed runs when it failed, on a thread of the library or on this one
+     * @param release submits the release
+     * @param done receives its outcome, on the library's background thread
+     * @param failed runs when the release has failed, on a thread of the library or on this one
      */
     public void begin(
             Supplier<CompletableFuture<ReleaseOutcome>> release, Consumer<ReleaseOutcome> done, Runnable failed) {
-        boolean counted = Uninterruptibles.acquire(places, Deadline.in(LONGEST_WAIT));
+        boolean counted = Uninterruptibles.acquire(slots, Deadline.in(MAX_WAIT));
         held.releaseBegins();
         CompletableFuture<ReleaseOutcome> unused = submitAsync(release).whenComplete((outcome, failure) -> {
             if (failure == null) {
@@ -49,7 +49,7 @@ public final class DeferredReleases {
             }
             held.releaseEnds();
             if (counted) {
-                places.release();
+                slots.release();
             }
         });
     }

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** The handle of one acquire. What it tells is what this JVM knows; what it does, its engine does. */
+/** The handle of one acquire. Reports this JVM's view of the grant; operations are delegated to the engine. */
 public final class GrantHandle implements PermitGrant {
 
     private final HeldGrant state;
@@ -23,7 +23,7 @@ public final class GrantHandle implements PermitGrant {
     /**
      * Makes a handle.
      *
-     * @param operations of the engine, through its stops and starts
+     * @param operations of the engine, across its stops and starts
      */
     public GrantHandle(HeldGrant state, boolean replayed, GrantOperations operations) {
         this.state = state;

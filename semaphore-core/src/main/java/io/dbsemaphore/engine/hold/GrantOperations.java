@@ -3,16 +3,16 @@ package io.dbsemaphore.engine.hold;
 import io.dbsemaphore.ReleaseOutcome;
 import java.time.Duration;
 
-/** What the handle of a grant asks its engine to do. */
+/** The operations of an engine on a grant, called by its handle. */
 public interface GrantOperations {
 
     /**
      * Sets the expiry to now + {@code ttl}.
      *
-     * @throws io.dbsemaphore.PermitLostException when the grant is not held any more
+     * @throws io.dbsemaphore.PermitLostException when the grant is no longer held
      */
     void renew(HeldGrant grant, Duration ttl);
 
-    /** Releases a grant that this JVM has acquired or found. */
+    /** Releases a grant that this JVM acquired or found. */
     ReleaseOutcome release(HeldGrant grant);
 }

@@ -15,23 +15,24 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this JVM holds, for all it knows. What has a time to live is forgotten when that has passed; what has none, when
- * the application has no handle of it any more: another JVM may have released it long ago, and nothing is done about it
- * at shutdown.
+ * The grants that this JVM holds. A grant with a time to live is removed when that has passed. A grant without one is removed
+ * when the application has dropped all its handles: another JVM may have released it, and a shutdown does not release it.
  */
 public final class GrantRegistry {
 
-    private static final int LOOK_THROUGH_EVERY = 1024;
-    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    /** The number of registrations after which expired grants are removed. */
+    private static final int SCAN_INTERVAL = 1024;
+
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final ConcurrentMap<Long, Held> byRequest = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Long> requestIds = new ConcurrentHashMap<>();
     private final ReferenceQueue<HeldGrant> dropped = new ReferenceQueue<>();
     private final AtomicInteger registered = new AtomicInteger();
     private final Object workEnded = new Object();
-    private int releasesUnderWay;
+    private int releasesInProgress;
 
-    /** Refers to a state strongly as long as that has a time to live. */
+    /** A weak reference to a state; a strong one while the grant has a time to live. */
     private static final class Held extends WeakReference<HeldGrant> {
 
         private final long requestId;
@@ -55,9 +56,9 @@ public final class GrantRegistry {
         }
     }
 
-    /** The state of a grant that this JVM has acquired; the one that is known already where it is a repetition. */
+    /** Registers a grant that this JVM acquired. Returns its state: the existing one for an idempotent repetition. */
     public HeldGrant register(StoredGrant grant, long asOfNanos) {
-        forget();
+        removeStale();
         HeldGrant[] state = {new HeldGrant(grant, asOfNanos)};
         byRequest.compute(grant.requestId(), (id, held) -> {
             HeldGrant known = held == null ? null : held.get();
@@ -73,7 +74,7 @@ public final class GrantRegistry {
         return state[0];
     }
 
-    /** The state of a grant that this JVM came to know of without acquiring it; shared only where it has. */
+    /** The state of a grant that this JVM has read: that of its own acquire if there is one, otherwise a new one. */
     public HeldGrant refresh(StoredGrant grant, long asOfNanos) {
         Held held = byRequest.get(grant.requestId());
         HeldGrant known = held == null ? null : held.get();
@@ -85,7 +86,7 @@ public final class GrantRegistry {
         return known;
     }
 
-    /** What this JVM acquired and has neither released nor lost. */
+    /** The grants that this JVM acquired and has neither released nor lost. */
     public List<HeldGrant> all() {
         return states().toList();
     }
@@ -102,12 +103,12 @@ public final class GrantRegistry {
             remove(held);
             if (ended != null) {
                 ended.end();
-                wakeThoseWhoWaitForWork();
+                notifyWorkEnded();
             }
         }
     }
 
-    /** Ends all handles of a grant that was lost; false when that is known already, or it was given back. */
+    /** Ends all handles of a lost grant. Returns false when they were ended before, by a loss or a release. */
     boolean lose(HeldGrant state) {
         if (!state.end()) {
             return false;
@@ -116,17 +117,17 @@ public final class GrantRegistry {
         if (held != null && held.get() == state) {
             remove(held);
         }
-        wakeThoseWhoWaitForWork();
+        notifyWorkEnded();
         return true;
     }
 
-    /** Whether this is the state of a grant that this JVM has acquired and neither released nor lost. */
+    /** Whether this is the state of a grant that this JVM acquired and has neither released nor lost. */
     public boolean holds(HeldGrant state) {
         Held held = byRequest.get(state.grant().requestId());
         return held != null && held.get() == state;
     }
 
-    private void wakeThoseWhoWaitForWork() {
+    private void notifyWorkEnded() {
         synchronized (workEnded) {
             workEnded.notifyAll();
         }
@@ -142,39 +143,39 @@ public final class GrantRegistry {
         }
     }
 
-    /** A release begins, which {@link #awaitNoWork} waits for although the grant counts as held no more. */
+    /** Counts a release that begins: {@link #awaitNoWork} waits for it although the grant no longer counts as held. */
     public void releaseBegins() {
         synchronized (workEnded) {
-            releasesUnderWay++;
+            releasesInProgress++;
         }
     }
 
-    /** A release that has begun ends. */
+    /** Counts the end of a release. */
     public void releaseEnds() {
         synchronized (workEnded) {
-            releasesUnderWay--;
+            releasesInProgress--;
             workEnded.notifyAll();
         }
     }
 
-    /** Waits until no grant is held for work of this JVM or being released, or the deadline has passed. */
+    /** Waits until no grant is held for work of this JVM, and no release is in progress, or the deadline has passed. */
     public void awaitNoWork(Deadline deadline) throws InterruptedException {
         synchronized (workEnded) {
             while (!deadline.isPassed()
-                    && (releasesUnderWay > 0 || states().anyMatch(state -> state.isForWork() && state.isHeld()))) {
-                TimeUnit.NANOSECONDS.timedWait(workEnded, Math.min(LOOK_NANOS, deadline.remainingNanos()));
+                    && (releasesInProgress > 0 || states().anyMatch(state -> state.isForWork() && state.isHeld()))) {
+                TimeUnit.NANOSECONDS.timedWait(workEnded, Math.min(POLL_NANOS, deadline.remainingNanos()));
             }
         }
     }
 
-    /** What this JVM holds under this external id. */
+    /** The grant that this JVM holds under this external id. */
     public Optional<HeldGrant> find(String externalId) {
         return Optional.ofNullable(requestIds.get(externalId))
                 .map(byRequest::get)
                 .map(Held::get);
     }
 
-    /** How many grants it remembers. */
+    /** The number of registered grants. */
     int size() {
         return byRequest.size();
     }
@@ -185,12 +186,12 @@ public final class GrantRegistry {
         }
     }
 
-    /** Handles that were dropped without a release must not pile up. */
-    private void forget() {
+    /** Removes grants whose handles were dropped without a release, and expired ones. */
+    private void removeStale() {
         for (Object held = dropped.poll(); held != null; held = dropped.poll()) {
             remove((Held) held);
         }
-        if (registered.incrementAndGet() % LOOK_THROUGH_EVERY == 0) {
+        if (registered.incrementAndGet() % SCAN_INTERVAL == 0) {
             byRequest.values().stream().filter(Held::isExpired).forEach(this::remove);
         }
     }

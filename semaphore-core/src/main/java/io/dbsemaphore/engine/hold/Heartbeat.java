@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the heartbeats, one at a time, and looks after what is kept alive when one came too late: what others took in
- * the lapse is lost, and the rest counts as held again.
+ * Sends the heartbeats, one at a time, which renew the lease of this instance. When a heartbeat was too late, it checks the
+ * grants that are kept alive: those that were reclaimed after the lease had expired are lost, the others count as held again.
  */
 final class Heartbeat {
 
@@ -20,7 +20,7 @@ final class Heartbeat {
     private final KeepAliveTransaction renewals;
     private final InstanceLease lease;
     private final RenewalSchedule schedule;
-    private final ReentrantLock beating = new ReentrantLock();
+    private final ReentrantLock sending = new ReentrantLock();
 
     Heartbeat(KeepAliveTransaction renewals, InstanceLease lease, RenewalSchedule schedule) {
         this.renewals = renewals;
@@ -29,44 +29,44 @@ final class Heartbeat {
     }
 
     /**
-     * Sends a heartbeat if others may not believe that this JVM lives, so that a grant can be bound to this instance. A
-     * heartbeat that is merely due is sent by the keep-alive thread.
+     * Sends a heartbeat if the lease is not valid, so that a grant can be bound to this instance. A heartbeat that is merely due
+     * is sent by the keep-alive thread.
      *
-     * @return the lapses so far: what is acquired from now on can have been taken in later ones only
+     * @return the lease epoch: a grant that is acquired from now on can only be reclaimed in a later one
      */
     long ensureLease() {
         if (!lease.isLeaseValid()) {
-            locked(this::beatIfDue);
+            locked(this::sendIfDue);
         }
         return lease.epoch();
     }
 
-    /** Sends a heartbeat if one is due, unless another thread is at it, which may take long. */
-    void beatUnlessUnderWay() {
-        if (!beating.tryLock()) {
+    /** Sends a heartbeat if one is due, unless another thread is sending one, which may take long. */
+    void sendUnlessInProgress() {
+        if (!sending.tryLock()) {
             lease.postpone();
             return;
         }
         try {
-            beatIfDue();
+            sendIfDue();
         } finally {
-            beating.unlock();
+            sending.unlock();
         }
     }
 
     /**
-     * Makes sure of a grant that has just been registered: the heartbeat may have lapsed since its acquire was tried.
-     * What fails here is made up for by the next heartbeat; until then the grant does not count as held.
+     * Confirms a grant that was just registered: the lease may have expired during its acquire. If this fails, the next
+     * heartbeat confirms the grant; until then it does not count as held.
      */
-    void settle(HeldGrant state) {
+    void confirm(HeldGrant state) {
         if (state.isLeaseValid()) {
             return;
         }
         try {
             ensureLease();
-            if (!state.isLeaseValid()) { // the heartbeat that ended the lapse did not know of it
+            if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
                 locked(() -> {
-                    if (!lookAfter(lease.epoch())) {
+                    if (!confirmGrants(lease.epoch())) {
                         lease.postpone();
                     }
                 });
@@ -76,63 +76,63 @@ final class Heartbeat {
         }
     }
 
-    /** Says goodbye: a heartbeat that is under way is waited for, and none is sent after it. */
+    /** Deregisters this instance. Waits for a heartbeat that is being sent; none is sent afterwards. */
     void deregister() {
-        beating.lock();
+        sending.lock();
         try {
             lease.deregister();
         } finally {
-            beating.unlock();
+            sending.unlock();
         }
     }
 
     private void locked(Runnable work) {
-        beating.lock();
+        sending.lock();
         try {
             work.run();
         } finally {
-            beating.unlock();
+            sending.unlock();
         }
     }
 
-    private void beatIfDue() {
-        if (lease.isDeregistered() || (lease.isLeaseValid() && !lease.isBeatDue())) {
+    private void sendIfDue() {
+        if (lease.isDeregistered() || (lease.isLeaseValid() && !lease.isHeartbeatDue())) {
             return;
         }
-        Deadline validUntil = lease.beat();
-        // asked after the answer, since the heartbeat itself may have come too late
+        Deadline validUntil = lease.sendHeartbeat();
+        // checked after the heartbeat, which may have been too late itself
         long epoch = lease.isLeaseValid() ? lease.epoch() : lease.epoch() + 1;
-        boolean complete = lookAfter(epoch);
+        boolean complete = confirmGrants(epoch);
         lease.confirm(validUntil, epoch);
         if (!complete) {
-            lease.postpone(); // to look after the rest soon
+            lease.postpone(); // to check the others soon
         }
     }
 
     /**
-     * Ends what was taken in an earlier lapse, and binds the rest anew. What another transaction has locked, which may be
-     * taking it, does not count as held before that has ended.
+     * Ends the grants that were reclaimed after the lease had expired, and binds the others to the current epoch. A grant that
+     * another transaction has locked, and may be reclaiming, does not count as held before that transaction has ended.
      *
-     * @return whether nothing was locked
+     * @return whether no grant was locked
      */
-    private boolean lookAfter(long epoch) {
-        Map<Long, ScheduledRenewal> doubtful = new TreeMap<>();
+    private boolean confirmGrants(long epoch) {
+        Map<Long, ScheduledRenewal> unconfirmed = new TreeMap<>();
         schedule.all(grant -> !grant.state().isBoundSince(epoch))
-                .forEach(grant -> doubtful.put(grant.requestId(), grant));
-        renewals.confirm(List.copyOf(doubtful.keySet()), outcome -> {
+                .forEach(grant -> unconfirmed.put(grant.requestId(), grant));
+        renewals.confirm(List.copyOf(unconfirmed.keySet()), outcome -> {
             outcome.held().forEach(requestId -> {
-                ScheduledRenewal grant = doubtful.remove(requestId);
+                ScheduledRenewal grant = unconfirmed.remove(requestId);
                 if (grant != null) {
                     grant.state().bindTo(lease, epoch);
                 }
             });
             outcome.lost().forEach(requestId -> {
-                ScheduledRenewal grant = doubtful.remove(requestId);
+                ScheduledRenewal grant = unconfirmed.remove(requestId);
                 if (grant != null) {
                     schedule.lose(grant);
                 }
             });
         });
-        return doubtful.isEmpty();
+        return unconfirmed.isEmpty();
     }
 }

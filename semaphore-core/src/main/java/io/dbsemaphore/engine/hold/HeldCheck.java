@@ -20,11 +20,11 @@ import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Share-locks the permits of a grant in the caller's transaction. Each row by its primary key: any other way to find it
- * would, at {@code REPEATABLE READ}, lock the gaps in which others insert, and read a snapshot older than the grant.
+ * Locks the permits of a grant in the caller's transaction, in share mode. Each row is locked by its primary key: any other
+ * condition would, at {@code REPEATABLE READ}, lock the gaps in which others insert, and read a snapshot older than the grant.
  *
- * <p>Where servers {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes} it writes to them, too: of a lock
- * another server knows nothing.
+ * <p>Where servers {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes}, the rows are updated, too, since other
+ * servers do not see row locks.
  */
 public final class HeldCheck {
 
@@ -37,26 +37,26 @@ public final class HeldCheck {
     /**
      * Creates a check.
      *
-     * @param hostDataSource the host's own, whose connections its transactions are bound to
-     * @param writes whether a lock is not enough
+     * @param hostDataSource the data source of the host, to whose connections its transactions are bound
+     * @param writes whether the rows must be updated, since a lock is not sufficient
      */
     public HeldCheck(DataSource hostDataSource, Database database, String tablePrefix, boolean writes) {
         this.hostDataSource = SemaphoreDataSource.outsideOfHostTransactions(hostDataSource);
         this.jdbc = new JdbcTemplate(this.hostDataSource);
         this.query = "select state from %spermit where id = ? and token = ? %s"
                 .formatted(tablePrefix, writes ? "for update" : database.sharedRowLock());
-        // a value that is what it was is no write
+        // an update to the same value would not be a write
         this.write = "update %spermit set checks = checks + 1 where id = ?".formatted(tablePrefix);
         this.writes = writes;
     }
 
     /**
-     * Makes the caller's transaction hold back whoever wants to take these permits.
+     * Locks these permits in the caller's transaction, so that no other transaction can take them before it ends.
      *
-     * @return false when one of them was released: the grant is lost
-     * @throws PermitLostException when one of them is not there for this transaction, be it deleted, be it younger than
-     *     the snapshot; whether others hold it still is not said with that
-     * @throws CannotAcquireLockException when another transaction was in the way
+     * @return false when a permit was released: the grant is lost
+     * @throws PermitLostException when a permit is not visible to this transaction, since it was deleted or is newer than the
+     *     snapshot; the grant may still be held
+     * @throws CannotAcquireLockException when another transaction has locked a permit
      * @throws IllegalTransactionStateException without a writable transaction on the host's data source
      */
     public boolean isHeld(StoredGrant grant) {
@@ -80,7 +80,7 @@ public final class HeldCheck {
         return true;
     }
 
-    /** A conflict is called that, also where Spring knows neither the class nor the SQL state that the driver gives it. */
+    /** Translates a conflict also if Spring does not recognize the driver's exception class and SQL state. */
     private List<String> lock(String externalId, StoredPermit permit) {
         try {
             List<String> states = jdbc.queryForList(query, String.class, permit.id(), permit.token());
@@ -93,7 +93,7 @@ public final class HeldCheck {
                 throw failure;
             }
             throw new CannotAcquireLockException(
-                    "requireHeld of '%s': another transaction was in the way at the permits of semaphore '%s', so whether they are held is"
+                    "requireHeld of '%s': another transaction has locked the permits of semaphore '%s', so whether they are held is"
                                     .formatted(externalId, permit.name())
                             + " not known; roll back and try the whole transaction again",
                     SqlErrors.root(failure).orElse(null));

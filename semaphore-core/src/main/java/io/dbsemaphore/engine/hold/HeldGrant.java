@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this JVM knows of one grant, shared by all handles of it: a handle that releases is seen by those that an
- * idempotent repetition made.
+ * This JVM's view of one grant, shared by all its handles, so that the release by one handle is visible to those of idempotent
+ * repetitions.
  */
 public final class HeldGrant {
 
@@ -19,10 +19,10 @@ public final class HeldGrant {
     private volatile boolean released;
     private volatile @Nullable Binding binding;
 
-    /** A grant as it was last read or written, and until when that holds on this JVM's clock. */
+    /** A grant as last read or written, and its deadline on this JVM's monotonic clock. */
     private record Term(StoredGrant grant, Deadline deadline) {}
 
-    /** The heartbeat that keeps others from taking the grant, and since which of its lapses the grant is known held. */
+    /** The lease that protects the grant from being reclaimed, and the epoch since which the grant is known to be held. */
     private record Binding(InstanceLease lease, long epoch) {
 
         boolean holds() {
@@ -36,15 +36,15 @@ public final class HeldGrant {
     }
 
     /**
-     * Takes over what the database said.
+     * Replaces the grant by the one that was read.
      *
-     * @param asOfNanos this JVM's clock before the database was asked, so that the deadline errs to the safe side
+     * @param asOfNanos this JVM's monotonic clock before the database was asked, so that the deadline is not too late
      */
     synchronized void update(StoredGrant grant, long asOfNanos) {
         term = term(grant, asOfNanos);
     }
 
-    /** The database has set the expiry to now + the time to live, not before {@code asOfNanos}. */
+    /** Records that the database has set the expiry to now + the time to live, at {@code asOfNanos} or later. */
     synchronized void extend(long asOfNanos) {
         StoredGrant grant = term.grant();
         if (grant.ttl() != null) {
@@ -52,7 +52,7 @@ public final class HeldGrant {
         }
     }
 
-    /** The grant is held for work that runs in this JVM, and that a shutdown waits for. */
+    /** Records that the grant is held for work that runs in this JVM, and that a shutdown waits for. */
     public void markForWork() {
         forWork = true;
     }
@@ -62,22 +62,22 @@ public final class HeldGrant {
     }
 
     /**
-     * Binds the grant to the heartbeat of this JVM: it counts as held only as long as others believe that, and not
-     * after a later lapse, until it is known that nobody took it in that.
+     * Binds the grant to the lease of this instance: it counts as held only while the lease is valid, and after the lease has
+     * expired only when it is known that the grant was not reclaimed meanwhile.
      *
-     * @param epoch those of the lease before the database said that the grant is held
+     * @param epoch of the lease before the database confirmed that the grant is held
      */
     public void bindTo(InstanceLease lease, long epoch) {
         binding = new Binding(lease, epoch);
     }
 
-    /** Whether nobody can have taken the grant in a lapse of the heartbeat. */
+    /** Whether the lease has been valid since the grant was confirmed, so that it cannot have been reclaimed. */
     boolean isLeaseValid() {
         Binding bound = binding;
         return bound == null || bound.holds();
     }
 
-    /** Whether the grant is bound to the heartbeat as it is since the last of its lapses. */
+    /** Whether the grant is not bound to a lease, or was confirmed in this epoch. */
     boolean isBoundSince(long epoch) {
         Binding bound = binding;
         return bound == null || bound.epoch() == epoch;
@@ -87,7 +87,7 @@ public final class HeldGrant {
         return term.grant();
     }
 
-    /** How long this JVM has known of the grant. */
+    /** The time since this JVM registered the grant. */
     public Duration heldFor() {
         return Duration.ofNanos(System.nanoTime() - since);
     }
@@ -96,7 +96,7 @@ public final class HeldGrant {
         return term.deadline();
     }
 
-    /** From here on no handle says held. One way; true for the one who ends it. */
+    /** Ends the grant for all handles. Irreversible. Returns true for the first call. */
     public boolean end() {
         return ended.compareAndSet(false, true);
     }
@@ -105,7 +105,7 @@ public final class HeldGrant {
         return ended.get();
     }
 
-    /** The database has said that it is released, so it need not be asked again. */
+    /** Records that the database has confirmed the release. */
     public void released() {
         released = true;
     }

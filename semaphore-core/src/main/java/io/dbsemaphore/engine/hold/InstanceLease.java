@@ -6,11 +6,14 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The heartbeat by which other instances know that this JVM lives, and by which this JVM knows how long they will
- * believe it. Registered when the first grant is to be kept alive; silent while none is.
+ * The lease of this instance, which heartbeats renew (Gray and Cheriton, <a
+ * href="https://doi.org/10.1145/74850.74870">Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache
+ * Consistency</a>, 1989). While it is valid, no other instance reclaims the grants that this instance keeps alive. The instance
+ * is registered when the first grant is to be kept alive; no heartbeats are sent while there is none.
  *
- * <p>The configured timeout is divided: two thirds until a heartbeat is overdue, one third of grace in which those who
- * notice wait for the next, so that an outage of the database, after which all are overdue, costs nobody anything.
+ * <p>The lease lasts for two thirds of the configured timeout. The last third is a grace period in which the other instances
+ * wait for a further heartbeat of a suspect instance, so that an outage of the database, after which all heartbeats are overdue,
+ * costs no instance its grants.
  */
 public final class InstanceLease {
 
@@ -20,11 +23,11 @@ public final class InstanceLease {
     private final Duration interval;
     private final long id = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     private volatile Term term = new Term(Deadline.in(Duration.ZERO), 0);
-    private volatile Deadline nextBeat = Deadline.in(Duration.ZERO);
+    private volatile Deadline nextHeartbeat = Deadline.in(Duration.ZERO);
     private volatile boolean registered;
     private volatile boolean deregistered;
 
-    /** Until when others believe that this JVM lives, and how often they may have ceased to before. */
+    /** Lease expiry, and the epoch: how many times the lease has lapsed. */
     private record Term(Deadline until, long epoch) {}
 
     public InstanceLease(InstanceTransactions transactions, String owner, Duration timeout) {
@@ -34,7 +37,7 @@ public final class InstanceLease {
         this.interval = timeout.dividedBy(6);
     }
 
-    /** How long others wait for a heartbeat that is overdue. */
+    /** How long other instances wait for an overdue heartbeat. */
     public static Duration grace(Duration timeout) {
         return timeout.dividedBy(3);
     }
@@ -43,57 +46,57 @@ public final class InstanceLease {
         return id;
     }
 
-    /** Whether others believe that this JVM lives, for all it knows. */
+    /** Whether the lease is valid. */
     boolean isLeaseValid() {
         return !term.until().isPassed();
     }
 
-    /** Whether they have believed it without a break since so many lapses. */
+    /** Whether the lease is valid and has not lapsed since this epoch. */
     boolean isLeaseValidSince(long epoch) {
         Term current = term;
         return current.epoch() == epoch && !current.until().isPassed();
     }
 
-    /** How many lapses have ended, in which others may have believed this JVM dead. */
+    /** The current epoch. */
     long epoch() {
         return term.epoch();
     }
 
-    boolean isBeatDue() {
-        return nextBeat.isPassed();
+    boolean isHeartbeatDue() {
+        return nextHeartbeat.isPassed();
     }
 
-    long nanosToNextBeat() {
-        return nextBeat.remainingNanos();
+    long nanosToNextHeartbeat() {
+        return nextHeartbeat.remainingNanos();
     }
 
     /**
      * Sends a heartbeat.
      *
-     * @return until when it will be believed, for {@link #confirm}
+     * @return the new lease expiry, for {@link #confirm}
      */
-    Deadline beat() {
+    Deadline sendHeartbeat() {
         long asOf = System.nanoTime();
-        registered = true; // be it that the commit fails, and nobody knows
+        registered = true; // even if the commit fails: its outcome may be unknown
         transactions.heartbeat(id, owner, overdueAfter);
         return Deadline.after(asOf, overdueAfter);
     }
 
-    /** Counts on the heartbeat, once what is held has been looked after. */
+    /** Renews the lease, after the grants have been checked. */
     void confirm(Deadline deadline, long epoch) {
         term = new Term(deadline, epoch);
-        nextBeat = Deadline.in(interval);
+        nextHeartbeat = Deadline.in(interval);
     }
 
-    /** The heartbeat failed; the next try is soon. */
+    /** Schedules the next heartbeat soon, since this one failed or was incomplete. */
     void postpone() {
-        nextBeat = deregistered ? Deadline.NEVER : Deadline.in(interval.dividedBy(4));
+        nextHeartbeat = deregistered ? Deadline.NEVER : Deadline.in(interval.dividedBy(4));
     }
 
-    /** Says goodbye, so that nobody waits for a heartbeat. There is none after it. */
+    /** Ends the lease and removes the registration, so that no other instance waits for a heartbeat. None is sent afterwards. */
     void deregister() {
         deregistered = true;
-        nextBeat = Deadline.NEVER;
+        nextHeartbeat = Deadline.NEVER;
         term = new Term(Deadline.in(Duration.ZERO), term.epoch());
         if (registered) {
             transactions.remove(id);

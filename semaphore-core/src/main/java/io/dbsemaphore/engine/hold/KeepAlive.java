@@ -16,18 +16,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps grants alive while their work runs: one thread for all of them. All that is due is renewed by one statement, at a
- * third of the time to live, or a little earlier, so that many are due together. While the database is away it goes on
- * trying; a grant whose deadline passes meanwhile is lost.
+ * Keeps grants alive while their work runs: one thread for all of them. One statement renews all grants that are due, at a third
+ * of the time to live, or a little earlier, so that many are due together. While the database is unavailable, it keeps trying; a
+ * grant whose deadline passes meanwhile is lost.
  *
- * <p>The thread shares nothing that others can hold up: its connection is reserved for it, it waits for no row that
- * somebody else has locked, and listeners are told on another thread.
+ * <p>Nothing else can block this thread: its connection is reserved, it does not wait for row locks of other transactions, and
+ * listeners are notified on another thread.
  */
 public final class KeepAlive implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);
 
-    /** Longer than an acquire is under way, so that a grant finds the thread running that its acquire has started. */
+    /** Longer than an acquire takes, so that the thread that an acquire has started still runs when it is granted. */
     private static final Duration LINGER = Duration.ofMinutes(1);
 
     private final SemaphoreDataSource connections;
@@ -63,10 +63,10 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /**
-     * Makes sure that a grant can be kept alive, before it is granted: that the thread runs, and that others believe that
-     * this JVM lives, see {@link Heartbeat#ensureLease}.
+     * Ensures that a grant can be kept alive, before it is granted: that the thread runs, and that the lease is valid.
      *
-     * @throws Error when the thread cannot be started, neither now nor later
+     * @return the lease epoch, see {@link Heartbeat#ensureLease}
+     * @throws Error when the thread cannot be started
      */
     public long prepare() {
         ensureRunning();
@@ -82,9 +82,9 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** See {@link Heartbeat#settle}. */
-    public void settle(HeldGrant state) {
-        heartbeat.settle(state);
+    /** See {@link Heartbeat#confirm}. */
+    public void confirm(HeldGrant state) {
+        heartbeat.confirm(state);
     }
 
     /** See {@link Heartbeat#deregister}. */
@@ -92,19 +92,19 @@ public final class KeepAlive implements AutoCloseable {
         heartbeat.deregister();
     }
 
-    /** Ends a grant that its holder found to be lost, and stops to keep it alive. */
+    /** Ends a grant that its holder found to be lost, and stops keeping it alive. */
     public void lose(HeldGrant state, PermitGrant handle) {
         schedule.lose(state, handle);
     }
 
-    /** Looks again when the grant is due: its time to live has changed. */
+    /** Computes again when the grant is due, since its time to live has changed. */
     public void reconsider(long requestId) {
         if (schedule.reschedule(requestId)) {
             wake();
         }
     }
 
-    /** Stops to keep the grant alive; before its release is tried. */
+    /** Stops keeping the grant alive. To be called before its release is tried. */
     public void stop(long requestId) {
         schedule.remove(requestId);
     }
@@ -138,7 +138,7 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** This thread must not end while there is something to keep. */
+    /** Must not end while grants are to be kept alive. */
     private void run() {
         boolean goesOn = true;
         while (goesOn) {
@@ -146,8 +146,8 @@ public final class KeepAlive implements AutoCloseable {
                 goesOn = awaitDue();
                 if (goesOn) {
                     survive("renewal", this::renewDue, () -> {});
-                    survive("heartbeat", heartbeat::beatUnlessUnderWay, lease::postpone);
-                    losses.tellRest();
+                    survive("heartbeat", heartbeat::sendUnlessInProgress, lease::postpone);
+                    losses.reportRest();
                 }
             } catch (Throwable failure) {
                 UnexpectedErrors.survive(log, "The keep-alive", failure);
@@ -155,7 +155,7 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** One failure must not stand in the way of the rest. */
+    /** The failure of one task must not prevent the others. */
     private void survive(String what, Runnable task, Runnable onFailure) {
         try {
             task.run();
@@ -178,7 +178,7 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Whether it need not be renewed: it is lost, or its renewals end. */
+    /** Whether the grant is not renewed: it is lost, or its maximum hold has passed. */
     private boolean isOver(ScheduledRenewal grant) {
         if (grant.state().deadline().isPassed()) {
             schedule.lose(grant);
@@ -187,14 +187,14 @@ public final class KeepAlive implements AutoCloseable {
         if (grant.runOutAtMaxHold()) {
             schedule.reschedule(grant, false);
             log.warn(
-                    "{} has been held for its maximum (semaphore.max-hold) and is not renewed any more: unless the work"
-                            + " ends before, others get its permits when its TTL has passed",
+                    "{} has been held for its maximum (semaphore.max-hold) and is no longer renewed: unless the work ends"
+                            + " before, its permits become available to others when its TTL has passed",
                     grant.handle());
         }
         return grant.isRunningOut();
     }
 
-    /** Renews them, and leaves those of which nothing is known, or which somebody else has locked. */
+    /** Renews grants, and removes them from the map, except those that another transaction has locked. */
     private void renew(Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
         renewals.renew(due.keySet(), outcome -> {
@@ -214,7 +214,7 @@ public final class KeepAlive implements AutoCloseable {
         });
     }
 
-    /** Waits until something is due; false when there is nothing left to do for this thread. */
+    /** Waits until something is due; false when this thread is to end. */
     private boolean awaitDue() {
         lock.lock();
         try {
@@ -223,8 +223,9 @@ public final class KeepAlive implements AutoCloseable {
                 if (idle && lingering.isPassed()) {
                     break;
                 }
-                long nanos =
-                        idle ? lingering.remainingNanos() : Math.min(lease.nanosToNextBeat(), schedule.nanosToNext());
+                long nanos = idle
+                        ? lingering.remainingNanos()
+                        : Math.min(lease.nanosToNextHeartbeat(), schedule.nanosToNext());
                 if (nanos <= 0) {
                     return true;
                 }
@@ -237,13 +238,13 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Waking early does no harm: the caller looks again what is due. */
+    /** May return early: the caller checks its condition again. */
     @SuppressWarnings("WaitNotInLoop")
     private void await(long nanos) {
         try {
             long unused = changed.awaitNanos(nanos);
-        } catch (InterruptedException nobodyMayEndThisThread) {
-            log.debug("The keep-alive thread goes on although it was interrupted", nobodyMayEndThisThread);
+        } catch (InterruptedException interrupt) {
+            log.debug("The keep-alive thread goes on although it was interrupted", interrupt);
         }
     }
 }

@@ -15,19 +15,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of grants that were lost: what the keep-alive finds, on a thread of its own, so that a listener that blocks delays
- * neither renewals nor heartbeats. The thread exists while there is something to tell.
+ * Reports lost grants to the log and to listeners. Losses found by the keep-alive are reported on a separate thread, so that a
+ * listener that blocks delays neither renewals nor heartbeats. The thread ends when idle.
  */
 final class LossNotifier implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LossNotifier.class);
 
     private static final Duration IDLE = Duration.ofSeconds(2);
-    private static final Duration PATIENCE_AT_END = Duration.ofSeconds(2);
+    private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(2);
 
     private final ListenerNotifier listeners;
     private final DaemonThreads threads;
-    private final Queue<PermitGrant> untold = new ConcurrentLinkedQueue<>();
+    private final Queue<PermitGrant> unreported = new ConcurrentLinkedQueue<>();
     private @Nullable ThreadPoolExecutor executor;
 
     LossNotifier(ListenerNotifier listeners, DaemonThreads threads) {
@@ -35,36 +35,36 @@ final class LossNotifier implements AutoCloseable {
         this.listeners = listeners;
     }
 
-    /** Tells it on this thread. Never under a lock: listeners are the host's code. */
-    void tell(PermitGrant lost) {
+    /** Reports a loss on the calling thread. Must not be called under a lock, since listeners are code of the application. */
+    void report(PermitGrant lost) {
         log.warn(
-                "{} was lost: it was not renewed in time, or was taken away. Others may work in its place; what it was to"
-                        + " protect is protected no longer",
+                "{} was lost: it was not renewed in time, or was released by force. Others may have been granted its permits;"
+                        + " its work is no longer limited by them",
                 lost);
         listeners.tell(listener -> listener.lost(lost));
     }
 
     /** Tells it on a thread of the library. */
-    void tellSoon(PermitGrant lost) {
-        untold.add(lost);
-        tellRest();
+    void reportAsync(PermitGrant lost) {
+        unreported.add(lost);
+        reportRest();
     }
 
-    /** Has told what could not be told before, since no thread could be started. */
-    void tellRest() {
-        if (untold.isEmpty()) {
+    /** Reports the losses that could not be reported before, since no thread could be started. */
+    void reportRest() {
+        if (unreported.isEmpty()) {
             return;
         }
         try {
-            executor().execute(this::tellAll);
+            executor().execute(this::reportAll);
         } catch (RejectedExecutionException | Error failure) {
-            log.debug("{} lost grant(s) are told later", untold.size(), failure);
+            log.debug("{} lost grant(s) are reported later", unreported.size(), failure);
         }
     }
 
-    private void tellAll() {
-        for (PermitGrant lost = untold.poll(); lost != null; lost = untold.poll()) {
-            tell(lost);
+    private void reportAll() {
+        for (PermitGrant lost = unreported.poll(); lost != null; lost = unreported.poll()) {
+            report(lost);
         }
     }
 
@@ -82,7 +82,7 @@ final class LossNotifier implements AutoCloseable {
         return executor;
     }
 
-    /** Lets what is to be told be told, for a bounded time. */
+    /** Waits, for a bounded time, until all losses are reported. */
     @Override
     public void close() {
         ThreadPoolExecutor closed;
@@ -95,8 +95,8 @@ final class LossNotifier implements AutoCloseable {
         }
         closed.shutdown();
         try {
-            if (!closed.awaitTermination(PATIENCE_AT_END.toMillis(), TimeUnit.MILLISECONDS)) {
-                log.warn("A semaphore listener that was told of a lost grant has not returned at shutdown");
+            if (!closed.awaitTermination(SHUTDOWN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn("A semaphore listener that was notified of a lost grant has not returned at shutdown");
             }
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();

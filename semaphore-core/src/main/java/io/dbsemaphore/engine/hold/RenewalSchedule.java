@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The grants that are kept alive, in the order in which something is to be done about them, and the end of those that are
- * lost: each is told once, whoever finds it. What it does for one grant takes logarithmic time. Safe for threads.
+ * The grants that are kept alive, ordered by the time of the next action. Also ends lost grants, and reports each loss once.
+ * Operations on one grant take logarithmic time. Thread-safe.
  */
 final class RenewalSchedule {
 
@@ -22,7 +22,7 @@ final class RenewalSchedule {
     private final Map<Long, Entry> byRequest = new HashMap<>();
     private final TreeMap<Slot, ScheduledRenewal> agenda = new TreeMap<>();
 
-    /** A grant and its place in the agenda, if it is in there. */
+    /** A grant and its position in the agenda, if present. */
     private static final class Entry {
 
         private final ScheduledRenewal grant;
@@ -33,7 +33,7 @@ final class RenewalSchedule {
         }
     }
 
-    /** A place in the agenda, by a time that can be compared. */
+    /** A position in the agenda. The time is relative to the origin, so that it can be compared. */
     private record Slot(long sinceOrigin, long requestId) implements Comparable<Slot> {
 
         @Override
@@ -48,7 +48,7 @@ final class RenewalSchedule {
         this.losses = losses;
     }
 
-    /** Adds a grant; true when nothing else is to be done before. */
+    /** Adds a grant. Returns whether it is the next one that is due. */
     synchronized boolean add(ScheduledRenewal grant) {
         remove(grant.requestId());
         Entry entry = new Entry(grant);
@@ -56,13 +56,13 @@ final class RenewalSchedule {
         return schedule(entry);
     }
 
-    /** Finds its place anew, since its time to live has changed; true when nothing else is to be done before. */
+    /** Schedules a grant again, since its time to live has changed. Returns whether it is the next one that is due. */
     synchronized boolean reschedule(long requestId) {
         Entry entry = byRequest.get(requestId);
         return entry != null && schedule(entry);
     }
 
-    /** As {@link #reschedule(long)}, unless the grant is no longer kept. */
+    /** As {@link #reschedule(long)}, unless the grant is no longer kept alive. */
     synchronized void reschedule(ScheduledRenewal grant, boolean postponed) {
         Entry entry = byRequest.get(grant.requestId());
         if (entry != null && entry.grant == grant) {
@@ -88,15 +88,15 @@ final class RenewalSchedule {
         return byRequest.size();
     }
 
-    /** Those that are so. Looks through all: only for what happens now and then. */
-    synchronized List<ScheduledRenewal> all(Predicate<ScheduledRenewal> which) {
+    /** The grants that match. Iterates over all grants: only for rare events. */
+    synchronized List<ScheduledRenewal> all(Predicate<ScheduledRenewal> filter) {
         return byRequest.values().stream()
                 .map(entry -> entry.grant)
-                .filter(which)
+                .filter(filter)
                 .toList();
     }
 
-    /** Takes from the agenda what is due. It is still kept; whoever takes it reschedules it or ends it. */
+    /** Removes the due grants from the agenda. They are still kept alive; the caller reschedules or ends each of them. */
     synchronized List<ScheduledRenewal> takeDue() {
         List<ScheduledRenewal> due = new ArrayList<>();
         while (!agenda.isEmpty() && nanosToNext() <= 0) {
@@ -110,24 +110,24 @@ final class RenewalSchedule {
         return due;
     }
 
-    /** Until something is due. */
+    /** The time until a grant is due; {@link Long#MAX_VALUE} when there is none. */
     synchronized long nanosToNext() {
         return agenda.isEmpty() ? Long.MAX_VALUE : agenda.firstKey().sinceOrigin() - (System.nanoTime() - origin);
     }
 
-    /** Ends a grant that was found to be lost, and has it told, unless it was given back, or somebody else found it. */
+    /** Ends a lost grant, and reports the loss, unless the grant was released or the loss was reported before. */
     void lose(ScheduledRenewal grant) {
         if (removeIfSame(grant) && held.lose(grant.state())) {
-            losses.tellSoon(grant.handle());
+            losses.reportAsync(grant.handle());
         }
     }
 
-    /** Ends a grant that was found to be lost, and tells it where this JVM held it, be it not kept alive. */
+    /** Ends a lost grant, and reports the loss if this JVM held the grant, kept alive or not. */
     void lose(HeldGrant state, PermitGrant handle) {
         boolean wasKept = removeIfOf(state);
         boolean ofThisJvm = wasKept || held.holds(state);
         if (held.lose(state) && ofThisJvm) {
-            losses.tell(handle);
+            losses.report(handle);
         }
     }
 

@@ -5,10 +5,10 @@ import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A grant that is kept alive: when something is to be done about it next. Guarded by the lock of {@link RenewalSchedule}. */
+/** A grant that is kept alive, and the time of its next action. Guarded by the lock of {@link RenewalSchedule}. */
 final class ScheduledRenewal {
 
-    /** How many times in an interval renewals happen: those that are due within such a part share a statement. */
+    /** An interval is divided into so many parts; grants that are due within the same part share a statement. */
     private static final int PARTS = 10;
 
     private static final Duration MAX_RETRY = Duration.ofSeconds(1);
@@ -40,13 +40,13 @@ final class ScheduledRenewal {
         return state.grant().requestId();
     }
 
-    /** When it is to be renewed, its renewals end, or it is lost, whichever is first. */
+    /** When the grant is to be renewed, its maximum hold ends, or it is lost, whichever is first. */
     Deadline next() {
         Deadline lost = state.deadline();
         return runningOut ? lost : renewal(lost).orEarlier(maxHold).orEarlier(lost);
     }
 
-    /** Ends the renewals when the maximum hold has passed; true once, when that happens. */
+    /** Ends the renewals when the maximum hold has passed. Returns true the first time. */
     boolean runOutAtMaxHold() {
         if (runningOut || !maxHold.isPassed()) {
             return false;
@@ -60,7 +60,7 @@ final class ScheduledRenewal {
         return runningOut;
     }
 
-    /** It could not be renewed; that is tried again soon, as long as the grant lasts. */
+    /** Schedules another attempt soon, since a renewal has failed. */
     void postpone() {
         Duration ttl = state.grant().ttl();
         if (ttl != null) {
@@ -70,7 +70,7 @@ final class ScheduledRenewal {
         }
     }
 
-    /** A third of the time to live after it began, whoever it was that renewed, and to whatever time to live. */
+    /** A third of the time to live after it began, whichever caller renewed the grant, and to whichever time to live. */
     private Deadline renewal(Deadline lost) {
         Duration ttl = state.grant().ttl();
         if (ttl == null) {

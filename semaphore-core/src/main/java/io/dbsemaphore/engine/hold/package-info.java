@@ -1,6 +1,6 @@
 /**
- * What this JVM holds: the handles that callers have, the keep-alive that renews them, the heartbeat of this instance, and
- * the check that a business transaction makes.
+ * The grants that this JVM holds: their handles, the keep-alive that renews them, the heartbeat of this instance, and the check
+ * in a business transaction.
  *
  * <p>Internal. Depends on {@code engine.support}, on persistence and on the domain.
  */

@@ -24,15 +24,15 @@ import java.util.function.LongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The maintenance: of all instances one works at a time, under a permit of a semaphore of the library's own. */
+/** The maintenance. One instance at a time runs it, guarded by a semaphore of the library. */
 public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
 
-    /** The semaphore under which the maintenance works. */
+    /** The semaphore that guards the maintenance. */
     public static final String SEMAPHORE = "dbsemaphore.maintenance";
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseSemaphoreMaintenance.class);
     private static final Duration TTL = Duration.ofSeconds(30);
-    /** One that hangs must not keep the others from working for ever; two at work do no harm. */
+    /** A maintenance that hangs must not block that of the other instances for ever; two at the same time do no harm. */
     private static final Duration MAX_HOLD = Duration.ofMinutes(30);
 
     private static final Duration FORGET_INSTANCES_AFTER = Duration.ofDays(1);
@@ -67,7 +67,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
 
     @Override
     public int releaseOrphans() {
-        return isolated(MaintenanceTask.ORPHAN_RELEASE, () -> {
+        return exclusively(MaintenanceTask.ORPHAN_RELEASE, () -> {
             int batch = settings.get(MaintenanceSettings.BATCH_SIZE);
             int released = releaseAll(after -> transactions.findExpired(after, batch), new ReclaimReason.Expired());
             released += releaseAll(
@@ -78,7 +78,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
                         new ReclaimReason.Stale(
                                 settings.get(MaintenanceSettings.STALE_AFTER).toMillis()));
             }
-            if (deadOwners.canTell()) {
+            if (deadOwners.hasChecks()) {
                 for (ReclaimReason.OwnerDead dead : deadOwners.among(retry.call(transactions::findOwners))) {
                     released += releaseAll(after -> transactions.findOfOwner(dead, after, batch), dead);
                 }
@@ -90,7 +90,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
 
     @Override
     public int deleteReleasedRequests() {
-        return isolated(MaintenanceTask.REQUEST_CLEANUP, () -> {
+        return exclusively(MaintenanceTask.REQUEST_CLEANUP, () -> {
             AtomicInteger repaired = new AtomicInteger();
             int deleted = all(() -> {
                 MaintenanceTransactions.CleanUp batch = transactions.deleteReleased(
@@ -108,7 +108,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
 
     @Override
     public int deleteCapacityHistory() {
-        return isolated(
+        return exclusively(
                 MaintenanceTask.HISTORY_CLEANUP,
                 () -> all(() -> transactions.deleteHistory(
                         settings.get(MaintenanceSettings.HISTORY_RETENTION),
@@ -131,7 +131,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
             permitsFreed.run();
             log.warn(
                     "Freed {} permit(s) whose request was released already. No transaction of this library leaves such"
-                            + " behind: something else writes to its tables",
+                            + " permits: something else writes to its tables",
                     permits);
         }
     }
@@ -147,15 +147,15 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
                     isStopped() ? List.of() : retry.call(() -> transactions.findIdleOfPatterns(idleFor, last(some)));
         }
         if (deleted > 0) {
-            log.info("Removed {} semaphore(s) that patterns had made and nobody uses any more", deleted);
+            log.info("Removed {} semaphore(s) that were created by patterns and are no longer used", deleted);
         }
     }
 
-    /** Two sweeps at once may pass over the same request, each since the other has locked it: a second pass finds it. */
+    /** Two concurrent sweeps may both skip a request, each because the other has locked it: a second pass finds it. */
     private int releaseAll(LongFunction<List<Long>> candidatesAfter, ReclaimReason reason) {
         List<ReclaimedRequest> released = new ArrayList<>();
-        int passedOver = pass(candidatesAfter, reason, released);
-        if (passedOver > 0 && !isStopped()) {
+        int skipped = pass(candidatesAfter, reason, released);
+        if (skipped > 0 && !isStopped()) {
             pass(candidatesAfter, reason, released);
         }
         if (!released.isEmpty()) {
@@ -167,33 +167,33 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     }
 
     /**
-     * Releases batch after batch, each a transaction of its own, in the order of keys.
+     * Releases batch after batch, each in a transaction of its own, in the order of keys.
      *
-     * @param released what was released is added to it
-     * @return how many candidates were passed over, since others had them locked
+     * @param released receives the released requests
+     * @return the number of candidates that were skipped, since other transactions had locked them
      */
     private int pass(LongFunction<List<Long>> candidatesAfter, ReclaimReason reason, List<ReclaimedRequest> released) {
-        int passedOver = 0;
+        int skipped = 0;
         List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
         while (!candidates.isEmpty()) {
             List<Long> batch = candidates;
             List<ReclaimedRequest> taken = retry.call(() -> transactions.release(batch, reason));
             taken.forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
             released.addAll(taken);
-            passedOver += batch.size() - taken.size();
+            skipped += batch.size() - taken.size();
             candidates = batch.size() < settings.get(MaintenanceSettings.BATCH_SIZE) || isStopped()
                     ? List.of()
                     : retry.call(() -> candidatesAfter.apply(last(batch)));
         }
-        return passedOver;
+        return skipped;
     }
 
-    /** Whether the schedule is being closed: what is left is done by another instance, or after the next start. */
+    /** Whether the schedule is being closed: the rest is done by another instance, or after the next start. */
     private static boolean isStopped() {
         return Thread.currentThread().isInterrupted();
     }
 
-    /** Deletes batch after batch, each a transaction of its own, until one is not full. */
+    /** Deletes batch after batch, each in a transaction of its own, until one is not full. */
     private int all(IntSupplier batch) {
         int deleted = 0;
         int last;
@@ -208,19 +208,19 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
         return ascending.get(ascending.size() - 1);
     }
 
-    private int isolated(MaintenanceTask task, IntSupplier work) {
-        int done = isolated(work);
+    private int exclusively(MaintenanceTask task, IntSupplier work) {
+        int done = exclusively(work);
         listeners.tell(listener -> listener.maintained(task, done));
         return done;
     }
 
-    private int isolated(IntSupplier work) {
+    private int exclusively(IntSupplier work) {
         AcquireRequest request = AcquireRequest.of(SEMAPHORE).withTtl(TTL).withMaxHold(MAX_HOLD);
         if (admin.find(SEMAPHORE).isEmpty()) {
             admin.create(SEMAPHORE, 1);
         }
         if (!(permits.acquireForWork(request) instanceof AcquireResult.Granted granted)) {
-            log.debug("Another instance is at the maintenance");
+            log.debug("Another instance runs the maintenance");
             return 0;
         }
         try (PermitGrant grant = granted.grant()) {

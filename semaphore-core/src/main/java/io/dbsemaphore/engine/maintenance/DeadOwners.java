@@ -16,34 +16,38 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Which owners are dead: those of which that was said twice in a row, a grace apart. */
+/**
+ * Detects dead owners: those that a liveness check has reported dead twice in a row, a grace period apart. Until the second
+ * report an owner is suspected only (as by an unreliable failure detector: Chandra and Toueg, <a
+ * href="https://doi.org/10.1145/226643.226647">Unreliable Failure Detectors for Reliable Distributed Systems</a>, 1996).
+ */
 public final class DeadOwners {
 
     private static final Logger log = LoggerFactory.getLogger(DeadOwners.class);
 
-    private final Supplier<List<OwnerLiveness>> judges;
+    private final Supplier<List<OwnerLiveness>> checks;
     private final Duration grace;
     private final Map<String, Suspicion> suspects = new HashMap<>();
 
-    /** When an owner was first found dead, and from when on a second time counts. */
+    /** When an owner was first reported dead, and from when on a second report counts. */
     private record Suspicion(Instant since, Deadline confirmable) {}
 
-    public DeadOwners(Supplier<List<OwnerLiveness>> judges, Duration grace) {
-        this.judges = judges;
+    public DeadOwners(Supplier<List<OwnerLiveness>> checks, Duration grace) {
+        this.checks = checks;
         this.grace = grace;
     }
 
-    /** Whether anybody is there to ask. */
-    boolean canTell() {
-        return !judges.get().isEmpty();
+    /** Whether the application has liveness checks. */
+    boolean hasChecks() {
+        return !checks.get().isEmpty();
     }
 
-    /** Asks for each of these owners, and returns the dead. */
+    /** Checks each of these owners, and returns the dead ones. */
     synchronized List<OwnerDead> among(Owners owners) {
         suspects.keySet().retainAll(new HashSet<>(owners.names()));
         List<OwnerDead> dead = new ArrayList<>();
         for (String owner : owners.names()) {
-            if (judge(owner) != Liveness.DEAD) {
+            if (check(owner) != Liveness.DEAD) {
                 suspects.remove(owner);
                 continue;
             }
@@ -52,21 +56,25 @@ public final class DeadOwners {
                 suspects.put(owner, new Suspicion(owners.asOf(), Deadline.in(grace)));
             } else if (suspicion.confirmable().isPassed()) {
                 dead.add(new OwnerDead(owner, suspicion.since()));
-                suspects.remove(owner); // should it come back and die again, it must be found dead twice again
+                suspects.remove(owner); // if it returns and dies again, it must be reported twice again
             }
         }
         return dead;
     }
 
-    private Liveness judge(String owner) {
-        for (OwnerLiveness judge : judges.get()) {
+    private Liveness check(String owner) {
+        for (OwnerLiveness check : checks.get()) {
             try {
-                Liveness liveness = judge.check(owner);
+                Liveness liveness = check.check(owner);
                 if (liveness != Liveness.UNKNOWN) {
                     return liveness;
                 }
             } catch (RuntimeException failure) {
-                log.warn("{} could not tell whether owner '{}' lives; it keeps what it has", judge, owner, failure);
+                log.warn(
+                        "{} could not check whether owner '{}' is alive; the owner keeps its permits",
+                        check,
+                        owner,
+                        failure);
             }
         }
         return Liveness.UNKNOWN;

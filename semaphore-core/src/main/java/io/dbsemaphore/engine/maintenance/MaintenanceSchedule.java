@@ -13,7 +13,7 @@ import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs the maintenance by the clock, on one thread of the library. Instances that start together do not work together. */
+/** Runs the maintenance periodically, on one thread. The first runs are spread, for instances that start at the same time. */
 public final class MaintenanceSchedule implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(MaintenanceSchedule.class);
@@ -47,7 +47,7 @@ public final class MaintenanceSchedule implements AutoCloseable {
 
     private void every(Duration interval, String name, IntSupplier task) {
         long millis = interval.toMillis();
-        // soon, so that one that is often restarted does its work too; spread, so that not all begin together
+        // soon, so that it runs in instances that are often restarted, too; at random, so that not all begin together
         long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
         ScheduledFuture<?> unused =
                 thread.scheduleWithFixedDelay(() -> run(name, task), first, millis, TimeUnit.MILLISECONDS);
@@ -57,7 +57,7 @@ public final class MaintenanceSchedule implements AutoCloseable {
         try {
             int done = task.getAsInt();
             log.debug("The {} is done: {}", name, done);
-        } catch (RuntimeException | Error failure) { // what is thrown here would end the schedule
+        } catch (RuntimeException | Error failure) { // an exception would end the schedule
             log.warn("The {} failed; it is tried again at its next time", name, failure);
         }
     }

@@ -1,5 +1,5 @@
 /**
- * The maintenance: releases what dead holders left, deletes old rows, and the schedule for that.
+ * The maintenance and its schedule: releases the permits of dead holders, and deletes old rows.
  *
  * <p>Internal. Depends on {@code engine.support}, on persistence and on the domain.
  */

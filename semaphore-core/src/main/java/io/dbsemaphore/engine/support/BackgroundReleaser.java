@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives back what could not be given back at once: on one thread of the library, again and again until it succeeds or
- * the time to live has done it.
+ * Retries releases that have failed, and undoes acquires of unknown outcome, on one thread, until that succeeds or the time to
+ * live has passed.
  */
 public final class BackgroundReleaser implements AutoCloseable {
 
@@ -25,7 +25,7 @@ public final class BackgroundReleaser implements AutoCloseable {
 
     private static final Duration FIRST_DELAY = Duration.ofMillis(100);
     private static final Duration MAX_DELAY = Duration.ofSeconds(5);
-    private static final Duration PATIENCE_AT_END = Duration.ofSeconds(6);
+    private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
     private final UndoTransaction undoing;
     private final ScheduledExecutorService thread;
@@ -35,20 +35,20 @@ public final class BackgroundReleaser implements AutoCloseable {
         ScheduledThreadPoolExecutor executor =
                 new ScheduledThreadPoolExecutor(1, threads.named("semaphore-background"));
         executor.setRemoveOnCancelPolicy(true);
-        executor.prestartCoreThread(); // there may be no thread to be had when it is needed
+        executor.prestartCoreThread(); // it may not be possible to start a thread later
         this.thread = executor;
     }
 
     /**
-     * Runs a release, from now until it succeeds or the deadline has passed.
+     * Runs a release, until it succeeds or the deadline has passed.
      *
-     * @param release may go on elsewhere, so that one that takes long does not hold up the others
+     * @param release may continue on another thread, so that a slow release does not block the others
      */
     public void release(String externalId, Supplier<CompletableFuture<?>> release, Deadline until) {
         submit(new Task("release of " + externalId, release, until), Duration.ZERO);
     }
 
-    /** Runs something quick, once. */
+    /** Runs a short task, once. */
     public void execute(Runnable task) {
         try {
             thread.execute(task);
@@ -57,7 +57,7 @@ public final class BackgroundReleaser implements AutoCloseable {
         }
     }
 
-    /** Undoes an order of unknown fate, until it succeeds or its time to live would have passed. */
+    /** Undoes an acquire of unknown outcome, until that succeeds or its time to live would have passed. */
     public void undo(AcquireState acquire) {
         AcquireCommand command = acquire.command();
         Deadline until = command.ttl() == null ? Deadline.NEVER : Deadline.in(command.ttl());
@@ -66,14 +66,14 @@ public final class BackgroundReleaser implements AutoCloseable {
                 FIRST_DELAY);
     }
 
-    /** Lets what is to be done be tried once more, for a bounded time. */
+    /** Waits, for a bounded time, for the tasks that are due. */
     @Override
     public void close() {
         thread.shutdown();
         try {
-            if (!thread.awaitTermination(PATIENCE_AT_END.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!thread.awaitTermination(SHUTDOWN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                 log.warn(
-                        "Shut down before {} release(s) were done; their permits are free when their TTL has passed",
+                        "Shut down before {} release(s) were done; their permits become available when their TTL has passed",
                         thread.shutdownNow().size());
             }
         } catch (InterruptedException interrupt) {
@@ -87,7 +87,9 @@ public final class BackgroundReleaser implements AutoCloseable {
             ScheduledFuture<?> unused =
                     thread.schedule(() -> run(task, delay), delay.toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException closed) {
-            log.warn("Shut down before the {} was done; its permits are free when their TTL has passed", task.name);
+            log.warn(
+                    "Shut down before the {} was done; its permits become available when their TTL has passed",
+                    task.name);
         }
     }
 
@@ -107,7 +109,7 @@ public final class BackgroundReleaser implements AutoCloseable {
 
     private void failed(Task task, Duration lastDelay, Throwable failure) {
         if (task.until.isPassed()) {
-            log.warn("Gave up the {}: its TTL has passed, so its permits are takeable by now", task.name, failure);
+            log.warn("Gave up the {}: its TTL has passed, so its permits are available to others", task.name, failure);
             return;
         }
         Duration delay = lastDelay.multipliedBy(2);
@@ -116,7 +118,7 @@ public final class BackgroundReleaser implements AutoCloseable {
         submit(task, delay.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : delay);
     }
 
-    /** Runs it on this thread. */
+    /** Runs the work on the calling thread. */
     public static CompletableFuture<?> done(Runnable work) {
         work.run();
         return CompletableFuture.completedFuture(Boolean.TRUE);

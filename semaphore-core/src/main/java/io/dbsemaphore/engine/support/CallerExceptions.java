@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What failed on a thread of the library, as it is thrown to a caller: of the same type, with the stack of the caller, and
- * caused by the original, which several callers may share. After {@code java.util.concurrent.ForkJoinTask}.
+ * Converts exceptions of worker threads to exceptions of the caller: of the same type, with the stack trace of the caller, and
+ * caused by the original, which several callers may share. As {@link java.util.concurrent.ForkJoinTask} does.
  */
 public final class CallerExceptions {
 
@@ -15,7 +15,7 @@ public final class CallerExceptions {
 
     public static RuntimeException of(@Nullable Throwable failure) {
         if (failure instanceof SemaphoreException own) {
-            own.fillInStackTrace(); // made for this caller alone
+            own.fillInStackTrace(); // this instance belongs to one caller
             return own;
         }
         if (failure instanceof RuntimeException exception) {

@@ -14,10 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs what follows an asynchronous acquire, which is mostly code of the application: never on the threads that decide. A
- * task that blocks keeps nothing else from being run: after {@value #BLOCKED_AFTER_MILLIS} ms it does not count any more, and
- * another thread takes the next one. Short tasks share as many threads as there are processors, however many come at once.
- * The threads end when idle.
+ * Runs the completions of asynchronous acquires, which are mostly code of the application, apart from the worker threads. A task
+ * that blocks does not delay the others: after {@value #BLOCKED_AFTER_MILLIS} ms it counts as blocked, and another thread runs
+ * the next one. Short tasks share as many threads as there are processors. The threads end when idle.
  */
 public final class CompletionExecutor implements Executor, AutoCloseable {
 
@@ -70,10 +69,10 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
         } finally {
             lock.unlock();
         }
-        task.run(); // no thread can be had; better here than never
+        task.run(); // no thread can be started; better here than never
     }
 
-    /** Lets the threads end once all is done. */
+    /** Lets the threads end as soon as all tasks are done. */
     @Override
     public void close() {
         lock.lock();
@@ -91,8 +90,8 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
             threads++;
             idle++;
             return true;
-        } catch (Error noThread) { // those that there are go on
-            log.warn("No further thread can be started for what follows asynchronous acquires", noThread);
+        } catch (Error noThread) { // the existing threads run the tasks
+            log.warn("No further thread can be started for the completions of asynchronous acquires", noThread);
             return false;
         }
     }
@@ -102,9 +101,9 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
             try {
                 run.task.run();
             } catch (RuntimeException | Error failure) {
-                log.error("What follows an asynchronous acquire failed in a way that is not foreseen", failure);
+                log.error("The completion of an asynchronous acquire failed unexpectedly", failure);
             }
-            boolean unused = Thread.interrupted(); // which the application may have left behind
+            boolean unused = Thread.interrupted(); // which the application may have set
         }
     }
 
@@ -137,13 +136,13 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
     private Run begin() {
         Run run = new Run(tasks.remove());
         latest[(int) (runs++ % latest.length)] = run;
-        if (--idle == 0 && !tasks.isEmpty()) { // somebody has to see whether this one blocks
+        if (--idle == 0 && !tasks.isEmpty()) { // another thread has to detect whether this task blocks
             boolean unused = start();
         }
         return run;
     }
 
-    /** How long until one of the latest runs has ended or counts as blocked. */
+    /** The time until one of the latest tasks has ended or counts as blocked. */
     private long nanosToNext() {
         long now = System.nanoTime();
         return Arrays.stream(latest)
@@ -152,7 +151,7 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
                 .orElse(0);
     }
 
-    /** The caller looks again. */
+    /** May return early: the caller checks its condition again. */
     @SuppressWarnings("WaitNotInLoop")
     private void await(long nanos) {
         try {

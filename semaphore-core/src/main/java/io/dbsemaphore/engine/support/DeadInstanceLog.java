@@ -13,14 +13,14 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs the crash of an instance: one warning for all that was reclaimed from it at once. */
+/** Logs the crash of an instance: one warning for all requests that were reclaimed from it at once. */
 public final class DeadInstanceLog {
 
     private static final Logger log = LoggerFactory.getLogger(DeadInstanceLog.class);
 
     private DeadInstanceLog() {}
 
-    /** Warns of the dead instances among the reasons of what was reclaimed. To be called after the commit. */
+    /** Warns of the dead instances from which requests were reclaimed. To be called after the commit. */
     public static void warn(Collection<ReclaimedRequest> reclaimed) {
         Map<Long, List<ReclaimedRequest>> byInstance = new TreeMap<>();
         reclaimed.forEach(each -> each.deadInstance()

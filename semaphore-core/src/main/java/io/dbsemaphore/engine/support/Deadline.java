@@ -2,29 +2,29 @@ package io.dbsemaphore.engine.support;
 
 import java.time.Duration;
 
-/** A point on this JVM's monotonic clock, so that no change of the wall clock moves it. */
+/** An instant of this JVM's monotonic clock, which changes of the wall clock do not affect. */
 public record Deadline(long nanos, boolean never) implements Comparable<Deadline> {
 
     public static final Deadline NEVER = new Deadline(0, true);
 
-    /** What is longer, as "for ever" is in seconds, has more nanoseconds than the clock can tell apart. */
-    private static final Duration LONGEST = Duration.ofDays(36_500);
+    /** A longer duration does not fit into the nanoseconds of the clock, and counts as for ever. */
+    private static final Duration MAX = Duration.ofDays(36_500);
 
     public static Deadline after(long fromNanos, Duration duration) {
-        return duration.compareTo(LONGEST) > 0 ? NEVER : new Deadline(fromNanos + duration.toNanos(), false);
+        return duration.compareTo(MAX) > 0 ? NEVER : new Deadline(fromNanos + duration.toNanos(), false);
     }
 
     public static Deadline in(Duration duration) {
         return after(System.nanoTime(), duration);
     }
 
-    /** The sooner one first. */
+    /** The earlier deadline first. */
     @Override
     public int compareTo(Deadline other) {
         return never || other.never ? Boolean.compare(never, other.never) : Long.signum(nanos - other.nanos);
     }
 
-    /** The earlier one. */
+    /** The earlier of this deadline and another one. */
     public Deadline orEarlier(Deadline other) {
         return compareTo(other) <= 0 ? this : other;
     }
@@ -38,12 +38,12 @@ public record Deadline(long nanos, boolean never) implements Comparable<Deadline
         return !never && remainingNanos() <= 0;
     }
 
-    /** What is left; 0 or less once it has passed. */
+    /** The remaining time; 0 or less when the deadline has passed. */
     public long remainingNanos() {
         return remainingNanos(System.nanoTime());
     }
 
-    /** What is left at this instant. */
+    /** The remaining time at this instant. */
     public long remainingNanos(long nowNanos) {
         return never ? Long.MAX_VALUE : nanos - nowNanos;
     }

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells all listeners. One that throws keeps neither the others from hearing it nor the permits from their way. */
+/** Notifies all listeners. A listener that throws affects neither the other listeners nor the acquire or release. */
 public final class ListenerNotifier {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerNotifier.class);
@@ -15,9 +15,9 @@ public final class ListenerNotifier {
     private final Supplier<List<SemaphoreListener>> listeners;
 
     /**
-     * Creates the listeners.
+     * Makes a notifier.
      *
-     * @param listeners asked with each event: a listener may itself need what is made of the engine
+     * @param listeners supplies the listeners for each event, since a listener may itself depend on the engine
      */
     public ListenerNotifier(Supplier<List<SemaphoreListener>> listeners) {
         this.listeners = listeners;
@@ -27,8 +27,9 @@ public final class ListenerNotifier {
         for (SemaphoreListener listener : current()) {
             try {
                 event.accept(listener);
-            } catch (Throwable failure) { // an acquire that threw here would leave its permits behind
-                warn(() -> log.warn("The semaphore listener {} threw; that changes nothing", listener, failure));
+            } catch (Throwable failure) { // an acquire that threw here would not release its permits
+                warn(() ->
+                        log.warn("The semaphore listener {} threw an exception, which is ignored", listener, failure));
             }
         }
     }
@@ -37,7 +38,7 @@ public final class ListenerNotifier {
         try {
             return listeners.get();
         } catch (Throwable failure) {
-            warn(() -> log.warn("The semaphore listeners cannot be had, and so are told nothing", failure));
+            warn(() -> log.warn("The semaphore listeners cannot be obtained, so they are not notified", failure));
             return List.of();
         }
     }

@@ -3,7 +3,7 @@ package io.dbsemaphore.engine.support;
 import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
-/** The pauses between two looks at the database: short at first, for what is given back soon, and spread. */
+/** The intervals of polling the database: short at first, since many permits are released soon, with jitter. */
 public final class PollingBackOff {
 
     private PollingBackOff() {}

@@ -9,9 +9,9 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Tries a whole transaction again, commit included, when it lost against another one. The pauses are short and have jitter:
- * transactions that lost together should not meet again. An interrupt does not end that: the thread's interrupt flag is put
- * aside, and set again afterwards.
+ * Retries a whole transaction, commit included, after a conflict with another one. The pauses are short and have jitter, so that
+ * transactions that failed together do not conflict again. Interrupts are ignored: the thread's interrupt flag is cleared, and
+ * set again afterwards.
  */
 public final class Retries {
 
@@ -20,9 +20,9 @@ public final class Retries {
     private final ListenerNotifier listeners;
 
     /**
-     * Retries transactions.
+     * Makes it.
      *
-     * @param lockWait for how long, over all attempts, a transaction may wait for rows that another one has locked
+     * @param lockWait the maximum time, over all attempts, to wait for rows that another transaction has locked
      */
     public Retries(int maxAttempts, Duration lockWait, ListenerNotifier listeners) {
         this.maxAttempts = maxAttempts;
@@ -31,7 +31,7 @@ public final class Retries {
     }
 
     /**
-     * Runs the transaction, and throws what its last attempt threw; for a commit without an answer, the failure of the
+     * Runs the transaction, and throws the exception of the last attempt; for a commit of unknown outcome, that of the
      * connection.
      */
     public <T extends @Nullable Object> T call(Supplier<T> transaction) {
@@ -46,7 +46,7 @@ public final class Retries {
         }
     }
 
-    /** Begins to count the attempts of one call, which the caller makes itself. */
+    /** Begins the attempts of one call, for a caller that makes them itself. */
     public Attempts begin() {
         return new Attempts();
     }
@@ -66,7 +66,7 @@ public final class Retries {
             pauses = backOff.start();
         }
 
-        /** After an attempt has failed: pauses until the next one, or throws the failure where there is none. */
+        /** Handles a failed attempt: pauses until the next one, or throws the failure if there is none. */
         public void pauseOrThrow(RuntimeException failure) {
             if (!RetryLimit.remain(failure, ++made, maxAttempts, System.nanoTime() - startedAt)
                     || hasWaitedTooLong(failure)) {

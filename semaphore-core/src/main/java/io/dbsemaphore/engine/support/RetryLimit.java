@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Whether a transaction that failed is tried again: a bounded number of times where it lost against another one, and for a
- * bounded time where its connection broke, since breaks may follow each other faster than attempts are spread.
+ * Limits the attempts of a transaction that failed: by number after conflicts, and by time after broken connections, since
+ * connections may break faster than attempts are spread.
  */
 public final class RetryLimit {
 
@@ -17,8 +17,8 @@ public final class RetryLimit {
     /**
      * Whether there is another attempt.
      *
-     * @param made how many there have been
-     * @param elapsedNanos since the first began
+     * @param made the number of attempts made
+     * @param elapsedNanos the time since the first attempt began
      */
     public static boolean remain(Throwable failure, int made, int max, long elapsedNanos) {
         return SemaphorePersistence.isWorthRepeating(failure)
@@ -29,7 +29,7 @@ public final class RetryLimit {
     }
 
     /**
-     * The pause after so many failed attempts to grant: longer each time, and spread.
+     * The pause after this number of failed attempts to grant: longer each time, with jitter.
      *
      * @param random returns a random number from 0, up to and without its argument
      */

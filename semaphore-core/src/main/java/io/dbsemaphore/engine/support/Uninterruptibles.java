@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs database work, and waits, with the thread's interrupt flag put aside and set again afterwards: a flag that is set makes pools
- * refuse a connection, and on a virtual thread closes its socket.
+ * Runs database work, and waits, with the thread's interrupt flag cleared, and set again afterwards: with the flag set, pools
+ * refuse a connection, and on a virtual thread its socket is closed.
  */
 public final class Uninterruptibles {
 
@@ -24,7 +24,7 @@ public final class Uninterruptibles {
         }
     }
 
-    /** Waits for a permit of a semaphore of this JVM until the deadline at most. */
+    /** Waits for a permit of a {@link Semaphore}, at most until the deadline. */
     public static boolean acquire(Semaphore semaphore, Deadline until) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -42,7 +42,7 @@ public final class Uninterruptibles {
         }
     }
 
-    /** Waits. */
+    /** Waits until the deadline. */
     public static void pause(Deadline until) {
         boolean unused = acquire(new Semaphore(0), until);
     }

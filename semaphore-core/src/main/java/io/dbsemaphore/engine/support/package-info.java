@@ -1,5 +1,5 @@
 /**
- * What the parts of the engine share: deadlines, retries, and the threads that tell listeners and release in the background.
+ * Shared by the parts of the engine: deadlines, retries, the notification of listeners, and releases in the background.
  *
  * <p>Internal. Depends on persistence and on the domain.
  */
