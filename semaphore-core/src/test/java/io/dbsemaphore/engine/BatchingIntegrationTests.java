@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What one caller of a batch gets is nobody else's business. */
+/** The outcome of one caller of a batch does not affect the others. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BatchingIntegrationTests {
 
@@ -57,21 +57,19 @@ class BatchingIntegrationTests {
         String taken = cluster.externalId();
         node.semaphores().acquire(AcquireRequest.of(cluster.semaphore(1)).withExternalId(taken));
         String twice = cluster.externalId();
-        Gathered gathered = new Gathered(name);
+        QueuedBatch batch = new QueuedBatch(name);
 
-        List<FutureTask<PermitGrant>> innocent = gathered.acquire(INNOCENT, AcquireRequest.of(name));
-        FutureTask<PermitGrant> first = gathered.acquire(AcquireRequest.of(name).withExternalId(twice));
-        FutureTask<PermitGrant> second =
-                gathered.acquire(AcquireRequest.of(name).withExternalId(twice));
-        FutureTask<PermitGrant> conflict =
-                gathered.acquire(AcquireRequest.of(name).withExternalId(taken));
-        FutureTask<PermitGrant> unknown = gathered.acquire(AcquireRequest.of(name, "no-such-semaphore"));
+        List<FutureTask<PermitGrant>> innocent = batch.acquire(INNOCENT, AcquireRequest.of(name));
+        FutureTask<PermitGrant> first = batch.acquire(AcquireRequest.of(name).withExternalId(twice));
+        FutureTask<PermitGrant> second = batch.acquire(AcquireRequest.of(name).withExternalId(twice));
+        FutureTask<PermitGrant> conflict = batch.acquire(AcquireRequest.of(name).withExternalId(taken));
+        FutureTask<PermitGrant> unknown = batch.acquire(AcquireRequest.of(name, "no-such-semaphore"));
         FutureTask<PermitGrant> impossible =
-                gathered.acquire(AcquireRequest.of(name).withPermits(name, 101));
-        FutureTask<PermitGrant> interrupted = gathered.acquire(AcquireRequest.of(name));
+                batch.acquire(AcquireRequest.of(name).withPermits(name, 101));
+        FutureTask<PermitGrant> interrupted = batch.acquire(AcquireRequest.of(name));
         threads.get(threads.size() - 1).interrupt();
         assertThatThrownBy(causeOf(interrupted)).isInstanceOf(AcquireInterruptedException.class);
-        gathered.go();
+        batch.go();
 
         for (FutureTask<PermitGrant> each : innocent) {
             assertThat(Cluster.get(each).isHeld())
@@ -89,16 +87,15 @@ class BatchingIntegrationTests {
     }
 
     @Test
-    void takesABatchApartThatADuplicateIdOfAnotherNodeMakesFail() throws Exception {
+    void bisectsABatchThatFailsByADuplicateIdOfAnotherNode() throws Exception {
         String name = cluster.semaphore(100);
         String elsewhere = cluster.semaphore(1);
         String id = cluster.externalId();
-        Gathered gathered = new Gathered(name);
-        List<FutureTask<PermitGrant>> innocent = gathered.acquire(INNOCENT, AcquireRequest.of(name));
-        FutureTask<PermitGrant> culprit =
-                gathered.acquire(AcquireRequest.of(name).withExternalId(id));
+        QueuedBatch batch = new QueuedBatch(name);
+        List<FutureTask<PermitGrant>> innocent = batch.acquire(INNOCENT, AcquireRequest.of(name));
+        FutureTask<PermitGrant> culprit = batch.acquire(AcquireRequest.of(name).withExternalId(id));
         Pause beforeInsert = gate.pauseBefore("insert into permit_request");
-        gathered.go();
+        batch.go();
         beforeInsert.awaitReached(SOON);
         cluster.node(1).semaphores().acquire(AcquireRequest.of(elsewhere).withExternalId(id));
 
@@ -118,11 +115,11 @@ class BatchingIntegrationTests {
     @Test
     void triesABatchAgainAsAWholeAfterAConflict() throws Exception {
         String name = cluster.semaphore(100);
-        Gathered gathered = new Gathered(name);
-        List<FutureTask<PermitGrant>> together = gathered.acquire(INNOCENT, AcquireRequest.of(name));
+        QueuedBatch batch = new QueuedBatch(name);
+        List<FutureTask<PermitGrant>> together = batch.acquire(INNOCENT, AcquireRequest.of(name));
         gate.clear();
         gate.failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
-        gathered.go();
+        batch.go();
 
         for (FutureTask<PermitGrant> each : together) {
             assertThat(Cluster.get(each).isHeld()).isEqualTo(true);
@@ -134,12 +131,12 @@ class BatchingIntegrationTests {
     @Test
     void triesEachCallerOfABatchByItselfBeforeItIsToldOfAConflict() throws Exception {
         String name = cluster.semaphore(100);
-        Gathered gathered = new Gathered(name);
-        List<FutureTask<PermitGrant>> together = gathered.acquire(INNOCENT, AcquireRequest.of(name));
+        QueuedBatch batch = new QueuedBatch(name);
+        List<FutureTask<PermitGrant>> together = batch.acquire(INNOCENT, AcquireRequest.of(name));
         for (int i = 0; i < SemaphoreSettings.defaults().get(SemaphoreSettings.MAX_ATTEMPTS); i++) {
             gate.failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
         }
-        gathered.go();
+        batch.go();
 
         for (FutureTask<PermitGrant> each : together) {
             assertThat(Cluster.get(each).isHeld()).isEqualTo(true);
@@ -179,9 +176,9 @@ class BatchingIntegrationTests {
     }
 
     @Test
-    void waitsForOneRowWithoutKeepingTheOthersFromAnybody() throws Exception {
-        String free =
-                cluster.semaphore(10); // the lower id: who locked in the order of ids would hold it while he waits
+    void waitsForOneRowWithoutBlockingTheOthers() throws Exception {
+        String free = cluster.semaphore(
+                10); // the lower id: a transaction that locked in the order of ids would hold it while it waits
         String locked = cluster.semaphore(10);
         FutureTask<PermitGrant> stalled;
         try (Cluster.RowLock lock = cluster.lock(locked)) {
@@ -200,10 +197,10 @@ class BatchingIntegrationTests {
     }
 
     @Test
-    void servesWhoCameFirst() throws Exception {
+    void servesInArrivalOrder() throws Exception {
         String name = cluster.semaphore(1);
         PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
-        List<String> command = Collections.synchronizedList(new ArrayList<>());
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
         List<String> expected = new ArrayList<>();
         List<FutureTask<PermitGrant>> waiting = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
@@ -212,7 +209,7 @@ class BatchingIntegrationTests {
             FutureTask<PermitGrant> acquire = new FutureTask<>(() -> {
                 PermitGrant grant = node.semaphores()
                         .acquire(AcquireRequest.of(name).withExternalId(id).withWaitTime(SOON));
-                command.add(id);
+                order.add(id);
                 grant.release();
                 return grant;
             });
@@ -227,7 +224,7 @@ class BatchingIntegrationTests {
         for (FutureTask<PermitGrant> each : waiting) {
             Cluster.get(each);
         }
-        assertThat(command).isEqualTo(expected);
+        assertThat(order).isEqualTo(expected);
     }
 
     @Test
@@ -259,7 +256,7 @@ class BatchingIntegrationTests {
     }
 
     @Test
-    void doesNotLetWhoDoesNotWaitOvertakeWhoDoes() throws Exception {
+    void doesNotLetCallersWithoutWaitTimeOvertakeWaitingOnes() throws Exception {
         String name = cluster.semaphore(4);
         PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name).withPermits(name, 2));
         FutureTask<PermitGrant> large =
@@ -274,7 +271,7 @@ class BatchingIntegrationTests {
     }
 
     @Test
-    void tellsTheCallerWhereHeStands() {
+    void throwsExceptionsWithTheStackTraceOfTheCaller() {
         String name = cluster.semaphore(1);
         node.semaphores().acquire(AcquireRequest.of(name));
 
@@ -293,20 +290,20 @@ class BatchingIntegrationTests {
                         .anyMatch(frame -> frame.getClassName().equals(BatchingIntegrationTests.class.getName())));
     }
 
-    /** Stops a first acquire before its commit, so that others of the same name can only gather. */
-    private final class Gathered {
+    /** Pauses a first acquire before its commit, so that others of the same name form one batch. */
+    private final class QueuedBatch {
 
         private final Pause pause = gate.pauseBefore("commit");
         private final FutureTask<PermitGrant> first;
 
-        Gathered(String name) {
+        QueuedBatch(String name) {
             first = start(AcquireRequest.of(name));
             pause.awaitReached(SOON);
         }
 
         FutureTask<PermitGrant> acquire(AcquireRequest request) {
             FutureTask<PermitGrant> acquire = start(request);
-            awaitHandedIn(threads.get(threads.size() - 1));
+            awaitQueued(threads.get(threads.size() - 1));
             return acquire;
         }
 
@@ -320,7 +317,7 @@ class BatchingIntegrationTests {
         }
     }
 
-    private static void awaitHandedIn(Thread thread) {
+    private static void awaitQueued(Thread thread) {
         Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(5)).until(() -> {
             StackTraceElement[] stack = thread.getStackTrace();
             return IntStream.range(0, stack.length)

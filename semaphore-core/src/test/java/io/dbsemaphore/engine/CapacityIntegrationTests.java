@@ -123,7 +123,7 @@ class CapacityIntegrationTests {
     }
 
     @Test
-    void aRefusalNamesEverySemaphoreWithoutRoom() {
+    void aRefusalNamesEverySemaphoreWithTooFewPermits() {
         List<String> names = cluster.semaphores(3, 1);
         other.semaphores().acquire(AcquireRequest.of(names.get(0)).withTtl(Duration.ofMinutes(1)));
         other.semaphores().acquire(AcquireRequest.of(names.get(2)).withoutTtl());

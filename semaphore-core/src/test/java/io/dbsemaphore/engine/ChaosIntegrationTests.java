@@ -27,7 +27,7 @@ import org.springframework.dao.DataAccessException;
 
 /**
  * Commits and answers are lost and connections cut at random while two nodes contend for two semaphores. What the callers
- * believe to hold is at all times within the capacity, and in the end exactly what the database says.
+ * hold by their own view is at all times within the capacity, and in the end exactly what the database says.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ChaosIntegrationTests {
@@ -75,7 +75,7 @@ class ChaosIntegrationTests {
             assertThat(validUntil.get(other).peak()).isBetween(1, CAPACITY);
             Awaitility.await("what is undone and released in the background")
                     .atMost(Duration.ofSeconds(20))
-                    .untilAsserted(() -> assertHeldAsBelieved(rows));
+                    .untilAsserted(() -> assertHeldAsReported(rows));
             held.values().forEach(this::release);
             rows.awaitNothingHeld(Duration.ofSeconds(20), List.of(one, other));
         }
@@ -89,7 +89,7 @@ class ChaosIntegrationTests {
             case 3 -> proxy.dropNextCommitAnswer("insert into permit_request");
             case 4 -> proxy.cutAll();
             default -> {
-                // the network is as it should be, or as somebody else wants it
+                // the network is in the desired state, or another thread has changed it
             }
         }
     }
@@ -128,7 +128,7 @@ class ChaosIntegrationTests {
         }
     }
 
-    private void assertHeldAsBelieved(SemaphoreRows rows) {
+    private void assertHeldAsReported(SemaphoreRows rows) {
         validUntil.keySet().forEach(name -> {
             List<String> holders = held.values().stream()
                     .filter(grant -> grant.permits().containsKey(name))

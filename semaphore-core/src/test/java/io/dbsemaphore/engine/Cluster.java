@@ -70,7 +70,7 @@ final class Cluster implements BeforeAllCallback, AfterAllCallback {
         return schema;
     }
 
-    /** The node with this index, round and round. */
+    /** The node with this index, modulo the number of nodes. */
     Node node(int index) {
         return nodes.get(index % size);
     }

@@ -47,7 +47,7 @@ class CrowdIntegrationTests {
     static final Cluster cluster = new Cluster(1);
 
     @Test
-    void withinTransactionsOfAHostThatHasTwoConnectionsIsNobodyLate() throws Exception {
+    void withinTransactionsOfAHostThatHasTwoConnectionsIsAnsweredInTime() throws Exception {
         int callers = 200;
         Duration waitTime = Duration.ofSeconds(3);
         String name = cluster.semaphore(10);

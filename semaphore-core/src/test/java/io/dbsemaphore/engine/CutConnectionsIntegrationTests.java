@@ -98,13 +98,13 @@ class CutConnectionsIntegrationTests {
 
     /** Some 60 cuts in two seconds, whatever is under way. */
     @Test
-    void failNobodyInARaceWithThem() throws Exception {
+    void failNoCallerInARaceWithThem() throws Exception {
         ScheduledExecutorService cutter = Executors.newSingleThreadScheduledExecutor();
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         AtomicInteger pairs = new AtomicInteger();
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
         Future<?> unused = cutter.scheduleAtFixedRate(proxy::cutAll, 34, 34, TimeUnit.MILLISECONDS);
-        Future<?> unusedToo = cutter.schedule(cutter::shutdownNow, 2, TimeUnit.SECONDS); // sooner than anybody gives up
+        Future<?> unusedToo = cutter.schedule(cutter::shutdownNow, 2, TimeUnit.SECONDS); // before any caller gives up
         List<Thread> callers = IntStream.range(0, 4)
                 .mapToObj(i -> new Thread(() -> {
                     AcquireRequest request = AcquireRequest.of("a");

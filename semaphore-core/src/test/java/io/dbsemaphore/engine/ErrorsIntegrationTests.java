@@ -31,7 +31,7 @@ class ErrorsIntegrationTests {
     private static final Duration DURATION = Duration.ofSeconds(Long.getLong("semaphore.test.seconds", 20));
     private static final Duration WAIT = Duration.ofMillis(500);
     private static final Duration TTL = Duration.ofSeconds(4);
-    /** What an answer may take beyond the wait time: a release that is tried again, on a machine that is busy. */
+    /** What an answer may take beyond the wait time: a release that is tried again, on a loaded machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(8);
 
     private final long seed = Long.getLong("semaphore.test.seed", System.nanoTime());
@@ -41,7 +41,7 @@ class ErrorsIntegrationTests {
     private final AtomicLong longest = new AtomicLong();
 
     @Test
-    void leaveNothingHeldAndNobodyWithoutAnswer() {
+    void leaveNothingHeldAndNoCallerWithoutAnswer() {
         try (TestDatabase.Schema schema = TestDatabase.create().migrate();
                 HikariDataSource pool = pool(schema);
                 SemaphoreEngine engine = new SemaphoreEngine(

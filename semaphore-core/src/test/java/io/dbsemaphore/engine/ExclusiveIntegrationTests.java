@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The write side of a read/write lock: alone, whatever the capacity is or becomes. */
+/** The write side of a read/write lock: exclusive, whatever the capacity is or becomes. */
 class ExclusiveIntegrationTests {
 
     @RegisterExtension
@@ -45,7 +45,7 @@ class ExclusiveIntegrationTests {
     }
 
     @Test
-    void waitsUntilNobodyHoldsAPermit() throws Exception {
+    void waitsUntilNoPermitIsHeld() throws Exception {
         String name = cluster.semaphore(3);
         PermitGrant first = other.semaphores().acquire(AcquireRequest.of(name));
         PermitGrant second = other.semaphores().acquire(AcquireRequest.of(name));
@@ -63,7 +63,7 @@ class ExclusiveIntegrationTests {
     }
 
     @Test
-    void saysWhoIsInTheWay() {
+    void reportsTheHeldPermits() {
         String name = cluster.semaphore(3);
         PermitGrant reader = other.semaphores().acquire(AcquireRequest.of(name));
 
@@ -75,7 +75,7 @@ class ExclusiveIntegrationTests {
     }
 
     @Test
-    void letsNobodyBesideItWhenTheCapacityGrows() {
+    void staysExclusiveWhenTheCapacityGrows() {
         String name = cluster.semaphore(2);
         PermitGrant writer = node.semaphores().acquire(AcquireRequest.of(name).exclusive());
 
@@ -95,7 +95,7 @@ class ExclusiveIntegrationTests {
     }
 
     @Test
-    void isAloneAmongMany() {
+    void isExclusiveAmongManyCallers() {
         String name = cluster.semaphore(3);
         PeakCounter readers = new PeakCounter();
         PeakCounter writers = new PeakCounter();

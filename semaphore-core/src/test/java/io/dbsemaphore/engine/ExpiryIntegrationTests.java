@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Permits of a holder that is gone come back with their time to live, by the next acquire that needs the room. */
+/** Permits of a dead holder are reclaimed when their time to live has passed, by the next acquire that needs them. */
 class ExpiryIntegrationTests {
 
     @RegisterExtension
@@ -94,7 +94,7 @@ class ExpiryIntegrationTests {
     }
 
     @Test
-    void keepsWhatHasExpiredWhileNobodyNeedsTheRoom() {
+    void keepsExpiredPermitsWhileNoAcquireNeedsThem() {
         String pair = cluster.semaphore(2);
         PermitGrant expired = node.semaphores().acquire(AcquireRequest.of(pair));
         cluster.expire(expired.externalId());
@@ -119,7 +119,7 @@ class ExpiryIntegrationTests {
     }
 
     @Test
-    void aLateReleaseSaysThatThePermitIsGoneAndTakesItFromNobody() {
+    void aLateReleaseReportsTheLossAndReleasesNoOtherGrant() {
         PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
         cluster.expire(grant.externalId());
         PermitGrant next = other.semaphores().acquire(AcquireRequest.of(name));
@@ -131,7 +131,7 @@ class ExpiryIntegrationTests {
     }
 
     @Test
-    void aReplayRevivesWhatHasExpiredAndNobodyTook() {
+    void aReplayRenewsAnExpiredGrantThatWasNotReclaimed() {
         AcquireRequest request = AcquireRequest.of(name).withExternalId(cluster.externalId());
         PermitGrant grant = node.semaphores().acquire(request);
         cluster.expire(grant.externalId());

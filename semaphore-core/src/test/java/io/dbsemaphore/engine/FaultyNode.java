@@ -110,7 +110,7 @@ final class FaultyNode implements AutoCloseable {
         return connections.borrowings.get();
     }
 
-    /** Asks on the connection that was borrowed last. Whoever borrowed it must be stopped at the gate. */
+    /** Asks on the connection that was borrowed last. Its borrower must be paused at the gate. */
     List<String> askOnLastConnection(String query) {
         return ask(connections.last(), query);
     }

@@ -15,7 +15,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The tokens of a semaphore grow from grant to grant, whoever is granted, and whatever becomes of the semaphore. */
+/** The tokens of a semaphore grow from grant to grant, for all callers, and whatever happens to the semaphore. */
 class FencingTokenIntegrationTests {
 
     @RegisterExtension
@@ -44,7 +44,7 @@ class FencingTokenIntegrationTests {
         List<List<Long>> tokens = List.of(
                 Collections.synchronizedList(new ArrayList<>()), Collections.synchronizedList(new ArrayList<>()));
 
-        // Who holds the mutex is alone: here the tokens are written down in the order of the grants.
+        // The mutex has one holder at a time: the tokens are recorded in the order of the grants.
         Concurrently.run(8, Duration.ofSeconds(60), thread -> {
             Random random = new Random(thread);
             for (int batch = 0; batch < 15; batch++) {

@@ -84,7 +84,7 @@ class FrozenHolderIntegrationTests {
         CompletableFuture<PermitGrant> acquired =
                 CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
         new Waits(schema).await("from semaphore");
-        assertNobodyElseIsDelayed(unconcerned);
+        assertNoOtherCallerIsDelayed(unconcerned);
         assertThat(acquired).as("the acquire of the locked semaphore").isNotDone();
         PermitGrant grant = acquired.orTimeout(25, TimeUnit.SECONDS).join();
         Duration delay = Duration.ofNanos(System.nanoTime() - frozen);
@@ -108,7 +108,7 @@ class FrozenHolderIntegrationTests {
         assertThat(rows.states(id)).containsExactly("ACQUIRED");
     }
 
-    private static void assertNobodyElseIsDelayed(String unconcerned) {
+    private static void assertNoOtherCallerIsDelayed(String unconcerned) {
         for (int i = 0; i < 10; i++) {
             long begun = System.nanoTime();
             node.semaphores().acquire(AcquireRequest.of(unconcerned));

@@ -13,13 +13,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Many threads, by turns on one node and another, acquire what there is little of and give it back at once. Who is
- * inside is counted here, where no database is asked.
+ * Many threads, by turns on one node and another, acquire scarce permits and release them at once. A caller that is
+ * inside is counted here, without the database.
  */
 final class GaleraRace {
 
     private static final int THREADS = 16;
-    /** What is done under a permit: time enough for another one to come who should not. */
+    /** The work under a permit: long enough for an excess grant to be detected. */
     private static final Duration WORK = Duration.ofMillis(1);
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Of two instances, each on a server of its own, neither keeps a busy semaphore to itself. */
+/** Of two instances, each on a server of its own, neither monopolizes a contended semaphore. */
 @Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GaleraSharesIntegrationTests {

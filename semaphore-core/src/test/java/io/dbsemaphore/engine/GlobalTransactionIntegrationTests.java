@@ -35,7 +35,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * A host with global transactions: whatever it asks of the library within one, what it writes in it is committed. A pool
- * that enlists connections hands the enlisted one to everybody who asks on the thread of the transaction.
+ * that enlists connections hands the enlisted one to every caller on the thread of the transaction.
  */
 @EnabledOnDatabase(DatabaseKind.MYSQL)
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -90,7 +90,7 @@ class GlobalTransactionIntegrationTests {
     /** What begins a global transaction. */
     enum Begun {
 
-        /** Spring, which tells everybody on the thread. */
+        /** Spring, whose synchronization is visible to all code on the thread. */
         BY_SPRING {
             @Override
             void run(Runnable work) {

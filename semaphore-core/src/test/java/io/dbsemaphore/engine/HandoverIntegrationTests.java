@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is released goes to who waits for it, by one transaction; and neither's bad luck is the other's. */
+/** A release and the grant to a waiting caller share a transaction; a failure of one does not affect the other. */
 @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HandoverIntegrationTests {
@@ -115,7 +115,7 @@ class HandoverIntegrationTests {
     }
 
     @Test
-    void passesOverWhatSomebodyHasChecked() {
+    void skipsAGrantThatAnotherTransactionHasChecked() {
         String name = cluster.semaphore(2);
         PermitGrant checked = node.semaphores().acquire(AcquireRequest.of(name));
         PermitGrant other = node.semaphores().acquire(AcquireRequest.of(name));
@@ -154,7 +154,7 @@ class HandoverIntegrationTests {
         stalled.forEach(this::join);
     }
 
-    /** Somebody who waits, and has been refused once. */
+    /** A waiting caller that was refused once. */
     private CompletableFuture<PermitGrant> inLine(AcquireRequest request) {
         gate.clear();
         CompletableFuture<PermitGrant> waiting = async(() -> node.semaphores().acquire(request.withWaitTime(SOON)));

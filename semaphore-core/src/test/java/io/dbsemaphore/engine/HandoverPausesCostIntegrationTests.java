@@ -37,7 +37,7 @@ class HandoverPausesCostIntegrationTests {
 
     /** Each grant raises the fence by one, each announcement that callers wait by a thousand. */
     @Test
-    void isNothingWhereNobodyOfAnotherInstanceWaits() throws Exception {
+    void isNothingWhenNoCallerOfAnotherInstanceWaits() throws Exception {
         long before = fence();
 
         measure("32 threads of one instance", 0);

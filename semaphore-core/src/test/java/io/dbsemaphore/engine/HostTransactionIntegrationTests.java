@@ -212,7 +212,7 @@ class HostTransactionIntegrationTests {
         return jdbc.queryForMap(query);
     }
 
-    /** Values that nobody has by default. */
+    /** Values that differ from every default. */
     private static void changeSession(JdbcTemplate jdbc) {
         switch (cluster.schema().kind()) {
             case MYSQL -> jdbc.execute("set session innodb_lock_wait_timeout = 77, session wait_timeout = 7777");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One external id, one grant: however often, from wherever, and in whatever order it is asked for. */
+/** One external id, one grant: however often, from wherever, and in whatever order it is requested. */
 class IdempotencyIntegrationTests {
 
     private static final Duration DEADLINE = Duration.ofSeconds(60);
@@ -131,7 +131,7 @@ class IdempotencyIntegrationTests {
     }
 
     @Test
-    void replaysWhereThereIsNoRoomForAnother() {
+    void replaysWithoutAvailablePermits() {
         String name = cluster.semaphore(1);
         AcquireRequest request = AcquireRequest.of(name).withExternalId(cluster.externalId());
         semaphores.acquire(request);

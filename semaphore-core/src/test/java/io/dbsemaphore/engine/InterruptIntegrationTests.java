@@ -97,7 +97,7 @@ class InterruptIntegrationTests {
         assertThat(cluster.held(name)).isEqualTo(1);
     }
 
-    /** As when a refusal is under way: it must not go back to waiting, since nobody ends that wait any more. */
+    /** As when a refusal is under way: it must not wait again, since nothing would end that wait. */
     @Test
     void endsAWaitWhoseRefusalIsBeingWritten() throws Exception {
         node.semaphores().acquire(AcquireRequest.of(name));

@@ -19,7 +19,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * The worst network: it tells the client at once that its connection is broken, and the server nothing. The transaction
- * lives on there with its locks, and its commit is under way until the test lets it arrive or not. Nobody sees a driver in
+ * lives on there with its locks, and its commit is under way until the test lets it arrive or not. No test sees a driver in
  * it that would send its commits along with statements.
  */
 final class LateCommits extends DelegatingDataSource {

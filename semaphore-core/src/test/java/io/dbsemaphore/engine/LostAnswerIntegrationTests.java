@@ -88,7 +88,7 @@ class LostAnswerIntegrationTests {
 
     @ParameterizedTest
     @EnumSource(names = {"ONE_NAME", "SEVERAL_NAMES_WITH_ID"})
-    void doesNotWaitForAServerThatFellSilent(Wish wish) {
+    void doesNotWaitForAServerThatStoppedAnswering(Wish wish) {
         AcquireRequest request = wish.on(node);
         proxy.silenceNextCommitAnswer(INSERT);
         long begun = System.nanoTime();
@@ -162,7 +162,7 @@ class LostAnswerIntegrationTests {
     }
 
     @Test
-    void leavesTheGrantOfAnotherAloneWhenItsOwnRepetitionFails() {
+    void doesNotUndoTheGrantOfAnotherWhenItsOwnRepetitionFails() {
         AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node);
         PermitGrant grant = node.semaphores().acquire(request);
         proxy.dropNextCommitAnswer("update permit_request");

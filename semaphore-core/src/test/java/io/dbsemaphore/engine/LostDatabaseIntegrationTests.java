@@ -80,7 +80,7 @@ class LostDatabaseIntegrationTests {
 
         String id = unknown.externalId();
         assertThat(request.externalId().orElse(id)).isEqualTo(id);
-        assertThat(rows.states(id)).containsExactly("ACQUIRED"); // it was committed, and nobody could say so
+        assertThat(rows.states(id)).containsExactly("ACQUIRED"); // it was committed, and its outcome was unknown
 
         proxy.refuse(false);
 
@@ -97,7 +97,7 @@ class LostDatabaseIntegrationTests {
 
         String id = unknown.externalId();
         assertThat(rows.states(id)).isEmpty();
-        // nobody waits for the lost one: its transaction has ended with its connection
+        // the lost transaction blocks nothing: it has ended with its connection
         other.semaphores().acquire(anonymous(request)).close();
 
         proxy.refuse(false);
@@ -109,7 +109,7 @@ class LostDatabaseIntegrationTests {
     }
 
     @Test
-    void leavesAGrantToWhoeverRepeatedItWhileTheDatabaseWasAway() {
+    void leavesAGrantThatWasRepeatedWhileTheDatabaseWasUnavailable() {
         AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
         acquireWithoutDatabase(request, TcpProxy::dropNextCommitAnswer);
         PermitGrant repeated = other.semaphores().acquire(request);

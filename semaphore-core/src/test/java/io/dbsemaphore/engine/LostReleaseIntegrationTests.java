@@ -106,7 +106,7 @@ class LostReleaseIntegrationTests {
     }
 
     @Test
-    void doesNotWaitForAServerThatFellSilent() {
+    void doesNotWaitForAServerThatStoppedAnswering() {
         AcquireRequest request = Wish.SEVERAL_NAMES.on(other);
         PermitGrant grant = node.semaphores().acquire(request);
         proxy.silenceNextCommitAnswer(UPDATE);

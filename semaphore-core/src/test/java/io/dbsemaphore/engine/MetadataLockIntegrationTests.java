@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.dao.CannotAcquireLockException;
 
-/** Somebody has locked whole tables, as for a change of them or a backup: each statement waits no longer than it may. */
+/** Another session has locked whole tables, as for DDL or a backup: each statement waits for a bounded time. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MetadataLockIntegrationTests {

@@ -37,7 +37,7 @@ class OverGrantIntegrationTests {
     static final Cluster cluster = new Cluster(2, THREADS + 2);
 
     @Test
-    void grantsTheCapacityAndNoMoreToThoseWhoComeAtOnce() {
+    void grantsTheCapacityAndNoMoreToConcurrentCallers() {
         Race race = new Race(cluster.semaphore(CAPACITY));
 
         Concurrently.run(THREADS, DEADLINE, thread -> {
@@ -146,7 +146,7 @@ class OverGrantIntegrationTests {
         return Optional.empty();
     }
 
-    /** All threads try at once, and whoever is granted holds until all have tried. */
+    /** All threads try at once, and the threads that are granted hold until all have tried. */
     private static final class Race {
 
         private final String name;

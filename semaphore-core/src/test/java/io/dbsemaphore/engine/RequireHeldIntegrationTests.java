@@ -39,7 +39,7 @@ class RequireHeldIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(20);
 
-    /** Well below the lock wait timeout: whoever ran into a lock takes longer. */
+    /** Well below the lock wait timeout: a caller that waits for a lock takes longer. */
     private static final Duration WITHOUT_WAITING = Duration.ofSeconds(4);
 
     @RegisterExtension

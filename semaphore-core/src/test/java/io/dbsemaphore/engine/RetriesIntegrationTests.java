@@ -113,7 +113,7 @@ class RetriesIntegrationTests {
         node.semaphores().acquire(request).close();
     }
 
-    /** Somebody else has inserted the same id, and now wants the semaphore, which the acquire has locked. */
+    /** Another transaction has inserted the same id, and then waits for the semaphore, which the acquire has locked. */
     @Test
     @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB}) // PostgreSQL looks for one after a second only
     void triesAgainAfterADeadlock() throws Exception {
@@ -127,7 +127,7 @@ class RetriesIntegrationTests {
                     "insert into permit_request (id, external_id, owner, state, content_digest, renewed_at, created_at,"
                             + " updated_at) values (-1, ?, 'test', 'ACQUIRED', 'test', now(), now(), now())",
                     request.externalId().orElseThrow());
-            // whoever has written more is not the victim
+            // the transaction that has written more is not the victim
             for (int row = 0; row < 50; row++) {
                 other.execute(
                         "insert into capacity_change (id, semaphore_name, from_capacity, to_capacity, changed_by,"

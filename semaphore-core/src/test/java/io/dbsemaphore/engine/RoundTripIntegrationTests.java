@@ -74,7 +74,7 @@ class RoundTripIntegrationTests {
         }
     }
 
-    /** One caller's release and the grant to who waits for it. */
+    /** One caller's release and the grant to the caller that waits for it. */
     @Test
     @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
     void aHandoverIsTwo() {
@@ -86,7 +86,7 @@ class RoundTripIntegrationTests {
             AcquireRequest request = AcquireRequest.of("handover").withWaitTime(Duration.ofSeconds(30));
             List<Integer> handovers = new ArrayList<>();
             PermitGrant grant = semaphores.acquire(request);
-            for (int i = 0; i < 60; i++) { // who waits is refused first, and looks now and then whether there is room
+            for (int i = 0; i < 60; i++) { // a waiting caller is refused first, and polls for available permits
                 proxy.clear();
                 CompletableFuture<PermitGrant> next = CompletableFuture.supplyAsync(() -> semaphores.acquire(request));
                 Awaitility.await()

@@ -6,7 +6,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/** A transaction of somebody else, which is in the way. It is rolled back when it is closed. */
+/** A row lock of another transaction, which is rolled back on close. */
 final class RowLock implements AutoCloseable {
 
     private final Connection connection;

@@ -109,7 +109,7 @@ final class SemaphoreProcess {
         thread.start();
     }
 
-    private static void say(String line) {
-        System.out.println(line);
+    private static void say(String message) {
+        System.out.println(message);
     }
 }

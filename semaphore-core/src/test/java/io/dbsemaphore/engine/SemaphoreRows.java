@@ -54,7 +54,7 @@ final class SemaphoreRows {
         return jdbc.queryForObject("select id from semaphore where name = ?", Long.class, name);
     }
 
-    /** The grant is in the database exactly once, as its handle says, and nobody else holds anything. */
+    /** The grant is in the database exactly once, as its handle says, and there is no other grant. */
     void assertHeldByOnly(PermitGrant grant) {
         grant.permits().forEach((name, count) -> {
             assertThat(requests(name, "ACQUIRED")).containsExactly(grant.externalId());

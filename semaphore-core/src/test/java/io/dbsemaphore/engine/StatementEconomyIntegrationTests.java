@@ -146,7 +146,7 @@ class StatementEconomyIntegrationTests {
         assertThat(cluster.held(name)).isZero();
     }
 
-    /** Time for the callers to have handed in what they want: the first is stopped, so that they can only gather. */
+    /** Waits until the callers have queued their requests: the first is paused, so that the others form a batch. */
     private void awaitParked() {
         Awaitility.await()
                 .atMost(SOON)

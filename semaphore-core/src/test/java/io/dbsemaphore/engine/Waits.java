@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Who waits for a lock in a schema, as its server says. */
+/** The sessions that wait for a lock in a schema, as the server reports them. */
 final class Waits {
 
     private static final Duration SOON = Duration.ofSeconds(10);

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A table that knows nothing of semaphores: whoever holds permits has a row there, put in after the acquire and taken
- * out before the release. What it sums up to was held at one instant.
+ * A table independent of the semaphores: each holder has a row in it, inserted after the acquire and deleted
+ * before the release. The sum of its rows was held at one instant.
  */
 final class Witness {
 

@@ -13,11 +13,11 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A server that is alone is known from one of a group. That of Galera is known in the tests that run on one. */
+/** Distinguishes a single server from a member of a group. The tests on Galera check that a node of it is recognized. */
 class WriteCertificationIntegrationTests {
 
     @Test
-    void aServerThatIsAloneCertifiesNothing() throws SQLException {
+    void aSingleServerDoesNotCertifyWrites() throws SQLException {
         try (Schema schema = TestDatabase.create()) {
             assertThat(isOn(schema.newPool(1))).isEqualTo(false);
         }

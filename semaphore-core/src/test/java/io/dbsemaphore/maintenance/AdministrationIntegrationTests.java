@@ -210,7 +210,7 @@ class AdministrationIntegrationTests {
     }
 
     @Test
-    void showsWhoHolds() {
+    void showsTheHolders() {
         String name = instances.semaphore(10);
         PermitGrant first = holder.semaphores()
                 .acquire(AcquireRequest.of(name)

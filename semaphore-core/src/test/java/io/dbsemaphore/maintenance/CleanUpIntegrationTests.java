@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is forgotten after its retention, and that nobody notices. */
+/** Rows that are deleted after their retention, without effect on callers. */
 @Slow
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CleanUpIntegrationTests {

@@ -20,7 +20,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * One application instance: an engine without a schedule on a data source whose statements can be watched and stopped. It
- * remembers what its listener was told, and asks whoever judges owners.
+ * remembers what its listener was told, and has liveness checks of owners.
  */
 final class Instance implements AutoCloseable {
 
@@ -69,7 +69,7 @@ final class Instance implements AutoCloseable {
         return events;
     }
 
-    /** Who is asked whether owners live, in this order. */
+    /** The liveness checks of owners, in this order. */
     void judgeBy(OwnerLiveness... inOrder) {
         judges.clear();
         judges.addAll(List.of(inOrder));

@@ -144,7 +144,7 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
                 .isEqualTo(1);
     }
 
-    /** Makes a request be that old: its key, which tells when it was made, and its last change. Whoever holds it does not know the new key. */
+    /** Makes a request be that old: its key, which tells when it was made, and its last change. Its holder does not know the new key. */
     void makeOld(String externalId, Duration age) {
         long id = NAMED.incrementAndGet();
         assertThat(jdbc().update("""

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Two who want something of one request, or of one semaphore, at once; one of them stopped at a statement. */
+/** Two concurrent operations on one request, or on one semaphore; one of them is paused at a statement. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class InterleavingIntegrationTests {
 

@@ -35,11 +35,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.LoggerFactory;
 
-/** What is taken back by the maintenance although nobody released it, and what is not. */
+/** The grants that the maintenance reclaims, and those that it keeps. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OrphanReleaseIntegrationTests {
 
-    /** How the sweep, and nobody else, reads what has expired: by key. */
+    /** The query by which the sweep, and nothing else, reads expired requests: by key. */
     private static final String SWEEP = "and pr1_0.id>? order by pr1_0.id";
 
     private static final Duration AN_HOUR = Duration.ofHours(1);
@@ -181,7 +181,7 @@ class OrphanReleaseIntegrationTests {
     }
 
     @Test
-    void takesNothingFromAnOwnerOfWhomNobodyKnows() {
+    void reclaimsNothingFromAnOwnerOfUnknownLiveness() {
         acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
         sweeper.judgeBy(always(Liveness.UNKNOWN), always(Liveness.UNKNOWN));
 
@@ -189,7 +189,7 @@ class OrphanReleaseIntegrationTests {
     }
 
     @Test
-    void believesTheFirstWhoKnows() {
+    void usesTheFirstKnownLiveness() {
         acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
 
         sweeper.judgeBy(always(Liveness.UNKNOWN), always(Liveness.ALIVE), always(Liveness.DEAD));
@@ -297,7 +297,7 @@ class OrphanReleaseIntegrationTests {
     }
 
     @Test
-    void looksAgainForWhatSomebodyElseHadLockedForAMoment() throws Exception {
+    void triesRequestsAgainThatWereLockedBriefly() throws Exception {
         acquire(AcquireRequest.of(name).withTtl(AN_HOUR));
         String other = instances.externalId();
         holder.semaphores().acquire(AcquireRequest.of(name).withExternalId(other));

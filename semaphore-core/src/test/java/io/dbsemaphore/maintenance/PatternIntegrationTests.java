@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Semaphores that are made on first use, and removed when nobody uses them any more. */
+/** Semaphores that are made on first use, and removed when they are no longer used. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PatternIntegrationTests {
 
@@ -149,7 +149,7 @@ class PatternIntegrationTests {
     }
 
     @Test
-    void areRemovedWhenNobodyUsesThemAnyMore() {
+    void areRemovedWhenNoLongerUsed() {
         String held = tenant + "/held";
         String used = tenant + "/used";
         String declared = instances.semaphore(1);

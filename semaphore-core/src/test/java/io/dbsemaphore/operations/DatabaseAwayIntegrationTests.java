@@ -115,7 +115,7 @@ class DatabaseAwayIntegrationTests {
     }
 
     @Test
-    void forLongerThanTheTimeoutOfHeartbeatsTakesNothingFromWhoLives() throws Exception {
+    void forLongerThanTheInstanceTimeoutCostsALiveInstanceNothing() throws Exception {
         Duration timeout = Duration.ofSeconds(6);
         try (OperationsNode node = OperationsNode.behind(proxy, schema, OperationsNode.settings(timeout));
                 OperationsNode other = OperationsNode.behind(proxy, schema, OperationsNode.settings(timeout))) {
@@ -130,7 +130,7 @@ class DatabaseAwayIntegrationTests {
                     .pollDelay(timeout.plusSeconds(2))
                     .atMost(timeout.plusSeconds(4))
                     .untilAsserted(() -> assertThat(grant.isHeld())
-                            .as("held although nobody hears of it")
+                            .as("held although no heartbeat arrives")
                             .isFalse());
             comeBack();
             Future<Integer> hammering = OperationsNode.async("hammer", () -> hammer(other, name, enough, answers));

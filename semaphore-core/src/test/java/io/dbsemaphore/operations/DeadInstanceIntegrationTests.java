@@ -69,7 +69,7 @@ class DeadInstanceIntegrationTests {
     }
 
     @Test
-    void warnsOnceWhoeverReclaimsForAnAcquire() {
+    void warnsOnceWhenAnAcquireReclaims() {
         String one = dying.semaphore(1);
         String two = dying.semaphore(1);
         keep(AcquireRequest.of(one, two));

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** An instance that pauses for longer than others believe it alive, and comes back. */
+/** An instance that pauses for longer than its lease, and resumes. */
 @Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FrozenInstanceIntegrationTests {
@@ -87,7 +87,7 @@ class FrozenInstanceIntegrationTests {
         }
     }
 
-    /** A heartbeat that comes while the permits are being taken: whoever loses this race must not believe it has won. */
+    /** A heartbeat during the reclaim of the permits: the loser of this race must not report that it holds them. */
     @Test
     void learnsOfALossThatIsNotYetCommitted() throws Exception {
         String name = node.semaphore(1);
@@ -103,7 +103,7 @@ class FrozenInstanceIntegrationTests {
                     () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON)));
             commit.awaitReached(SOON);
             assertThat(lost.isHeld())
-                    .as("the frozen one, once nobody believes it")
+                    .as("the frozen instance, after its lease has expired")
                     .isFalse();
 
             frozen.gate().clear();

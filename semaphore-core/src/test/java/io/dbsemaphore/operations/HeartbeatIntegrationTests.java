@@ -59,7 +59,8 @@ class HeartbeatIntegrationTests {
     @Test
     void thatFailDoNotKeepGrantsFromBeingRenewed() {
         OperationsNode node = start();
-        PermitGrant grant = keep(node, node.semaphore(1), INSTANCE_TIMEOUT.multipliedBy(3)); // due after the lapse
+        PermitGrant grant =
+                keep(node, node.semaphore(1), INSTANCE_TIMEOUT.multipliedBy(3)); // due after the lease has expired
         failHeartbeats(node);
         Instant expiry = expiry(grant);
 
@@ -74,7 +75,7 @@ class HeartbeatIntegrationTests {
         PermitGrant grant = keep(node, node.semaphore(1), Duration.ofSeconds(3));
         String another = node.semaphore(1);
         Pause renewal = node.gate().pauseBefore("update permit_request");
-        renewal.awaitReached(SOON); // meanwhile the thread that sends most heartbeats is busy
+        renewal.awaitReached(SOON); // meanwhile the keep-alive thread is blocked
         Pause heartbeat = node.gate().pauseBefore(HEARTBEAT);
         Future<?> acquiring = OperationsNode.async("acquire", () -> {
             while (!heartbeat.isReached()) {
@@ -133,7 +134,7 @@ class HeartbeatIntegrationTests {
         assertThat(node.events().subjects("lost")).containsExactly(grant.externalId());
     }
 
-    /** Somebody else's heartbeat has ended the lapse in which the grant was taken. */
+    /** The heartbeat of another thread has renewed the lease after the grant was reclaimed. */
     @Test
     void thatLapseBetweenCommitAndRegistrationLoseTheGrantThatWasTaken() throws Exception {
         OperationsNode node = start();
@@ -157,7 +158,7 @@ class HeartbeatIntegrationTests {
     }
 
     @Test
-    void thatLapseBetweenCommitAndRegistrationLeaveTheGrantThatNobodyTook() throws Exception {
+    void thatAreLateBetweenCommitAndRegistrationKeepAGrantThatWasNotReclaimed() throws Exception {
         OperationsNode node = start();
         String name = node.semaphore(1);
         Pause committed = node.gate().pauseAfterCommitOf(GRANT);
@@ -226,7 +227,7 @@ class HeartbeatIntegrationTests {
         }
     }
 
-    /** Until no instance is believed to live. */
+    /** Until every instance is suspect. */
     private static void awaitLapse() {
         Awaitility.await("the lapse")
                 .pollDelay(INSTANCE_TIMEOUT)

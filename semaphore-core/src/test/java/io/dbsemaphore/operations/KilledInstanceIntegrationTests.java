@@ -57,7 +57,7 @@ class KilledInstanceIntegrationTests {
     }
 
     @Test
-    void losesWhatItKeptAliveToWhoeverWaits() {
+    void losesItsGrantsToWaitingCallers() {
         String kept = node.semaphore(1);
         String unkept = node.semaphore(1);
         String forever = node.semaphore(1);

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What those need to hear who measure: of what, how much, how long, how often. */
+/** The details that meters need: of what, how much, how long, how often. */
 @Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ListenerDetailIntegrationTests {
@@ -96,7 +96,7 @@ class ListenerDetailIntegrationTests {
         });
     }
 
-    /** How long somebody else held it is not known. */
+    /** How long another JVM held the grant is not known. */
     @Test
     void tellsOnlyTheIdOfWhatAnotherJvmHadAcquired() {
         try (OperationsNode other = OperationsNode.on(schema, shortLockWait())) {
@@ -124,7 +124,7 @@ class ListenerDetailIntegrationTests {
                         .containsExactly(new Details.Expired(expired.externalId(), Map.of(one, 1, many, 2))));
     }
 
-    /** There was room as soon as it asked; that its own transaction had to make it is not a wait. */
+    /** Permits were available as soon as the caller asked; that its own transaction had to reclaim them is not a wait. */
     @Test
     void tellsOfNoWaitWhereAnAcquireOnlyTookBackWhatHadExpired() {
         String name = node.semaphore(1);
@@ -157,7 +157,7 @@ class ListenerDetailIntegrationTests {
     }
 
     @Test
-    void tellsWhoHadToWait() throws Exception {
+    void reportsCallersThatWaited() throws Exception {
         String name = node.semaphore(1);
         PermitGrant first = node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
         CompletableFuture<PermitGrant> second = CompletableFuture.supplyAsync(
@@ -175,7 +175,7 @@ class ListenerDetailIntegrationTests {
 
     /** The transaction fails for good for the acquire that it was to serve, but not for the release that it took along. */
     @Test
-    void tellsThatAReleaseIsTriedAgainThatATransactionTookAlong() throws Exception {
+    void reportsTheRetryOfAPiggyBackedRelease() throws Exception {
         String name = node.semaphore(1);
         PermitGrant first = node.semaphores().acquire(AcquireRequest.of(name));
         CompletableFuture<PermitGrant> second = CompletableFuture.supplyAsync(

@@ -112,13 +112,13 @@ class ListenerIntegrationTests {
     }
 
     @Test
-    void hearsOfAnExpiryOnTheThreadThatGrantsTheRoom() {
+    void isNotifiedOfAnExpiryOnTheThreadThatReclaims() {
         String name = node.semaphore(1);
         PermitGrant expired = other.semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
 
         node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
 
-        // listeners are told when the round is over, and the caller may have his grant before that
+        // listeners are notified when the batch has ended, and the caller may have its grant before that
         Awaitility.await("the expiry")
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(node.events().of("expired"))

@@ -145,7 +145,7 @@ class LossIntegrationTests {
                 .untilAsserted(() -> assertThat(node.events().of("lost")).containsExactly(once));
     }
 
-    /** Whoever holds it hears of it; here the handle only must not say that it is held. */
+    /** The holder is notified; this handle must only not report that the grant is held. */
     @Test
     void isNotToldWhereItWasNotHeld() {
         PermitGrant grant = acquire(HOUR, false);

@@ -61,7 +61,7 @@ final class OperationsNode implements AutoCloseable {
         return new OperationsNode(dataSource, settings, List.of());
     }
 
-    /** A node without a pool, so that it is the proxy alone that decides how soon a connection comes or fails. */
+    /** A node without a pool, so that only the proxy decides how soon a connection is made or fails. */
     static OperationsNode behind(TcpProxy proxy, Schema schema, SemaphoreSettings settings) {
         return on(new DriverManagerDataSource(schema.jdbcUrl(proxy), schema.username(), schema.password()), settings);
     }
@@ -148,7 +148,7 @@ final class OperationsNode implements AutoCloseable {
         engine.start();
     }
 
-    /** Closes the engine alone; what is stopped at the gate stays there. */
+    /** Closes the engine only; statements paused at the gate stay paused. */
     void engineClose() {
         engine.close();
     }

@@ -135,7 +135,7 @@ final class OperationsProcess {
         void run() throws Exception;
     }
 
-    private static void say(String line) {
-        System.out.println(line);
+    private static void say(String message) {
+        System.out.println(message);
     }
 }

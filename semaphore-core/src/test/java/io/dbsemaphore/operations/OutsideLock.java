@@ -7,7 +7,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/** A transaction of somebody else, which holds locks on rows of the library until it is closed. */
+/** A transaction of another application, which holds row locks until it is closed. */
 final class OutsideLock implements AutoCloseable {
 
     private static final String REQUESTS = "select id from permit_request where external_id = ?";

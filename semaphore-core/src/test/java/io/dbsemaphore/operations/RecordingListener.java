@@ -16,7 +16,7 @@ final class RecordingListener implements SemaphoreListener {
 
     private final List<Event> events = new CopyOnWriteArrayList<>();
 
-    /** All that was heard of this kind, in its order. */
+    /** The recorded events of this kind, in order. */
     List<Event> of(String kind) {
         return events.stream().filter(event -> event.kind().equals(kind)).toList();
     }

@@ -167,7 +167,7 @@ class RestartIntegrationTests {
         node.semaphores().acquire(AcquireRequest.of(name)).close();
     }
 
-    /** A release by a handle of before the stop wakes who waits after it. */
+    /** A release by a handle from before the stop wakes a caller that waits after it. */
     @Test
     void handlesOfBeforeBelongToWhatWasStartedSince() throws Exception {
         String name = node.semaphore(1);

@@ -125,7 +125,7 @@ class ShutdownIntegrationTests {
     }
 
     @Test
-    void endsTheWaitOfThoseWhoWait() throws Exception {
+    void endsTheWaitOfWaitingCallers() throws Exception {
         OperationsNode node = OperationsNode.on(schema, SETTINGS);
         String name = node.semaphore(1);
         node.semaphores().acquire(AcquireRequest.of(name).withoutTtl());
@@ -201,7 +201,7 @@ class ShutdownIntegrationTests {
                 .startsWith("1 grant(s)");
     }
 
-    /** Whoever reads the row would wait for the heartbeats of an instance that is gone. */
+    /** Other instances would wait for the heartbeats of an instance that has ended. */
     @Test
     void isTheEndOfAHeartbeatThatIsUnderWay() throws Exception {
         OperationsNode node = OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(3)));
@@ -240,7 +240,7 @@ class ShutdownIntegrationTests {
     }
 
     @Test
-    void isBoundedWhileTheDatabaseIsSilent() throws Exception {
+    void isBoundedWhileTheDatabaseDoesNotAnswer() throws Exception {
         TestDatabase.assumeServer();
         try (Schema apart = TestDatabase.create().migrate()) {
             TcpProxy proxy = apart.newProxy();

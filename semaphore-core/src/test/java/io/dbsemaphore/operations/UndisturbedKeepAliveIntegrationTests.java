@@ -267,7 +267,7 @@ class UndisturbedKeepAliveIntegrationTests {
         };
     }
 
-    /** What fails here is told to its caller, who is none of those that this is about. */
+    /** A failure here is reported to its caller, which this test does not check. */
     private Object meet(int what, PermitGrant grant, String name) {
         return switch (what) {
             case 0 -> grant.release();

@@ -17,7 +17,7 @@ class GrantRegistryTests {
     private final GrantRegistry held = new GrantRegistry();
 
     @Test
-    void forgetGrantsWithoutATimeToLiveOfWhichNobodyHasAHandle() {
+    void removesGrantsWithoutATimeToLiveWhoseHandlesWereDropped() {
         HeldGrant kept = held.register(grant(0, null), System.nanoTime());
         for (int id = 1; id <= 20_000; id++) {
             held.register(grant(id, null), System.nanoTime());
