@@ -24,9 +24,10 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
 
     private static final int BLOCKED_AFTER_MILLIS = 10;
     private static final long BLOCKED_AFTER = TimeUnit.MILLISECONDS.toNanos(BLOCKED_AFTER_MILLIS);
-    private static final long END_AFTER = Duration.ofSeconds(2).toNanos();
+    private static final Duration END_AFTER = Duration.ofSeconds(2);
 
     private final DaemonThreads factory;
+    private final Duration endAfter;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Queue<Runnable> tasks = new ArrayDeque<>();
@@ -50,7 +51,17 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
     }
 
     public CompletionExecutor(DaemonThreads factory) {
+        this(factory, END_AFTER);
+    }
+
+    /**
+     * Creates an executor.
+     *
+     * @param endAfter how long a thread stays idle before it ends
+     */
+    CompletionExecutor(DaemonThreads factory, Duration endAfter) {
         this.factory = factory;
+        this.endAfter = endAfter;
     }
 
     @Override
@@ -115,7 +126,7 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
                 done.ended = true;
                 idle++;
             }
-            long endAt = System.nanoTime() + END_AFTER;
+            long endAt = System.nanoTime() + endAfter.toNanos();
             while (true) {
                 long nanos = tasks.isEmpty() ? endAt - System.nanoTime() : nanosToNext();
                 if (!tasks.isEmpty() && nanos <= 0) {

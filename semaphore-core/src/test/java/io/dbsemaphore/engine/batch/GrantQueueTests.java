@@ -201,7 +201,7 @@ class GrantQueueTests {
                 .as("the poller may not run while it waits")
                 .isEqualTo(true);
         assertThat(queue.add(new QueuedAcquire(
-                        new AcquireState(command("backup", 1)), Deadline.in(Duration.ZERO), QueueClock.SYSTEM)))
+                        new AcquireState(command("backup", 1)), Deadline.in(Duration.ofMinutes(1)), QueueClock.SYSTEM)))
                 .as("it does not wait")
                 .isEqualTo(true);
         AcquireCommand repeated = new AcquireCommand("id", true, true, Map.of("backup", 1), false, null, "test", null);

@@ -20,7 +20,7 @@ class CompletionExecutorTests {
     private static final Duration SOON = Duration.ofSeconds(20);
 
     private final Threads threads = new Threads();
-    private final CompletionExecutor completions = new CompletionExecutor(threads);
+    private final CompletionExecutor completions = new CompletionExecutor(threads, Duration.ofHours(1));
     private final CountDownLatch release = new CountDownLatch(1);
     private final AtomicInteger done = new AtomicInteger();
     private final Set<Thread> ranOn = ConcurrentHashMap.newKeySet();
@@ -138,6 +138,18 @@ class CompletionExecutorTests {
 
         awaitDone(2);
         Awaitility.await("their end").atMost(SOON).until(() -> ranOn.stream().noneMatch(Thread::isAlive));
+    }
+
+    @Test
+    void endWhenIdle() {
+        try (CompletionExecutor brief = new CompletionExecutor(threads, Duration.ofMillis(50))) {
+            brief.execute(this::run);
+
+            awaitDone(1);
+            Awaitility.await("their end")
+                    .atMost(SOON)
+                    .until(() -> ranOn.stream().noneMatch(Thread::isAlive));
+        }
     }
 
     private void run() {
