@@ -79,8 +79,12 @@ final class GrantQueue {
     long nanosToWork() {
         return lock.get(() -> {
             backOff.endPauses();
-            long nanos = ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
-            return BatchSelector.isPossible(ready, inFlight, backOff) ? 0L : nanos;
+            if (BatchSelector.isPossible(ready, inFlight, backOff)) {
+                return 0L;
+            }
+            // only now: the selection has taken in those whose pause has ended, and they may be blocked by a batch in
+            // flight
+            return ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
         });
     }
 

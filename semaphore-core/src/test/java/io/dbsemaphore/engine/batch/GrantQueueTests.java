@@ -25,6 +25,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessResourceFailureException;
 
 class GrantQueueTests {
 
@@ -322,6 +323,25 @@ class GrantQueueTests {
                         .toUndo())
                 .containsExactly(gone.state());
         assertThat(queue.close()).isEmpty();
+    }
+
+    @Test
+    void hasNoWorkWhereAPauseEndsWhileABatchIsInFlight() {
+        AtomicLong now = new AtomicLong();
+        QueueClock clock = new QueueClock(now::get, bound -> 0);
+        GrantQueue pausing = new GrantQueue(new BatchLimits(3, 500, 3, Duration.ofSeconds(5)), false, clock);
+        pausing.add(new QueuedAcquire(waiting(command()), Deadline.NEVER, clock));
+        BatchSettlement.Result unused = pausing.finishFailed(
+                pausing.take(true, true, false), new DataAccessResourceFailureException("No connection"), false);
+        long pause = pausing.nanosToWork();
+        pausing.add(new QueuedAcquire(waiting(command()), Deadline.NEVER, clock));
+        AcquireBatch inFlight = pausing.take(true, true, false);
+        now.addAndGet(pause);
+
+        assertThat(inFlight.members()).hasSize(1);
+        assertThat(pause).isPositive();
+        assertThat(pausing.nanosToWork()).isEqualTo(Long.MAX_VALUE);
+        assertThat(pausing.take(true, true, false).members()).isEmpty();
     }
 
     @Test
