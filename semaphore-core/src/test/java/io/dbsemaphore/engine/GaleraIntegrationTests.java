@@ -82,22 +82,6 @@ class GaleraIntegrationTests {
     }
 
     @Test
-    void withoutTheFenceWriteTheSameRaceGrantsMoreThanTheCapacity() {
-        startNodes(WithoutFenceWrites::new);
-        String small = semaphore(CAPACITY);
-        String other = semaphore(CAPACITY + 1);
-        GaleraRace race = new GaleraRace(nodes, small, CAPACITY, other, CAPACITY + 1);
-
-        race.run(ACQUIRES);
-
-        assertThat(race.peaks())
-                .as("the most that were inside")
-                .satisfiesAnyOf(
-                        peaks -> assertThat(peaks.get(small)).isGreaterThan(CAPACITY),
-                        peaks -> assertThat(peaks.get(other)).isGreaterThan(CAPACITY + 1));
-    }
-
-    @Test
     void refusesWhatTheOtherNodeHasGrantedUnseen() throws Exception {
         startNodes(pool -> pool);
         Optional<PermitGrant> second = acquireUnseenByOneAnother(semaphore(1));
