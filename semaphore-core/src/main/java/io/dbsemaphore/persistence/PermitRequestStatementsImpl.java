@@ -28,7 +28,7 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
         this.insert = insert;
         this.locks = new HeldRowLocks(sql, table);
         this.touch = "update " + table + " set updated_at = " + now;
-        this.release = touch + ", state = 'RELEASED'";
+        this.release = "update " + table + " set state = 'RELEASED', updated_at = " + now;
         this.renewal = touch + ", renewed_at = " + now + ", expires_at = " + expiry;
         this.notExpired = " and expires_at > " + now + " and expires_at < " + expiry;
     }
