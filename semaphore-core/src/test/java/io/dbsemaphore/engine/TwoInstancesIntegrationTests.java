@@ -36,8 +36,8 @@ class TwoInstancesIntegrationTests {
     void haveEachAShareWithAsManyThreads(int capacity) throws Exception {
         List<Integer> grants = compete(capacity, 8, 8, WORK);
 
-        int all = grants.get(0) + grants.get(1);
-        assertThat(grants).allSatisfy(each -> assertThat(each).isGreaterThan(all / 5));
+        int all = grants.get(0) + grants.get(1); // an instance that keeps it to itself leaves one in a hundred
+        assertThat(grants).allSatisfy(each -> assertThat(each).isGreaterThan(all / 10));
     }
 
     @Test
