@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
@@ -55,8 +56,10 @@ class SchemaWaitIntegrationTests {
         schema.close();
     }
 
+    /** PostgreSQL changes a table within the transaction of the change set, which has locked it: there is no such state. */
     @Test
     void waitsInEachStateOfTheTables() throws Exception {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.H2);
         List<StatementGate.Pause> pauses =
                 STEPS.stream().map(changelog::pauseBefore).toList();
         Future<?> migration = Cluster.async(() -> schema.migrate(changelog));
