@@ -11,8 +11,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one acquire asks for: a validated request with all defaults applied. Immutable; what happens to the acquire is kept
- * in
+ * What one acquire asks for: a validated request with all defaults applied. Immutable; what happens to the acquire is in
  * its {@link AcquireState}.
  *
  * @param externalId the idempotency key
@@ -46,8 +45,7 @@ public record AcquireCommand(
 
     /**
      * A digest of the requested permits, without the time to live and the owner. Acquires with the same external id must
-     * have
-     * the same digest.
+     * have the same digest.
      */
     public String contentDigest() {
         StringBuilder content = new StringBuilder();

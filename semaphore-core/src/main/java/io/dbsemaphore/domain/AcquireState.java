@@ -8,9 +8,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
- * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts; everything else is
- * set
- * by the queue, once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
+ * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts; the queue sets
+ * everything else, once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
  * Thread-safe; two acquires of equal commands have distinct states.
  */
 public final class AcquireState {

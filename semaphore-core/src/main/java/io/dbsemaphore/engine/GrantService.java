@@ -76,10 +76,10 @@ final class GrantService {
             while (true) {
                 long asOf = System.nanoTime();
                 try {
-                    PermitGrant unused = transaction
-                            .renew(grant, checkedTtl)
-                            .map(stored -> renewed(stored, asOf))
-                            .orElseThrow(() -> lost(grant.externalId(), Map.of()));
+                    StoredGrant renewed =
+                            transaction.renew(grant, checkedTtl).orElseThrow(() -> lost(grant.externalId(), Map.of()));
+                    state.update(renewed, asOf); // of a grant that another JVM has acquired, only this handle knows
+                    PermitGrant unused = renewed(renewed, asOf);
                     return;
                 } catch (RuntimeException failure) {
                     attempts.pauseOrThrow(failure);

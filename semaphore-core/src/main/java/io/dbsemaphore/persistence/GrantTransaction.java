@@ -117,9 +117,8 @@ public final class GrantTransaction {
         BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
         repeatedCommands.settle(outcomes);
         RowLocks locks = lock(outcomes, batch.awaited());
-        repeatedCommands.settle(
-                outcomes); // an acquire with the same external id may have been granted while this transaction waited
-        // for the lock
+        // while this transaction waited for the lock, an acquire with the same external id may have been granted
+        repeatedCommands.settle(outcomes);
         Map<String, SemaphoreAvailability> availabilities = availabilities(locks, permits.sumHeld(locks.ids()));
         Set<Long> released = release.released();
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));

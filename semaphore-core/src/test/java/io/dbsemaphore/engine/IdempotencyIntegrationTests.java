@@ -163,6 +163,19 @@ class IdempotencyIntegrationTests {
     }
 
     @Test
+    void aHandleThatWasFoundElsewhereKnowsThatItWasRenewed() {
+        PermitGrant held =
+                semaphores.acquire(AcquireRequest.of(cluster.semaphore(1)).withTtl(Duration.ofMinutes(1)));
+        PermitGrant found = elsewhere.find(held.externalId()).orElseThrow();
+
+        PermitGrant renewed = found.renew(Duration.ofHours(2));
+
+        assertThat(renewed.expiresAt().orElseThrow())
+                .isCloseTo(held.acquiredAt().plus(Duration.ofHours(2)), CLOCKS);
+        held.release();
+    }
+
+    @Test
     void neverGrantsAReleasedRequestAnew() {
         String name = cluster.semaphore(1);
         AcquireRequest request = AcquireRequest.of(name).withExternalId(cluster.externalId());

@@ -5,6 +5,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
@@ -137,7 +138,10 @@ final class AcquireDeadlines {
                         "A row of the semaphores %s was locked by another transaction for %s. Nothing is held"
                                 .formatted(acquire.names(), decisionTimeout))
                 : new QueryTimeoutException(
-                        "The database did not decide within %s (semaphore.decision-timeout) about permits of %s: no connection could be had, or it does not answer. Nothing is held"
-                                .formatted(decisionTimeout, acquire.names()));
+                        "The database has not decided about permits of %s for %d ms: no connection could be had, or it does not answer (semaphore.decision-timeout is %s). Nothing is held"
+                                .formatted(
+                                        acquire.names(),
+                                        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - acquire.startedAt()),
+                                        decisionTimeout));
     }
 }

@@ -64,15 +64,18 @@ final class BatchRunner implements BatchWorkers.Source {
     @Override
     public void run(boolean mayWait) {
         Taken taken = new Taken();
+        BatchResult result = null;
         try {
             boolean withKeptAlive = queue.hasKeptAlive();
             taken.epoch = withKeptAlive ? keepAlive.getAsLong() : 0;
             // the connection comes first: meanwhile more callers can join, and callers that time out have nothing to
             // undo
-            BatchResult result = transaction.grant(() -> take(taken, withKeptAlive, mayWait));
-            committed(taken, result);
+            result = transaction.grant(() -> take(taken, withKeptAlive, mayWait));
         } catch (RuntimeException | Error failure) {
             failed(taken, failure);
+        }
+        if (result != null) { // a failure from here on is none of the transaction: the batch is settled once
+            committed(taken, result);
         }
         if (!queue.waiters().isEmpty()) {
             poller.begin();

@@ -79,11 +79,12 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
      * @return null when another batch is in flight, or the calling thread must not use the database
      */
     @Nullable BatchItem<I, O> beginInCaller(I request) {
+        BatchItem<I, O> item = item(request);
         if (!workers.beginInCaller()) {
             return null;
         }
         queue.beginWaiting();
-        return item(request);
+        return item;
     }
 
     /** Handles the failure of an item on the calling thread: a worker tries it again, or it is answered by the failure. */

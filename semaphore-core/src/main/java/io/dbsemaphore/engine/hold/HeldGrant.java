@@ -40,7 +40,7 @@ public final class HeldGrant {
      *
      * @param asOfNanos this JVM's monotonic clock before the database was asked, so that the deadline is not too late
      */
-    synchronized void update(StoredGrant grant, long asOfNanos) {
+    public synchronized void update(StoredGrant grant, long asOfNanos) {
         term = term(grant, asOfNanos);
     }
 

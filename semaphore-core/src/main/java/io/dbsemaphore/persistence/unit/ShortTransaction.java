@@ -86,9 +86,12 @@ public final class ShortTransaction {
 
     /** Rolls back, and returns the exception to throw for the failure. */
     public RuntimeException rollBack(TransactionStatus transaction, Throwable failure) {
-        connections.failed(failure);
         try {
-            transactions.rollback(transaction);
+            try {
+                connections.failed(failure);
+            } finally {
+                transactions.rollback(transaction);
+            }
         } catch (RuntimeException | Error rollbackFailure) {
             log.debug("The rollback failed as well; the connection is evicted", rollbackFailure);
         }
