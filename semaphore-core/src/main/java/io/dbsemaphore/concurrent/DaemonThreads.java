@@ -2,7 +2,12 @@ package io.dbsemaphore.concurrent;
 
 import java.security.AccessController;
 import java.security.PrivilegedAction;
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -94,6 +99,26 @@ public class DaemonThreads implements AutoCloseable {
     public final ThreadFactory numbered(String name) {
         AtomicInteger created = new AtomicInteger();
         return task -> create(name + "-" + created.incrementAndGet(), task);
+    }
+
+    /** An executor with at most this number of threads, which end when idle. More tasks than that wait for a thread. */
+    public final ThreadPoolExecutor pool(String name, int max, Duration idle) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                max,
+                max,
+                idle.toMillis(),
+                TimeUnit.MILLISECONDS,
+                new LinkedBlockingQueue<>(),
+                max == 1 ? named(name) : numbered(name));
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
+    }
+
+    /** An executor with one thread, for delayed and periodic tasks. */
+    public final ScheduledThreadPoolExecutor scheduler(String name) {
+        ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1, named(name));
+        scheduler.setRemoveOnCancelPolicy(true);
+        return scheduler;
     }
 
     /**

@@ -3,8 +3,6 @@ package io.dbsemaphore.concurrent;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,31 +17,25 @@ final class PendingThreadStarts {
 
     private static final long TRY_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final Monitor monitor = new Monitor();
     private final Queue<Supplier<Thread>> waiting = new ArrayDeque<>();
-    private boolean closed;
+    private volatile boolean closed;
 
     /** Adds a thread to be started later. Returns false if closed. */
     boolean add(Supplier<Thread> thread) {
-        lock.lock();
+        monitor.lock();
         try {
-            changed.signalAll();
+            monitor.signal();
             return !closed && waiting.add(thread);
         } finally {
-            lock.unlock();
+            monitor.unlock();
         }
     }
 
     /** Ends the loop. Threads that could not be started until then are not started. */
     void close() {
-        lock.lock();
-        try {
-            closed = true;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        closed = true;
+        monitor.wakeAll();
     }
 
     /** Runs on the thread until {@link #close}. */
@@ -59,21 +51,20 @@ final class PendingThreadStarts {
     }
 
     /** The caller calls again, until this returns false. */
-    @SuppressWarnings("WaitNotInLoop")
     private boolean next() {
-        lock.lock();
+        monitor.lock();
         try {
             if (closed) {
                 return false;
             }
             if (waiting.isEmpty()) {
-                changed.awaitUninterruptibly();
+                monitor.await(Long.MAX_VALUE);
             } else if (!startFirst()) {
-                await();
+                monitor.await(TRY_EVERY);
             }
             return true;
         } finally {
-            lock.unlock();
+            monitor.unlock();
         }
     }
 
@@ -85,15 +76,5 @@ final class PendingThreadStarts {
         }
         waiting.remove();
         return true;
-    }
-
-    /** The caller checks the condition again. */
-    @SuppressWarnings("WaitNotInLoop")
-    private void await() {
-        try {
-            long unused = changed.awaitNanos(TRY_EVERY);
-        } catch (InterruptedException ignored) {
-            log.debug("The thread was interrupted and continues", ignored);
-        }
     }
 }

@@ -2,6 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.support.CallerExceptions;
@@ -88,21 +89,10 @@ final class EngineRuns {
 
     /** Ignores interrupts, since the start is bounded by the timeouts of the database. */
     private EngineRun awaitFirst() {
-        boolean interrupted = false;
         try {
-            while (true) {
-                try {
-                    return first.get();
-                } catch (InterruptedException interrupt) {
-                    interrupted = true;
-                } catch (ExecutionException failure) {
-                    throw CallerExceptions.of(failure.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            return Uninterruptibles.get(first);
+        } catch (ExecutionException failure) {
+            throw CallerExceptions.of(failure.getCause());
         }
     }
 

@@ -1,10 +1,10 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.Uninterruptibles;
+import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.PollingBackOff;
 import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.engine.support.Uninterruptibles;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import java.time.Duration;
 import java.util.Optional;
@@ -12,7 +12,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.util.backoff.BackOffExecution;
 
 /**
  * Runs releases by external id on the caller's thread, one transaction at a time. The transaction does not wait for row locks,
@@ -43,15 +42,16 @@ final class ReleasesByExternalId {
      */
     ReleaseOutcome run(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
         AtomicBoolean commitSent = new AtomicBoolean();
-        BackOffExecution pauses = PollingBackOff.begin();
         Deadline deadline = Deadline.in(lockWait);
+        int attempts = 0;
         do {
             Optional<ReleaseOutcome> outcome = tryInTurn(transaction, commitSent, deadline);
             if (outcome.isPresent()) {
                 return outcome.get();
             }
-            Uninterruptibles.pause(
-                    Deadline.in(Duration.ofMillis(pauses.nextBackOff())).orEarlier(deadline));
+            Uninterruptibles.pause(Deadline.in(BackOff.POLLING.after(++attempts))
+                    .orEarlier(deadline)
+                    .remainingNanos());
         } while (!deadline.isPassed());
         return tryOnce(externalId, transaction, commitSent);
     }
@@ -77,7 +77,7 @@ final class ReleasesByExternalId {
 
     private Optional<ReleaseOutcome> tryInTurn(
             Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent, Deadline deadline) {
-        if (!Uninterruptibles.acquire(turn, deadline)) {
+        if (!Uninterruptibles.acquire(turn, deadline.remainingNanos())) {
             return Optional.empty();
         }
         try {

@@ -2,11 +2,11 @@ package io.dbsemaphore.jdbc;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.StackReserve;
+import io.dbsemaphore.concurrent.Uninterruptibles;
+import java.time.Duration;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -25,10 +25,10 @@ public final class DatabaseThreads {
 
     private static final String VIRTUAL_THREAD =
             "java.lang.VirtualThread"; // by name, since it does not exist before Java 21
-    private static final long IDLE_SECONDS = 1;
+    private static final Duration IDLE = Duration.ofSeconds(1);
 
     private final boolean plain;
-    private final ThreadPoolExecutor threads;
+    private final Executor threads;
 
     /**
      * Creates the threads for one pool.
@@ -37,14 +37,7 @@ public final class DatabaseThreads {
      */
     public DatabaseThreads(DataSource host, int max) {
         plain = PlainPools.contain(host);
-        threads = new ThreadPoolExecutor(
-                max,
-                max,
-                IDLE_SECONDS,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                new DaemonThreads().numbered("semaphore-database"));
-        threads.allowCoreThreadTimeOut(true);
+        threads = new DaemonThreads().pool("semaphore-database", max, IDLE);
     }
 
     /**
@@ -73,21 +66,10 @@ public final class DatabaseThreads {
     public <T extends @Nullable Object> T callElsewhere(Supplier<T> work) {
         FutureTask<T> task = new FutureTask<>(work::get);
         threads.execute(task);
-        boolean interrupted = false;
         try {
-            while (true) {
-                try {
-                    return task.get();
-                } catch (InterruptedException later) {
-                    interrupted = true;
-                } catch (ExecutionException failure) {
-                    throw unchecked(failure.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            return Uninterruptibles.get(task);
+        } catch (ExecutionException failure) {
+            throw unchecked(failure.getCause());
         }
     }
 

@@ -1,6 +1,7 @@
 package io.dbsemaphore.jdbc;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -70,7 +71,7 @@ final class SessionPool implements AutoCloseable {
         this.size = size;
         this.patience = patience;
         this.places = new Semaphore(size, true);
-        this.evictor = new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-connections"));
+        this.evictor = new DaemonThreads().scheduler("semaphore-connections");
         evictor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
@@ -146,29 +147,10 @@ final class SessionPool implements AutoCloseable {
     }
 
     private void awaitPlace() throws SQLException {
-        if (!tryAcquirePlace()) {
+        if (!Uninterruptibles.acquire(places, patience.toNanos())) { // the work must be done although it is interrupted
             throw new SQLTransientConnectionException(
                     "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
                             .formatted(size, patience));
-        }
-    }
-
-    /** An interrupt does not end the wait: the work that needs the connection must be done nevertheless. */
-    private boolean tryAcquirePlace() {
-        boolean interrupted = false;
-        long until = System.nanoTime() + patience.toNanos();
-        try {
-            while (true) {
-                try {
-                    return places.tryAcquire(until - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException later) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 

@@ -18,8 +18,7 @@ final class AcquireTimer implements AutoCloseable {
 
     AcquireTimer(AcquireDeadlines deadlines, DaemonThreads threads) {
         this.deadlines = deadlines;
-        thread = new ScheduledThreadPoolExecutor(1, threads.named("semaphore-deadlines"));
-        thread.setRemoveOnCancelPolicy(true);
+        thread = threads.scheduler("semaphore-deadlines");
         thread.setKeepAliveTime(IDLE.toMillis(), TimeUnit.MILLISECONDS);
         thread.allowCoreThreadTimeOut(true);
     }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -13,8 +14,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class BatchItem<I, O> {
 
-    private static final long INITIAL_PAUSE_MILLIS = 5;
-    private static final long MAX_PAUSE_MILLIS = 200;
+    private static final BackOff PAUSES = new BackOff(Duration.ofMillis(5), 2, Duration.ofMillis(200), 0);
 
     private final I request;
     private final CompletableFuture<O> answer = new CompletableFuture<>();
@@ -22,7 +22,7 @@ final class BatchItem<I, O> {
     private final Deadline lockDeadline;
     private int attempts;
     private boolean isolated;
-    private long pauseMillis;
+    private int timesBlocked;
     private Deadline notBefore = Deadline.in(Duration.ZERO);
 
     /**
@@ -68,7 +68,7 @@ final class BatchItem<I, O> {
 
     /** Whether another transaction was found to have locked a row of this item. */
     boolean isBlocked() {
-        return pauseMillis > 0;
+        return timesBlocked > 0;
     }
 
     /** Whether rows of this item were locked for longer than the maximum time. */
@@ -78,8 +78,7 @@ final class BatchItem<I, O> {
 
     /** Marks the item as blocked. Returns the pause before the next attempt, which doubles each time. */
     Duration block() {
-        pauseMillis = Math.min(MAX_PAUSE_MILLIS, isBlocked() ? 2 * pauseMillis : INITIAL_PAUSE_MILLIS);
-        return Duration.ofMillis(pauseMillis);
+        return PAUSES.after(++timesBlocked);
     }
 
     boolean isDue() {

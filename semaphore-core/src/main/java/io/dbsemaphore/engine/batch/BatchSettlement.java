@@ -4,6 +4,7 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
+import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.RetryLimit;
 import io.dbsemaphore.jdbc.SqlErrors;
@@ -179,7 +180,7 @@ final class BatchSettlement {
         } else if ((conflict || !mayBeCausedByAnother)
                 && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
             pauseAndTryAgain(
-                    acquire, conflict ? Duration.ZERO : RetryLimit.pauseAfter(acquire.attempts(), clock::random));
+                    acquire, conflict ? Duration.ZERO : BackOff.RETRIES.after(acquire.attempts(), clock::random));
         } else if (mayBeCausedByAnother) {
             acquire.isolate();
             tryAgain(acquire);

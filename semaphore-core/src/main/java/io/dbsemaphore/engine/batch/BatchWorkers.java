@@ -1,13 +1,12 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,8 +47,7 @@ final class BatchWorkers implements AutoCloseable {
     private final int max;
     private final DatabaseThreads databaseThreads;
     private final Source source;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final Monitor monitor = new Monitor();
     private final Map<Thread, Long> runningSince = new HashMap<>();
     private int threads;
     /** The number of threads whose start was deferred until the system can start one. */
@@ -59,7 +57,7 @@ final class BatchWorkers implements AutoCloseable {
     /** The number of idle workers that run the next batch if those in flight take long. */
     private int standbys;
 
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * Makes workers.
@@ -94,19 +92,19 @@ final class BatchWorkers implements AutoCloseable {
 
     /** Returns whether a worker runs. */
     private boolean wake() {
-        lock.lock();
+        monitor.lock();
         try {
             if (!runningSince.isEmpty() && standbys > 0) {
                 return true; // that worker runs the next batch when it is due
             }
             if (idle > 0) {
-                changed.signal();
+                monitor.signal();
             } else if (threads < max) {
                 start(new Worker());
             }
             return threads > deferred;
         } finally {
-            lock.unlock();
+            monitor.unlock();
         }
     }
 
@@ -131,11 +129,11 @@ final class BatchWorkers implements AutoCloseable {
         if (!databaseThreads.mayUseCaller()) {
             return false;
         }
-        lock.lock();
+        monitor.lock();
         try {
             return runningSince.isEmpty() && runningSince.put(Thread.currentThread(), System.nanoTime()) == null;
         } finally {
-            lock.unlock();
+            monitor.unlock();
         }
     }
 
@@ -150,13 +148,8 @@ final class BatchWorkers implements AutoCloseable {
     /** Lets the workers end when there is no work left. */
     @Override
     public void close() {
-        lock.lock();
-        try {
-            closed = true;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        closed = true;
+        monitor.wakeAll();
     }
 
     private final class Worker implements Runnable {
@@ -181,11 +174,11 @@ final class BatchWorkers implements AutoCloseable {
     }
 
     private void started(Worker worker) {
-        lock.lock();
+        monitor.lock();
         try {
             deferred -= worker.deferred ? 1 : 0;
         } finally {
-            lock.unlock();
+            monitor.unlock();
         }
     }
 
@@ -200,7 +193,7 @@ final class BatchWorkers implements AutoCloseable {
     }
 
     private boolean awaitWork() {
-        lock.lock();
+        monitor.lock();
         idle++;
         try {
             long endAt = System.nanoTime() + IDLE_TIMEOUT;
@@ -220,19 +213,16 @@ final class BatchWorkers implements AutoCloseable {
             }
         } finally {
             idle--;
-            lock.unlock();
+            monitor.unlock();
         }
     }
 
     /** May return early: the caller checks its condition again. */
-    @SuppressWarnings("WaitNotInLoop")
     private void await(long nanos) {
         boolean standby = !runningSince.isEmpty();
         standbys += standby ? 1 : 0;
         try {
-            long unused = changed.awaitNanos(standby ? Math.min(nanos, ADD_WORKER_AFTER) : nanos);
-        } catch (InterruptedException interrupt) {
-            log.debug("The thread goes on although it was interrupted", interrupt);
+            monitor.await(standby ? Math.min(nanos, ADD_WORKER_AFTER) : nanos);
         } finally {
             standbys -= standby ? 1 : 0;
         }
@@ -248,11 +238,11 @@ final class BatchWorkers implements AutoCloseable {
     }
 
     private void finish() {
-        lock.lock();
+        monitor.lock();
         try {
             runningSince.remove(Thread.currentThread());
         } finally {
-            lock.unlock();
+            monitor.unlock();
         }
     }
 }

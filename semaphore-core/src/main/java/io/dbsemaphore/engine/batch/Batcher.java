@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.RetryLimit;
@@ -232,7 +233,7 @@ final class Batcher<I, O> implements BatchWorkers.Source, AutoCloseable {
         } else {
             int attempts = item.failed();
             if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), System.nanoTime() - item.startedAt())) {
-                tryAgain(item, Duration.ofMillis(20L * attempts));
+                tryAgain(item, BackOff.RETRIES.after(attempts));
             } else {
                 item.answer()
                         .completeExceptionally(

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.engine.support.BackOff;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -21,8 +22,9 @@ import java.util.Map;
  */
 final class ConflictBackOff {
 
-    private static final long FIRST = Duration.ofMillis(10).toNanos();
-    private static final int MAX_DOUBLINGS = 2;
+    /** Up to 10, 20 and 40 ms. */
+    private static final BackOff PAUSES = new BackOff(Duration.ofMillis(5), 2, Duration.ofMillis(20), 1);
+
     private static final long SLICE = Duration.ofMillis(50).toNanos();
 
     /** How long a semaphore is contested after its last conflict. */
@@ -64,14 +66,13 @@ final class ConflictBackOff {
     void conflict(Collection<String> names) {
         long now = clock.now();
         contested.values().removeIf(state -> state.isOver(now));
-        int before = 0;
+        int inARow = 0;
         for (String name : names) {
             Contested state = contested.computeIfAbsent(name, each -> new Contested(now));
             state.conflictAt = now;
-            before = Math.max(before, state.conflictsInARow++);
+            inARow = Math.max(inARow, ++state.conflictsInARow);
         }
-        long longest = FIRST << Math.min(before, MAX_DOUBLINGS);
-        long until = now + clock.random(longest);
+        long until = now + PAUSES.after(inARow, clock::random).toNanos();
         names.forEach(name -> pausedUntil.put(name, until));
     }
 

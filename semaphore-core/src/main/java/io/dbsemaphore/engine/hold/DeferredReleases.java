@@ -1,9 +1,8 @@
 package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.Uninterruptibles;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -39,7 +38,7 @@ public final class DeferredReleases {
      */
     public void begin(
             Supplier<CompletableFuture<ReleaseOutcome>> release, Consumer<ReleaseOutcome> done, Runnable failed) {
-        boolean counted = Uninterruptibles.acquire(slots, Deadline.in(MAX_WAIT));
+        boolean counted = Uninterruptibles.acquire(slots, MAX_WAIT.toNanos());
         held.releaseBegins();
         CompletableFuture<ReleaseOutcome> unused = submitAsync(release).whenComplete((outcome, failure) -> {
             if (failure == null) {

@@ -2,7 +2,7 @@ package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.concurrent.RecurringTask;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
@@ -10,8 +10,6 @@ import io.dbsemaphore.persistence.KeepAliveTransaction;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,19 +28,14 @@ public final class KeepAlive implements AutoCloseable {
     /** Longer than an acquire takes, so that the thread that an acquire has started still runs when it is granted. */
     private static final Duration LINGER = Duration.ofMinutes(1);
 
-    private final SemaphoreDataSource connections;
     private final KeepAliveTransaction renewals;
     private final InstanceLease lease;
-    private final DaemonThreads threads;
     private final RenewalSchedule schedule;
     private final LossNotifier losses;
     private final Heartbeat heartbeat;
     private final Duration longestInterval;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
-    private Deadline lingering = Deadline.in(Duration.ZERO);
-    private boolean running;
-    private volatile boolean closed;
+    private final RecurringTask task;
+    private volatile Deadline lingering = Deadline.in(Duration.ZERO);
 
     public KeepAlive(
             SemaphoreDataSource connections,
@@ -52,14 +45,13 @@ public final class KeepAlive implements AutoCloseable {
             ListenerNotifier listeners,
             DaemonThreads threads,
             Duration longestInterval) {
-        this.connections = connections;
         this.renewals = renewals;
         this.lease = lease;
-        this.threads = threads;
         this.losses = new LossNotifier(listeners, threads);
         this.schedule = new RenewalSchedule(held, losses);
         this.heartbeat = new Heartbeat(renewals, lease, schedule);
         this.longestInterval = longestInterval;
+        this.task = new RecurringTask(threads, "semaphore-keep-alive", connections::onReservedConnection, new Turn());
     }
 
     /**
@@ -69,16 +61,16 @@ public final class KeepAlive implements AutoCloseable {
      * @throws Error when the thread cannot be started
      */
     public long prepare() {
-        ensureRunning();
+        linger();
         return heartbeat.ensureLease();
     }
 
     /** Keeps the grant alive until it ends, or the maximum hold has passed. */
     public void keep(HeldGrant state, PermitGrant handle, Duration maxHold) {
         boolean first = schedule.add(new ScheduledRenewal(state, handle, maxHold, longestInterval));
-        ensureRunning();
+        linger();
         if (first) {
-            wake();
+            task.wake();
         }
     }
 
@@ -100,7 +92,7 @@ public final class KeepAlive implements AutoCloseable {
     /** Computes again when the grant is due, since its time to live has changed. */
     public void reconsider(long requestId) {
         if (schedule.reschedule(requestId)) {
-            wake();
+            task.wake();
         }
     }
 
@@ -111,47 +103,31 @@ public final class KeepAlive implements AutoCloseable {
 
     @Override
     public void close() {
-        closed = true;
-        wake();
+        task.close();
         losses.close();
     }
 
-    private void ensureRunning() {
-        lock.lock();
-        try {
-            lingering = Deadline.in(LINGER);
-            if (!running && !closed) {
-                threads.start("semaphore-keep-alive", () -> connections.onReservedConnection(this::run));
-                running = true;
-            }
-        } finally {
-            lock.unlock();
-        }
+    private void linger() {
+        lingering = Deadline.in(LINGER);
+        task.ensureRunning();
     }
 
-    private void wake() {
-        lock.lock();
-        try {
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
+    /** One turn of the thread. */
+    private final class Turn implements RecurringTask.Task {
 
-    /** Must not end while grants are to be kept alive. */
-    private void run() {
-        boolean goesOn = true;
-        while (goesOn) {
-            try {
-                goesOn = awaitDue();
-                if (goesOn) {
-                    survive("renewal", this::renewDue, () -> {});
-                    survive("heartbeat", heartbeat::sendUnlessInProgress, lease::postpone);
-                    losses.reportRest();
-                }
-            } catch (Throwable failure) {
-                UnexpectedErrors.survive(log, "The keep-alive", failure);
+        @Override
+        public long nanosToNext() {
+            if (schedule.isEmpty()) {
+                return lingering.isPassed() ? RecurringTask.NOT_NEEDED : lingering.remainingNanos();
             }
+            return Math.min(lease.nanosToNextHeartbeat(), schedule.nanosToNext());
+        }
+
+        @Override
+        public void run() {
+            survive("renewal", KeepAlive.this::renewDue, () -> {});
+            survive("heartbeat", heartbeat::sendUnlessInProgress, lease::postpone);
+            losses.reportRest();
         }
     }
 
@@ -212,39 +188,5 @@ public final class KeepAlive implements AutoCloseable {
                 }
             });
         });
-    }
-
-    /** Waits until something is due; false when this thread is to end. */
-    private boolean awaitDue() {
-        lock.lock();
-        try {
-            while (!closed) {
-                boolean idle = schedule.isEmpty();
-                if (idle && lingering.isPassed()) {
-                    break;
-                }
-                long nanos = idle
-                        ? lingering.remainingNanos()
-                        : Math.min(lease.nanosToNextHeartbeat(), schedule.nanosToNext());
-                if (nanos <= 0) {
-                    return true;
-                }
-                await(nanos);
-            }
-            running = false;
-            return false;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** May return early: the caller checks its condition again. */
-    @SuppressWarnings("WaitNotInLoop")
-    private void await(long nanos) {
-        try {
-            long unused = changed.awaitNanos(nanos);
-        } catch (InterruptedException interrupt) {
-            log.debug("The keep-alive thread goes on although it was interrupted", interrupt);
-        }
     }
 }

@@ -6,9 +6,8 @@ import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,7 +27,7 @@ final class LossNotifier implements AutoCloseable {
     private final ListenerNotifier listeners;
     private final DaemonThreads threads;
     private final Queue<PermitGrant> unreported = new ConcurrentLinkedQueue<>();
-    private @Nullable ThreadPoolExecutor executor;
+    private @Nullable ExecutorService executor;
 
     LossNotifier(ListenerNotifier listeners, DaemonThreads threads) {
         this.threads = threads;
@@ -68,16 +67,9 @@ final class LossNotifier implements AutoCloseable {
         }
     }
 
-    private synchronized ThreadPoolExecutor executor() {
+    private synchronized ExecutorService executor() {
         if (executor == null) {
-            executor = new ThreadPoolExecutor(
-                    1,
-                    1,
-                    IDLE.toMillis(),
-                    TimeUnit.MILLISECONDS,
-                    new LinkedBlockingQueue<>(),
-                    threads.named("semaphore-losses"));
-            executor.allowCoreThreadTimeOut(true);
+            executor = threads.pool("semaphore-losses", 1, IDLE);
         }
         return executor;
     }
@@ -85,7 +77,7 @@ final class LossNotifier implements AutoCloseable {
     /** Waits, for a bounded time, until all losses are reported. */
     @Override
     public void close() {
-        ThreadPoolExecutor closed;
+        ExecutorService closed;
         synchronized (this) {
             closed = executor;
             executor = null;

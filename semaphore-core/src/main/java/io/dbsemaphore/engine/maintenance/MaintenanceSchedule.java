@@ -20,8 +20,7 @@ public final class MaintenanceSchedule implements AutoCloseable {
 
     private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
 
-    private final ScheduledThreadPoolExecutor thread =
-            new ScheduledThreadPoolExecutor(1, new DaemonThreads().named("semaphore-maintenance"));
+    private final ScheduledThreadPoolExecutor thread = new DaemonThreads().scheduler("semaphore-maintenance");
 
     public MaintenanceSchedule(SemaphoreMaintenance maintenance, SemaphoreSettings settings) {
         if (settings.get(MaintenanceSettings.ENABLED)) {

@@ -23,8 +23,7 @@ public final class BackgroundReleaser implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(BackgroundReleaser.class);
 
-    private static final Duration FIRST_DELAY = Duration.ofMillis(100);
-    private static final Duration MAX_DELAY = Duration.ofSeconds(5);
+    private static final BackOff PAUSES = new BackOff(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0);
     private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
     private final UndoTransaction undoing;
@@ -32,9 +31,7 @@ public final class BackgroundReleaser implements AutoCloseable {
 
     public BackgroundReleaser(UndoTransaction undoing, DaemonThreads threads) {
         this.undoing = undoing;
-        ScheduledThreadPoolExecutor executor =
-                new ScheduledThreadPoolExecutor(1, threads.named("semaphore-background"));
-        executor.setRemoveOnCancelPolicy(true);
+        ScheduledThreadPoolExecutor executor = threads.scheduler("semaphore-background");
         executor.prestartCoreThread(); // it may not be possible to start a thread later
         this.thread = executor;
     }
@@ -45,7 +42,7 @@ public final class BackgroundReleaser implements AutoCloseable {
      * @param release may continue on another thread, so that a slow release does not block the others
      */
     public void release(String externalId, Supplier<CompletableFuture<?>> release, Deadline until) {
-        submit(new Task("release of " + externalId, release, until), Duration.ZERO);
+        submit(new Task("release of " + externalId, release, until), 0);
     }
 
     /** Runs a short task, once. */
@@ -61,9 +58,7 @@ public final class BackgroundReleaser implements AutoCloseable {
     public void undo(AcquireState acquire) {
         AcquireCommand command = acquire.command();
         Deadline until = command.ttl() == null ? Deadline.NEVER : Deadline.in(command.ttl());
-        submit(
-                new Task("undoing of " + command.externalId(), () -> done(() -> undoing.undo(acquire)), until),
-                FIRST_DELAY);
+        submit(new Task("undoing of " + command.externalId(), () -> done(() -> undoing.undo(acquire)), until), 1);
     }
 
     /** Waits, for a bounded time, for the tasks that are due. */
@@ -82,10 +77,11 @@ public final class BackgroundReleaser implements AutoCloseable {
         }
     }
 
-    private void submit(Task task, Duration delay) {
+    private void submit(Task task, int attempts) {
+        Duration pause = attempts == 0 ? Duration.ZERO : PAUSES.after(attempts);
         try {
             ScheduledFuture<?> unused =
-                    thread.schedule(() -> run(task, delay), delay.toMillis(), TimeUnit.MILLISECONDS);
+                    thread.schedule(() -> run(task, attempts), pause.toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException closed) {
             log.warn(
                     "Shut down before the {} was done; its permits become available when their TTL has passed",
@@ -93,7 +89,7 @@ public final class BackgroundReleaser implements AutoCloseable {
         }
     }
 
-    private void run(Task task, Duration lastDelay) {
+    private void run(Task task, int attempts) {
         CompletableFuture<?> done;
         try {
             done = task.work.get();
@@ -102,20 +98,18 @@ public final class BackgroundReleaser implements AutoCloseable {
         }
         CompletableFuture<?> unused = done.whenComplete((result, failure) -> {
             if (failure != null) {
-                failed(task, lastDelay, failure);
+                failed(task, attempts, failure);
             }
         });
     }
 
-    private void failed(Task task, Duration lastDelay, Throwable failure) {
+    private void failed(Task task, int attempts, Throwable failure) {
         if (task.until.isPassed()) {
             log.warn("Gave up the {}: its TTL has passed, so its permits are available to others", task.name, failure);
             return;
         }
-        Duration delay = lastDelay.multipliedBy(2);
-        delay = delay.compareTo(FIRST_DELAY) < 0 ? FIRST_DELAY : delay;
         log.debug("The {} failed and is tried again", task.name, failure);
-        submit(task, delay.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : delay);
+        submit(task, attempts + 1);
     }
 
     /** Runs the work on the calling thread. */

@@ -1,14 +1,13 @@
 package io.dbsemaphore.engine.support;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Monitor;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,15 +27,14 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
 
     private final DaemonThreads factory;
     private final Duration endAfter;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final Monitor monitor = new Monitor();
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private final @Nullable Run[] latest =
             new Run[Math.max(2, Runtime.getRuntime().availableProcessors())];
     private long runs;
     private int threads;
     private int idle;
-    private boolean closed;
+    private volatile boolean closed;
 
     /** A task that a thread has begun. */
     private static final class Run {
@@ -66,11 +64,11 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
 
     @Override
     public void execute(Runnable task) {
-        lock.lock();
+        monitor.lock();
         try {
             tasks.add(task);
             if (idle > 0) {
-                changed.signal();
+                monitor.signal();
                 return;
             }
             if (start() || threads > 0) {
@@ -78,7 +76,7 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
             }
             tasks.remove(task);
         } finally {
-            lock.unlock();
+            monitor.unlock();
         }
         task.run(); // no thread can be started; better here than never
     }
@@ -86,13 +84,8 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
     /** Lets the threads end as soon as all tasks are done. */
     @Override
     public void close() {
-        lock.lock();
-        try {
-            closed = true;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        closed = true;
+        monitor.wakeAll();
     }
 
     private boolean start() {
@@ -120,7 +113,7 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
 
     /** The next task for a thread that has done this one; null when the thread is to end. */
     private @Nullable Run next(@Nullable Run done) {
-        lock.lock();
+        monitor.lock();
         try {
             if (done != null) {
                 done.ended = true;
@@ -137,10 +130,10 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
                     threads--;
                     return null;
                 }
-                await(nanos);
+                monitor.await(nanos);
             }
         } finally {
-            lock.unlock();
+            monitor.unlock();
         }
     }
 
@@ -160,15 +153,5 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
                 .mapToLong(run -> run == null || run.ended ? 0 : run.since + BLOCKED_AFTER - now)
                 .min()
                 .orElse(0);
-    }
-
-    /** May return early: the caller checks its condition again. */
-    @SuppressWarnings("WaitNotInLoop")
-    private void await(long nanos) {
-        try {
-            long unused = changed.awaitNanos(nanos);
-        } catch (InterruptedException interrupt) {
-            log.debug("The thread goes on although it was interrupted", interrupt);
-        }
     }
 }

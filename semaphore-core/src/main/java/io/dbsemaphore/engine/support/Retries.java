@@ -1,12 +1,11 @@
 package io.dbsemaphore.engine.support;
 
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.backoff.BackOffExecution;
-import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Retries a whole transaction, commit included, after a conflict with another one. The pauses are short and have jitter, so that
@@ -55,16 +54,10 @@ public final class Retries {
     public final class Attempts implements AutoCloseable {
 
         private final long startedAt = System.nanoTime();
-        private final BackOffExecution pauses;
         private boolean interrupted = Thread.interrupted();
         private int made;
 
-        private Attempts() {
-            ExponentialBackOff backOff = new ExponentialBackOff(20, 3);
-            backOff.setJitter(15);
-            backOff.setMaxInterval(500);
-            pauses = backOff.start();
-        }
+        private Attempts() {}
 
         /** Handles a failed attempt: pauses until the next one, or throws the failure if there is none. */
         public void pauseOrThrow(RuntimeException failure) {
@@ -72,7 +65,7 @@ public final class Retries {
                     || hasWaitedTooLong(failure)) {
                 throw failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure;
             }
-            Uninterruptibles.pause(Deadline.in(Duration.ofMillis(pauses.nextBackOff())));
+            Uninterruptibles.pause(BackOff.RETRIES.after(made).toNanos());
             interrupted |= Thread.interrupted();
             listeners.tell(listener -> listener.retried(failure));
         }

@@ -2,7 +2,6 @@ package io.dbsemaphore.engine.support;
 
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
-import java.util.function.LongUnaryOperator;
 
 /**
  * Limits the attempts of a transaction that failed: by number after conflicts, and by time after broken connections, since
@@ -26,15 +25,5 @@ public final class RetryLimit {
                         || (max > 1
                                 && SemaphorePersistence.isConnectionBroken(failure)
                                 && elapsedNanos < BROKEN_CONNECTIONS));
-    }
-
-    /**
-     * The pause after this number of failed attempts to grant: longer each time, with jitter.
-     *
-     * @param random returns a random number from 0, up to and without its argument
-     */
-    public static Duration pauseAfter(int made, LongUnaryOperator random) {
-        long millis = Math.min(500, 20L << Math.min(made - 1, 5));
-        return Duration.ofMillis(millis / 2 + random.applyAsLong(millis));
     }
 }

@@ -1,5 +1,7 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.concurrent;
 
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -24,13 +26,37 @@ public final class Uninterruptibles {
         }
     }
 
-    /** Waits for a permit of a {@link Semaphore}, at most until the deadline. */
-    public static boolean acquire(Semaphore semaphore, Deadline until) {
+    /** Waits for a permit of a {@link Semaphore}, at most for this time. */
+    public static boolean acquire(Semaphore semaphore, long nanos) {
+        long until = System.nanoTime() + Math.max(0, nanos);
+        return await(() -> semaphore.tryAcquire(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS));
+    }
+
+    /** Waits for this time. */
+    public static void pause(long nanos) {
+        boolean unused = acquire(new Semaphore(0), nanos);
+    }
+
+    /**
+     * Waits for a result.
+     *
+     * @throws ExecutionException with the failure as its cause
+     */
+    public static <T extends @Nullable Object> T get(Future<T> result) throws ExecutionException {
+        return await(result::get);
+    }
+
+    private interface Wait<T extends @Nullable Object, X extends Exception> {
+
+        T run() throws InterruptedException, X;
+    }
+
+    private static <T extends @Nullable Object, X extends Exception> T await(Wait<T, X> wait) throws X {
         boolean interrupted = Thread.interrupted();
         try {
             while (true) {
                 try {
-                    return semaphore.tryAcquire(Math.max(0, until.remainingNanos()), TimeUnit.NANOSECONDS);
+                    return wait.run();
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
                 }
@@ -40,10 +66,5 @@ public final class Uninterruptibles {
                 Thread.currentThread().interrupt();
             }
         }
-    }
-
-    /** Waits until the deadline. */
-    public static void pause(Deadline until) {
-        boolean unused = acquire(new Semaphore(0), until);
     }
 }

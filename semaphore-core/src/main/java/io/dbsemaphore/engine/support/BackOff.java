@@ -1,0 +1,39 @@
+package io.dbsemaphore.engine.support;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * The pauses between attempts: longer after each attempt, up to a maximum, with jitter, so that those who failed together do not
+ * try again together.
+ *
+ * @param first the pause after the first attempt
+ * @param factor by which each pause is longer than the last one
+ * @param jitter the fraction of a pause by which it is longer or shorter at most; 0 for none, 1 for full jitter
+ */
+public record BackOff(Duration first, double factor, Duration max, double jitter) {
+
+    /** Between the attempts of a transaction that has failed. */
+    public static final BackOff RETRIES = new BackOff(Duration.ofMillis(20), 2, Duration.ofMillis(500), 0.5);
+
+    /** Between looks at the database for what others release: short at first, since many permits are released soon. */
+    public static final BackOff POLLING = new BackOff(Duration.ofMillis(20), 1.5, Duration.ofMillis(400), 0.5);
+
+    /** The pause after this number of attempts. */
+    public Duration after(int attempts) {
+        return after(attempts, bound -> ThreadLocalRandom.current().nextLong(bound));
+    }
+
+    /**
+     * The pause after this number of attempts.
+     *
+     * @param random returns a random number from 0, up to and without its argument
+     */
+    public Duration after(int attempts, LongUnaryOperator random) {
+        double exact = Math.min((double) max.toNanos(), first.toNanos() * Math.pow(factor, attempts - 1));
+        long spread = Math.round(exact * jitter);
+        long nanos = Math.round(exact) - spread;
+        return Duration.ofNanos(spread == 0 ? nanos : nanos + random.applyAsLong(2 * spread));
+    }
+}
