@@ -18,11 +18,11 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import jakarta.persistence.Entity;
 import java.util.Date;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -49,15 +49,6 @@ class ArchitectureTests {
     private static final JavaClasses LIBRARY = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages(CONTRACT);
-
-    /** A setting's default may depend on other settings. The other pairs are to be broken. */
-    private static final Set<String> PERMITTED_MUTUAL_DEPENDENCIES = Set.of(
-            "io.dbsemaphore.engine.DatabasePermitManager -> io.dbsemaphore.engine.EngineRun",
-            "io.dbsemaphore.engine.EngineRun -> io.dbsemaphore.engine.DatabasePermitManager",
-            "io.dbsemaphore.engine.DatabasePermitManager -> io.dbsemaphore.engine.EngineRuns",
-            "io.dbsemaphore.engine.EngineRuns -> io.dbsemaphore.engine.DatabasePermitManager",
-            "io.dbsemaphore.config.SemaphoreSettings -> io.dbsemaphore.config.Setting",
-            "io.dbsemaphore.config.Setting -> io.dbsemaphore.config.SemaphoreSettings");
 
     /** A value of the contract: says something, does nothing. */
     private static final DescribedPredicate<JavaClass> CONTRACT_VALUE = resideInAPackage(CONTRACT)
@@ -163,21 +154,10 @@ class ArchitectureTests {
         slices().matching("io.dbsemaphore.(**)").should().beFreeOfCycles().check(LIBRARY);
     }
 
-    /** Two classes that depend on each other can only be understood together. Nested classes count as their outermost one. */
+    /** Classes that depend on each other can only be understood together. Nested classes count as their outermost one. */
     @Test
-    void noTwoClassesDependOnEachOther() {
-        Set<String> dependencies = LIBRARY.stream()
-                .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
-                .map(each -> arrow(each.getOriginClass(), each.getTargetClass()))
-                .collect(Collectors.toSet());
-
-        assertThat(LIBRARY.stream()
-                        .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
-                        .filter(each -> !outermost(each.getOriginClass()).equals(outermost(each.getTargetClass())))
-                        .filter(each -> dependencies.contains(arrow(each.getTargetClass(), each.getOriginClass())))
-                        .map(each -> arrow(each.getOriginClass(), each.getTargetClass()))
-                        .distinct())
-                .isSubsetOf(PERMITTED_MUTUAL_DEPENDENCIES);
+    void classesAreFreeOfCycles() {
+        slices().assignedFrom(new OutermostClass()).should().beFreeOfCycles().check(LIBRARY);
     }
 
     @Test
@@ -273,17 +253,20 @@ class ArchitectureTests {
                 .check(LIBRARY);
     }
 
-    private static String arrow(JavaClass from, JavaClass to) {
-        return outermost(from) + " -> " + outermost(to);
-    }
-
-    private static String outermost(JavaClass type) {
-        String name = type.getBaseComponentType().getName();
-        int end = name.indexOf('$');
-        return end < 0 ? name : name.substring(0, end);
-    }
-
     private static boolean isNullMarked(JavaPackage javaPackage) {
         return javaPackage.isAnnotatedWith(NullMarked.class);
+    }
+
+    private static final class OutermostClass implements SliceAssignment {
+
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            return SliceIdentifier.of(type.getName().split("\\$", 2)[0]);
+        }
+
+        @Override
+        public String getDescription() {
+            return "each outermost class";
+        }
     }
 }

@@ -9,7 +9,6 @@ import io.dbsemaphore.SemaphoreName;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -27,7 +26,7 @@ public final class SemaphoreSettings {
 
     /** Who holds what is acquired without an owner; by default the name of the JVM. */
     public static final Setting<String> OWNER =
-            new Setting<>("semaphore.owner", others -> nameOfJvm(), List.of(SemaphoreName::requireValidKey));
+            new Setting<>("semaphore.owner", SemaphoreSettings::nameOfJvm, SemaphoreName::requireValidKey);
 
     /** What the names of the tables begin with: up to 30 letters, digits and underscores; by default nothing. */
     public static final Setting<String> TABLE_PREFIX = new Setting<>(
@@ -95,8 +94,8 @@ public final class SemaphoreSettings {
      */
     public static final Setting<Duration> DECISION_TIMEOUT = new Setting<>(
             "semaphore.decision-timeout",
-            others -> others.get(LOCK_WAIT_TIMEOUT),
-            List.of(atLeast(SECOND, "callers would give up while a decision is under way")));
+            LOCK_WAIT_TIMEOUT,
+            atLeast(SECOND, "callers would give up while a decision is under way"));
 
     /**
      * How long an open transaction of the library may be without a statement until the server ends its session, and with it
@@ -157,7 +156,11 @@ public final class SemaphoreSettings {
     @SuppressWarnings("unchecked") // with() lets in only values of the setting's own type
     public <T> T get(Setting<T> setting) {
         Object value = values.get(setting);
-        return value == null ? setting.defaultAmong(this) : (T) value;
+        if (value != null) {
+            return (T) value;
+        }
+        Setting<T> fallback = setting.fallback();
+        return fallback == null ? setting.byDefault() : get(fallback);
     }
 
     /**

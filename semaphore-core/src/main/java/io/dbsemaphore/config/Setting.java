@@ -1,8 +1,9 @@
 package io.dbsemaphore.config;
 
 import java.util.List;
-import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One setting: its property, its default and its bounds. The settings are the constants of {@link SemaphoreSettings} and
@@ -13,7 +14,8 @@ import java.util.function.Predicate;
 public final class Setting<T> {
 
     private final String property;
-    private final Function<SemaphoreSettings, T> byDefault;
+    private final Supplier<T> byDefault;
+    private final @Nullable Setting<T> fallback;
     private final List<Check<T>> checks;
 
     /** What a value must satisfy. */
@@ -25,13 +27,23 @@ public final class Setting<T> {
 
     @SafeVarargs
     Setting(String property, T byDefault, Check<T>... checks) {
-        this(property, others -> byDefault, List.of(checks));
+        this(property, () -> byDefault, null, List.of(checks));
     }
 
-    /** A setting whose default depends on other settings, or is expensive. */
-    Setting(String property, Function<SemaphoreSettings, T> byDefault, List<Check<T>> checks) {
+    /** A setting whose default is expensive. */
+    Setting(String property, Supplier<T> byDefault, Check<T> check) {
+        this(property, byDefault, null, List.of(check));
+    }
+
+    /** A setting that has, unless it is set, the value of another one. */
+    Setting(String property, Setting<T> fallback, Check<T> check) {
+        this(property, fallback.byDefault, fallback, List.of(check));
+    }
+
+    private Setting(String property, Supplier<T> byDefault, @Nullable Setting<T> fallback, List<Check<T>> checks) {
         this.property = property;
         this.byDefault = byDefault;
+        this.fallback = fallback;
         this.checks = checks;
     }
 
@@ -45,8 +57,13 @@ public final class Setting<T> {
         return property;
     }
 
-    T defaultAmong(SemaphoreSettings others) {
-        return byDefault.apply(others);
+    T byDefault() {
+        return byDefault.get();
+    }
+
+    /** The setting whose value this one has unless it is set. */
+    @Nullable Setting<T> fallback() {
+        return fallback;
     }
 
     void check(T value) {

@@ -11,14 +11,23 @@ import io.dbsemaphore.engine.hold.HeldGrant;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** Delegates to the current run of the engine, across its stops and starts. */
 final class DatabasePermitManager implements PermitManager, GrantOperations {
 
-    private final EngineRuns runs;
+    private final Supplier<EngineRun> granting;
+    private final Supplier<EngineRun> current;
 
-    DatabasePermitManager(EngineRuns runs) {
-        this.runs = runs;
+    /**
+     * Makes it.
+     *
+     * @param granting the run that grants acquires; throws when the engine is stopped
+     * @param current the current run, or the last one
+     */
+    DatabasePermitManager(Supplier<EngineRun> granting, Supplier<EngineRun> current) {
+        this.granting = granting;
+        this.current = current;
     }
 
     @Override
@@ -42,36 +51,36 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
     /** A caller that has too little stack for an acquire is told so before anything that others use is touched. */
     private EngineRun granting() {
         StackReserve.require();
-        return runs.granting();
+        return granting.get();
     }
 
     @Override
     public ReleaseOutcome release(String externalId) {
-        return runs.current().releases().release(externalId);
+        return current.get().releases().release(externalId);
     }
 
     @Override
     public ReleaseOutcome release(HeldGrant grant) {
-        return runs.current().releases().release(grant);
+        return current.get().releases().release(grant);
     }
 
     @Override
     public Optional<PermitGrant> find(String externalId) {
-        return runs.current().grants().find(externalId);
+        return current.get().grants().find(externalId);
     }
 
     @Override
     public PermitGrant renew(String externalId, Duration ttl) {
-        return runs.current().grants().renew(externalId, ttl);
+        return current.get().grants().renew(externalId, ttl);
     }
 
     @Override
     public void renew(HeldGrant grant, Duration ttl) {
-        runs.current().grants().renew(grant, ttl);
+        current.get().grants().renew(grant, ttl);
     }
 
     @Override
     public void requireHeld(PermitGrant grant) {
-        runs.current().grants().requireHeld(grant);
+        current.get().grants().requireHeld(grant);
     }
 }

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.OwnerLiveness;
+import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
@@ -11,6 +12,7 @@ import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.batch.ReleaseBatcher;
 import io.dbsemaphore.engine.hold.CheckedGrants;
+import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
@@ -67,14 +69,16 @@ final class EngineRun {
      * Makes a run.
      *
      * @param held the grants that this JVM holds, those of earlier runs included
-     * @param manager of the engine, to which handles delegate that outlive their run
+     * @param manager of the engine
+     * @param operations of the engine, to which handles delegate that outlive their run
      */
     EngineRun(
             Configuration configuration,
             EngineDatabase database,
             GrantRegistry held,
             CheckedGrants checked,
-            DatabasePermitManager manager) {
+            PermitManager manager,
+            GrantOperations operations) {
         threads = configuration.threads();
         settings = configuration.settings();
         SemaphorePersistence persistence = database.persistence();
@@ -130,11 +134,11 @@ final class EngineRun {
         UnknownOutcomes outcomes = new UnknownOutcomes(persistence.undoing(), retry, background);
         PatternSemaphoreCreator patterns =
                 new PatternSemaphoreCreator(configuration.patterns(), persistence.admin(), retry);
-        AcquireResults results = new AcquireResults(commands, releases, held, keepAlive, lease, listeners, manager);
+        AcquireResults results = new AcquireResults(commands, releases, held, keepAlive, lease, listeners, operations);
         acquires = new AcquireService(gate, granter, patterns, outcomes, results);
         asyncAcquires = new AsyncAcquireService(gate, granter, patterns, outcomes, results, completions);
         grants = new GrantService(
-                commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, manager);
+                commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, operations);
         admin = new DatabaseSemaphoreAdmin(persistence.admin(), releases, grants, retry, granter::pollNow, listeners);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,

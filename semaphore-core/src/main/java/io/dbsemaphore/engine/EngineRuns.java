@@ -29,7 +29,7 @@ final class EngineRuns {
     private final Consumer<SemaphoreAdmin> onceOpen;
     private final GrantRegistry held = new GrantRegistry();
     private final CheckedGrants checked = new CheckedGrants();
-    private final DatabasePermitManager permitManager = new DatabasePermitManager(this);
+    private final DatabasePermitManager permitManager = new DatabasePermitManager(this::granting, this::current);
     private final FutureTask<EngineRun> first = new FutureTask<>(this::openFirst);
     private volatile @Nullable EngineDatabase database;
     private volatile @Nullable EngineRun run;
@@ -176,7 +176,7 @@ final class EngineRuns {
     }
 
     private EngineRun newRun(EngineDatabase opened) {
-        return new EngineRun(configuration, opened, held, checked, permitManager);
+        return new EngineRun(configuration, opened, held, checked, permitManager, permitManager);
     }
 
     private EngineDatabase database() {
