@@ -1,5 +1,6 @@
 package io.dbsemaphore;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,6 +15,9 @@ import java.util.Optional;
  * retries.
  */
 public interface SemaphoreAdmin {
+
+    /** The maximum number of results of the methods that have a limit: {@value}. */
+    int MAX_LIMIT = 10_000;
 
     /**
      * Creates a semaphore.
@@ -76,6 +80,61 @@ public interface SemaphoreAdmin {
      * @throws IllegalArgumentException if the name is invalid
      */
     List<PermitHolder> holders(String name);
+
+    /**
+     * Returns some of the holders of permits of a semaphore, ordered by fencing token: those above a token, whose owner or
+     * external id contains a text.
+     *
+     * @param name the semaphore
+     * @param containing the text, in upper or lower case; empty for all holders
+     * @param afterToken the fencing token of the last holder of the previous page; 0 for the first page
+     * @param limit the maximum number of holders, 1 to {@value #MAX_LIMIT}
+     * @return the holders
+     * @throws SemaphoreNotFoundException if the semaphore does not exist
+     * @throws IllegalArgumentException if an argument is invalid
+     */
+    List<PermitHolder> holders(String name, String containing, long afterToken, int limit);
+
+    /**
+     * Returns the requests that held permits of a semaphore at any time within a period, the last acquired first. Released
+     * requests are found until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them. Before the end of the
+     * period, at most the last 5,000 released requests are considered: among older ones, only those that are still held.
+     *
+     * @param name the semaphore
+     * @param from the begin of the period, by the database's clock
+     * @param to the end of the period, by the database's clock; not before {@code from}
+     * @param limit the maximum number of requests, 1 to {@value #MAX_LIMIT}
+     * @return the requests
+     * @throws SemaphoreNotFoundException if the semaphore does not exist
+     * @throws IllegalArgumentException if an argument is invalid
+     */
+    List<PermitUse> requests(String name, Instant from, Instant to, int limit);
+
+    /**
+     * Returns the registered instances of all applications that use this database, the last started first; at most
+     * {@value #MAX_LIMIT}. An instance is registered from its first grant that is kept alive until it stops; one that
+     * crashed, until some time after its last heartbeat.
+     *
+     * @return the instances
+     */
+    List<InstanceStatus> instances();
+
+    /**
+     * Returns the database's clock, to which all times of this interface refer.
+     *
+     * @return the current time
+     */
+    Instant now();
+
+    /**
+     * Returns the latest entries of the audit of a semaphore, newest first.
+     *
+     * @param name the name of the semaphore
+     * @param limit the maximum number of entries, 1 to {@value #MAX_LIMIT}
+     * @return the entries
+     * @throws IllegalArgumentException if an argument is invalid
+     */
+    List<CapacityChange> capacityHistory(String name, int limit);
 
     /**
      * Returns the audit of a semaphore, newest entry first, including that of deleted semaphores with this name.

@@ -1,7 +1,9 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreName;
@@ -10,7 +12,10 @@ import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.AdminTransactions;
+import io.dbsemaphore.persistence.ReportTransactions;
+import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +26,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     private static final int MAX_REASON = 1000;
 
     private final AdminTransactions transactions;
+    private final ReportTransactions reports;
     private final ReleaseService releaser;
     private final GrantService grants;
     private final Retries retry;
@@ -29,6 +35,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     DatabaseSemaphoreAdmin(
             AdminTransactions transactions,
+            ReportTransactions reports,
             ReleaseService releaser,
             GrantService grants,
             Retries retry,
@@ -36,6 +43,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
             ListenerNotifier listeners) {
         this.availabilityChanged = availabilityChanged;
         this.transactions = transactions;
+        this.reports = reports;
         this.releaser = releaser;
         this.grants = grants;
         this.retry = retry;
@@ -88,6 +96,42 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     }
 
     @Override
+    public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
+        SemaphoreName.requireValid(name);
+        Objects.requireNonNull(containing, "containing");
+        checkLimit(limit);
+        return run(() -> reports.holders(name, containing, afterToken, limit));
+    }
+
+    @Override
+    public List<PermitUse> requests(String name, Instant from, Instant to, int limit) {
+        SemaphoreName.requireValid(name);
+        checkLimit(limit);
+        if (to.isBefore(from)) {
+            throw new IllegalArgumentException(
+                    "The period must not end before it begins: %s to %s".formatted(from, to));
+        }
+        return run(() -> reports.uses(name, from, to, limit));
+    }
+
+    @Override
+    public List<InstanceStatus> instances() {
+        return run(() -> reports.instances(MAX_LIMIT));
+    }
+
+    @Override
+    public Instant now() {
+        return run(reports::now);
+    }
+
+    @Override
+    public List<CapacityChange> capacityHistory(String name, int limit) {
+        SemaphoreName.requireValid(name);
+        checkLimit(limit);
+        return run(() -> reports.capacityHistory(name, limit));
+    }
+
+    @Override
     public List<CapacityChange> capacityHistory(String name) {
         SemaphoreName.requireValid(name);
         return run(() -> transactions.capacityHistory(name));
@@ -116,6 +160,12 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         if (capacity < 0) {
             throw new IllegalArgumentException(
                     "The capacity of semaphore '%s' must not be negative: %d".formatted(name, capacity));
+        }
+    }
+
+    private static void checkLimit(int limit) {
+        if (limit < 1 || limit > MAX_LIMIT) {
+            throw new IllegalArgumentException("The limit must be between 1 and %d: %d".formatted(MAX_LIMIT, limit));
         }
     }
 

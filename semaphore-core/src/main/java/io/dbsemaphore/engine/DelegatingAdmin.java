@@ -1,10 +1,13 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreStatus;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -45,6 +48,31 @@ final class DelegatingAdmin implements SemaphoreAdmin {
     @Override
     public List<PermitHolder> holders(String name) {
         return admin().holders(name);
+    }
+
+    @Override
+    public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
+        return admin().holders(name, containing, afterToken, limit);
+    }
+
+    @Override
+    public List<PermitUse> requests(String name, Instant from, Instant to, int limit) {
+        return admin().requests(name, from, to, limit);
+    }
+
+    @Override
+    public List<InstanceStatus> instances() {
+        return admin().instances();
+    }
+
+    @Override
+    public Instant now() {
+        return admin().now();
+    }
+
+    @Override
+    public List<CapacityChange> capacityHistory(String name, int limit) {
+        return admin().capacityHistory(name, limit);
     }
 
     @Override

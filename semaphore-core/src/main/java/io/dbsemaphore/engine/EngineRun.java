@@ -139,7 +139,8 @@ final class EngineRun {
         asyncAcquires = new AsyncAcquireService(gate, granter, patterns, outcomes, results, completions);
         grants = new GrantService(
                 commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, operations);
-        admin = new DatabaseSemaphoreAdmin(persistence.admin(), releases, grants, retry, granter::pollNow, listeners);
+        admin = new DatabaseSemaphoreAdmin(
+                persistence.admin(), persistence.reports(), releases, grants, retry, granter::pollNow, listeners);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),

@@ -12,6 +12,7 @@ import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.List;
 import java.util.Optional;
+import org.springframework.data.domain.Limit;
 
 /**
  * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
@@ -176,7 +177,7 @@ public final class AdminTransactions {
 
     /** The audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name) {
-        return transaction.execute(() -> audits.findByName(name).stream()
+        return transaction.execute(() -> audits.findByName(name, Limit.unlimited()).stream()
                 .map(CapacityAuditRepository.Change::toContract)
                 .toList());
     }
@@ -189,7 +190,7 @@ public final class AdminTransactions {
             reports.findStatus("");
             reports.findHolders(0);
             reports.countInstances(0);
-            audits.findByName("");
+            audits.findByName("", Limit.of(1));
             semaphores.updateCapacity(0, 0);
             return null;
         });

@@ -66,7 +66,7 @@ interface CapacityAuditRepository extends Repository<CapacityAudit, Long> {
                 c.externalId, c.owner, c.permits)
             from CapacityAudit c where c.semaphoreName = :name
             order by c.changedAt desc, c.id desc""")
-    List<Change> findByName(String name);
+    List<Change> findByName(String name, Limit limit);
 
     @Query("select c.id from CapacityAudit c where c.changedAt <= utc_plus_millis(:minusMillis) order by c.id")
     List<Long> findBefore(long minusMillis, Limit limit);

@@ -56,6 +56,7 @@ public final class SemaphorePersistence implements AutoCloseable {
     private final KeepAliveTransaction keepAlive;
     private final UndoTransaction undoing;
     private final AdminTransactions admin;
+    private final ReportTransactions reportTransactions;
     private final InstanceTransactions instances;
     private final MaintenanceTransactions maintenance;
 
@@ -111,6 +112,7 @@ public final class SemaphorePersistence implements AutoCloseable {
         renewals = new RenewTransaction(transaction, requests, lookup);
         undoing = new UndoTransaction(transaction, requests, releases, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);
+        reportTransactions = new ReportTransactions(transaction, semaphores, requests, reports, audits);
         keepAlive = new KeepAliveTransaction(transaction, requests);
         instances = new InstanceTransactions(transaction, instanceRows);
         maintenance = new MaintenanceTransactions(
@@ -155,6 +157,11 @@ public final class SemaphorePersistence implements AutoCloseable {
     /** The transactions of the maintenance tasks. */
     public MaintenanceTransactions maintenance() {
         return maintenance;
+    }
+
+    /** The bounded reports of the administration. */
+    public ReportTransactions reports() {
+        return reportTransactions;
     }
 
     /** The transactions of the administration. */

@@ -1,13 +1,17 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitHolder.HolderInstance;
+import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.domain.Limit;
 import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.repository.Repository;
 
@@ -81,6 +85,112 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED
             order by p.token""")
     List<Holder> findHolders(long semaphoreId);
+
+    @Query("""
+            select new io.dbsemaphore.persistence.SemaphoreReports$Holder(
+                r.externalId, r.owner, p.count, p.token, r.createdAt, r.expiresAt,
+                r.instance, i.owner, i.heartbeatAt, i.expiresAt, utc_now())
+            from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
+            where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and p.token > :afterToken
+              and (locate(lower(:containing), lower(r.owner)) > 0 or locate(lower(:containing), lower(r.externalId)) > 0)
+            order by p.token""")
+    List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
+
+    /** The permits of one request, held or released. */
+    record Use(
+            String externalId,
+            String owner,
+            int count,
+            long token,
+            LocalDateTime acquiredAt,
+            LocalDateTime updatedAt,
+            @Nullable LocalDateTime expiresAt,
+            PermitState state) {
+
+        PermitUse toContract() {
+            return new PermitUse(
+                    externalId,
+                    owner,
+                    count,
+                    token,
+                    StoredGrant.instant(acquiredAt),
+                    state == PermitState.RELEASED ? Optional.of(StoredGrant.instant(updatedAt)) : Optional.empty(),
+                    Optional.ofNullable(expiresAt).map(StoredGrant::instant));
+        }
+    }
+
+    /** The held permits that were acquired until then, the last acquired first. */
+    @Query("""
+            select new io.dbsemaphore.persistence.SemaphoreReports$Use(
+                r.externalId, r.owner, p.count, p.token, r.createdAt, r.updatedAt, r.expiresAt, p.state)
+            from Permit p join PermitRequest r on r.id = p.requestId
+            where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and r.createdAt <= :until
+            order by p.token desc""")
+    List<Use> findUses(long semaphoreId, LocalDateTime until, Limit limit);
+
+    /** The released permits of a period among those up to a token, the last acquired first; scans only so many. */
+    @Query("""
+            select new io.dbsemaphore.persistence.SemaphoreReports$Use(
+                r.externalId, r.owner, u.count, u.token, r.createdAt, r.updatedAt, r.expiresAt, r.state)
+            from (select p.requestId as requestId, p.count as count, p.token as token from Permit p
+                  where p.semaphoreId = :semaphoreId and p.state = RELEASED and p.token <= :upToToken
+                  order by p.token desc limit :scanned) u
+              join PermitRequest r on r.id = u.requestId
+            where r.updatedAt >= :from and r.createdAt <= :to
+            order by u.token desc""")
+    List<Use> findUses(
+            long semaphoreId, long upToToken, LocalDateTime from, LocalDateTime to, int scanned, Limit limit);
+
+    /** The token of a released permit, and when it was acquired. */
+    record Token(long token, LocalDateTime acquiredAt) {}
+
+    /** The released permits up to a token, the highest token first. */
+    @Query("""
+            select new io.dbsemaphore.persistence.SemaphoreReports$Token(p.token, r.createdAt)
+            from Permit p join PermitRequest r on r.id = p.requestId
+            where p.semaphoreId = :semaphoreId and p.state = RELEASED and p.token <= :upToToken
+            order by p.token desc""")
+    List<Token> findTokens(long semaphoreId, long upToToken, Limit limit);
+
+    /** The lowest token of the released permits. */
+    @Query("select min(p.token) from Permit p where p.semaphoreId = :semaphoreId and p.state = RELEASED")
+    Optional<Long> findFirstToken(long semaphoreId);
+
+    /** An instance with its lease. */
+    record Instance(
+            long id,
+            String name,
+            LocalDateTime startedAt,
+            LocalDateTime heartbeatAt,
+            LocalDateTime expiresAt,
+            LocalDateTime now) {
+
+        InstanceStatus toContract(long requests) {
+            return new InstanceStatus(
+                    id,
+                    name,
+                    StoredGrant.instant(startedAt),
+                    StoredGrant.instant(heartbeatAt),
+                    expiresAt.isAfter(now),
+                    requests);
+        }
+    }
+
+    /** The registered instances, the last started first. */
+    @Query("""
+            select new io.dbsemaphore.persistence.SemaphoreReports$Instance(
+                i.id, i.owner, i.startedAt, i.heartbeatAt, i.expiresAt, utc_now())
+            from SemaphoreInstance i order by i.startedAt desc, i.id desc""")
+    List<Instance> findInstances(Limit limit);
+
+    /** How many requests that hold permits an instance keeps alive. */
+    record RequestsOf(long instance, long requests) {}
+
+    /** The number of held requests of each instance that keeps any alive. */
+    @Query("""
+            select new io.dbsemaphore.persistence.SemaphoreReports$RequestsOf(r.instance, count(r))
+            from PermitRequest r where r.state = ACQUIRED and r.instance is not null group by r.instance""")
+    List<RequestsOf> countRequestsOfInstances();
 
     /** Whether an instance is registered. */
     @Query("select count(i) from SemaphoreInstance i where i.id = :id")

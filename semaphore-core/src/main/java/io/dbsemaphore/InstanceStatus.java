@@ -1,0 +1,17 @@
+package io.dbsemaphore;
+
+import java.time.Instant;
+
+/**
+ * An application instance that is registered in the database. All times are by the database's clock.
+ *
+ * @param id the id of the instance; a restarted instance has a new one
+ * @param name the owner name of the instance, by default {@code application@host:pid}
+ * @param startedAt when it registered
+ * @param heartbeatAt the time of its last heartbeat
+ * @param alive whether the last heartbeat is recent enough; if not, other instances may reclaim the permits that this
+ *     instance keeps alive
+ * @param requests how many requests that hold permits it keeps alive
+ */
+public record InstanceStatus(
+        long id, String name, Instant startedAt, Instant heartbeatAt, boolean alive, long requests) {}

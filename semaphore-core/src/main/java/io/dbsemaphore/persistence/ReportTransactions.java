@@ -1,0 +1,85 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.InstanceStatus;
+import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.PermitUse;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongFunction;
+import java.util.stream.Collectors;
+import org.springframework.data.domain.Limit;
+
+/** The bounded reports of the administration, each in a transaction of its own, without locks. */
+public final class ReportTransactions {
+
+    private final ShortTransaction transaction;
+    private final SemaphoreRepository semaphores;
+    private final PermitRequestRepository requests;
+    private final SemaphoreReports reports;
+    private final CapacityAuditRepository audits;
+    private final PermitUses uses;
+
+    ReportTransactions(
+            ShortTransaction transaction,
+            SemaphoreRepository semaphores,
+            PermitRequestRepository requests,
+            SemaphoreReports reports,
+            CapacityAuditRepository audits) {
+        this.transaction = transaction;
+        this.semaphores = semaphores;
+        this.requests = requests;
+        this.reports = reports;
+        this.audits = audits;
+        this.uses = new PermitUses(reports);
+    }
+
+    /** The database's clock. */
+    public Instant now() {
+        return StoredGrant.instant(transaction.execute(requests::now));
+    }
+
+    /** The holders above a token whose owner or external id contains a text, by token. */
+    public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
+        return of(
+                name,
+                id -> reports.findHolders(id, containing, afterToken, Limit.of(limit)).stream()
+                        .map(SemaphoreReports.Holder::toContract)
+                        .toList());
+    }
+
+    /** The requests that held permits within a period, the last acquired first. */
+    public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {
+        return of(name, id -> uses.find(id, from, to, limit));
+    }
+
+    /** The latest entries of the audit of a name, newest first. */
+    public List<CapacityChange> capacityHistory(String name, int limit) {
+        return transaction.execute(() -> audits.findByName(name, Limit.of(limit)).stream()
+                .map(CapacityAuditRepository.Change::toContract)
+                .toList());
+    }
+
+    /** The registered instances, the last started first. */
+    public List<InstanceStatus> instances(int limit) {
+        return transaction.execute(() -> {
+            Map<Long, Long> held = reports.countRequestsOfInstances().stream()
+                    .collect(Collectors.toMap(
+                            SemaphoreReports.RequestsOf::instance, SemaphoreReports.RequestsOf::requests));
+            return reports.findInstances(Limit.of(limit)).stream()
+                    .map(instance -> instance.toContract(held.getOrDefault(instance.id(), 0L)))
+                    .toList();
+        });
+    }
+
+    private <T> List<T> of(String name, LongFunction<List<T>> report) {
+        return transaction.execute(() -> report.apply(semaphores.findIds(List.of(name)).stream()
+                .findFirst()
+                .orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name))
+                .id()));
+    }
+}

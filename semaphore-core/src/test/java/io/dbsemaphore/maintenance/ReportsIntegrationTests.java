@@ -1,0 +1,193 @@
+package io.dbsemaphore.maintenance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.InstanceStatus;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.PermitUse;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The bounded reports of the administration. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ReportsIntegrationTests {
+
+    private static final Duration AN_HOUR = Duration.ofHours(1);
+
+    @RegisterExtension
+    static final Instances instances = new Instances(Instance.inBatchesOf(800));
+
+    private final Instance operator = instances.first();
+    private final Instance holder = instances.second();
+
+    @Test
+    void showsWhoHeldPermitsWhen() {
+        String name = instances.semaphore(3);
+        PermitGrant ended = acquire(name, "first");
+        ended.release();
+        Instant between = operator.admin().now();
+        PermitGrant held = acquire(name, "second");
+
+        List<PermitUse> uses = operator.admin()
+                .requests(name, between.minusSeconds(60), operator.admin().now(), 10);
+
+        assertThat(uses).extracting(PermitUse::owner).containsExactly("second", "first");
+        assertThat(uses.get(0).externalId()).isEqualTo(held.externalId());
+        assertThat(uses.get(0).fencingToken()).isEqualTo(held.fencingToken());
+        assertThat(uses.get(0).releasedAt()).isEmpty();
+        assertThat(uses.get(0).acquiredAt()).isAfterOrEqualTo(between);
+        assertThat(uses.get(0).expiresAt()).isPresent();
+        assertThat(uses.get(1).releasedAt().orElseThrow()).isBetween(uses.get(1).acquiredAt(), between);
+    }
+
+    @Test
+    void leavesOutWhatEndedBeforeOrBeganAfterThePeriod() {
+        String name = instances.semaphore(3);
+        acquire(name, "before").release();
+        PermitGrant across = acquire(name, "across");
+        awaitNextInstant();
+        Instant from = operator.admin().now();
+        acquire(name, "within").release();
+        Instant to = operator.admin().now();
+        awaitNextInstant();
+        across.release();
+        acquire(name, "after").release();
+        PermitGrant later = acquire(name, "held later");
+
+        assertThat(owners(name, from, to, 10)).containsExactly("within", "across");
+        assertThat(owners(name, from, to, 1)).containsExactly("within");
+        assertThat(owners(name, from.minus(AN_HOUR.multipliedBy(2)), from.minus(AN_HOUR), 10))
+                .isEmpty();
+        later.release();
+    }
+
+    @Test
+    void findsAPeriodAmongManyRequests() {
+        String name = instances.semaphore(3);
+        List<Instant> ends = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            acquire(name, "owner-" + i).release();
+            ends.add(operator.admin().now());
+            awaitNextInstant();
+        }
+
+        for (int i = 1; i < 40; i++) {
+            assertThat(owners(name, ends.get(i - 1), ends.get(i), 10)).first().isEqualTo("owner-" + i);
+        }
+    }
+
+    @Test
+    void knowsTheInstancesAndWhatTheyKeepAlive() {
+        String name = instances.semaphore(3);
+        PermitGrant kept = holder.semaphores()
+                .acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withKeepAlive(true));
+        HolderOf shown = HolderOf.first(operator.admin().holders(name));
+
+        assertThat(operator.admin().instances())
+                .filteredOn(instance -> instance.id() == shown.instance())
+                .singleElement()
+                .satisfies(instance -> {
+                    assertThat(instance.alive()).isEqualTo(true);
+                    assertThat(instance.requests()).isPositive();
+                    assertThat(instance.heartbeatAt()).isAfterOrEqualTo(instance.startedAt());
+                    assertThat(instance.heartbeatAt()).isCloseTo(Instant.now(), within(1, ChronoUnit.MINUTES));
+                });
+        long before = requestsOf(shown.instance());
+        kept.release();
+        assertThat(requestsOf(shown.instance())).isEqualTo(before - 1);
+    }
+
+    @Test
+    void pagesThroughTheHoldersAndSearchesThem() {
+        String name = instances.semaphore(20);
+        IntStream.range(0, 20).forEach(i -> acquire(name, i % 2 == 0 ? "Even-" + i : "odd-" + i));
+
+        List<PermitHolder> first = operator.admin().holders(name, "", 0, 8);
+        List<PermitHolder> second =
+                operator.admin().holders(name, "", first.get(7).fencingToken(), 8);
+        List<PermitHolder> third =
+                operator.admin().holders(name, "", second.get(7).fencingToken(), 8);
+
+        List<PermitHolder> all = new ArrayList<>(first);
+        all.addAll(second);
+        all.addAll(third);
+        assertThat(all).isEqualTo(operator.admin().holders(name)).hasSize(20);
+        assertThat(operator.admin().holders(name, "eVEN", 0, 100)).hasSize(10);
+        assertThat(operator.admin().holders(name, first.get(3).externalId(), 0, 100))
+                .containsExactly(first.get(3));
+        assertThat(operator.admin().holders(name, "100%", 0, 100)).isEmpty();
+    }
+
+    @Test
+    void showsTheLatestOfTheHistory() {
+        String name = instances.semaphore(1);
+        operator.admin().setCapacity(name, 2, "ada", "one");
+        operator.admin().setCapacity(name, 3, "ada", "two");
+
+        assertThat(operator.admin().capacityHistory(name, 1))
+                .extracting(CapacityChange::reason)
+                .containsExactly("two");
+    }
+
+    @Test
+    void refusesWhatCannotBe() {
+        Instant now = Instant.now();
+        assertThatExceptionOfType(SemaphoreNotFoundException.class)
+                .isThrownBy(() -> operator.admin().requests("unknown", now, now, 1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operator.admin().requests("any", now, now.minusSeconds(1), 1))
+                .withMessageContaining("must not end before it begins");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operator.admin().requests("any", now, now, 0))
+                .withMessage("The limit must be between 1 and 10000: 0");
+        assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().holders("any", "", 0, 10_001));
+        assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().capacityHistory("any", -1));
+    }
+
+    private record HolderOf(long instance) {
+
+        static HolderOf first(List<PermitHolder> holders) {
+            return new HolderOf(holders.get(0).instance().orElseThrow().id());
+        }
+    }
+
+    private long requestsOf(long instance) {
+        return operator.admin().instances().stream()
+                .filter(each -> each.id() == instance)
+                .mapToLong(InstanceStatus::requests)
+                .sum();
+    }
+
+    private List<String> owners(String name, Instant from, Instant to, int limit) {
+        return operator.admin().requests(name, from, to, limit).stream()
+                .map(PermitUse::owner)
+                .toList();
+    }
+
+    private PermitGrant acquire(String name, String owner) {
+        return holder.semaphores()
+                .acquire(AcquireRequest.of(name).withOwner(owner).withTtl(AN_HOUR));
+    }
+
+    /** Until the database's clock, which has microseconds, has moved on. */
+    private void awaitNextInstant() {
+        Instant now = operator.admin().now();
+        while (!operator.admin().now().isAfter(now)) {
+            Thread.onSpinWait();
+        }
+    }
+}
