@@ -11,10 +11,12 @@ import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ImportRuntimeHints;
 
 /** Auto-configuration for the {@link SemaphoresEndpoint}, if the application exposes it. */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
@@ -22,6 +24,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(SemaphoreAdmin.class)
 @ConditionalOnAvailableEndpoint(SemaphoresEndpoint.class)
 @EnableConfigurationProperties(SemaphoreEndpointProperties.class)
+@ImportRuntimeHints(PageRuntimeHints.class)
 public final class SemaphoreEndpointAutoConfiguration {
 
     @Bean
@@ -37,7 +40,25 @@ public final class SemaphoreEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnBean(SemaphoresEndpoint.class)
-    @ConditionalOnMissingBean
+    @ConditionalOnMissingBean(SemaphoresEndpointWebExtension.class)
+    @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
+    @ConditionalOnBooleanProperty(name = "semaphore.endpoint.page-enabled", matchIfMissing = true)
+    SemaphoresPageWebExtension semaphoresPageWebExtension(
+            SemaphoresEndpoint endpoint,
+            SemaphoreEndpointProperties properties,
+            ObjectProvider<EndpointAccessResolver> access) {
+        boolean writable = access.getIfAvailable(() -> (id, fallback) -> fallback)
+                        .accessFor(EndpointId.of("semaphores"), Access.UNRESTRICTED)
+                == Access.UNRESTRICTED;
+        return new SemaphoresPageWebExtension(
+                endpoint,
+                new PageDocument(
+                        writable && properties.setCapacityEnabled(), writable && properties.forceReleaseEnabled()));
+    }
+
+    @Bean
+    @ConditionalOnBean(SemaphoresEndpoint.class)
+    @ConditionalOnMissingBean // Spring Boot permits one extension: the one with the page, or this one
     @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
     SemaphoresEndpointWebExtension semaphoresEndpointWebExtension(SemaphoresEndpoint endpoint) {
         return new SemaphoresEndpointWebExtension(endpoint);

@@ -7,13 +7,15 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The write operations of the Actuator endpoint.
+ * The page and the write operations of the Actuator endpoint.
  *
+ * @param pageEnabled Whether browsers get the operator's page at the URL of the endpoint.
  * @param setCapacityEnabled Whether the endpoint can change capacities.
  * @param forceReleaseEnabled Whether the endpoint can release permits by force.
  */
 @ConfigurationProperties("semaphore.endpoint")
 record SemaphoreEndpointProperties(
+        @DefaultValue("true") boolean pageEnabled,
         @DefaultValue("false") boolean setCapacityEnabled,
         @DefaultValue("false") boolean forceReleaseEnabled) {
 

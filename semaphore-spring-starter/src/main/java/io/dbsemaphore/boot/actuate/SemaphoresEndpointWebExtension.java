@@ -42,6 +42,48 @@ public class SemaphoresEndpointWebExtension {
     }
 
     /**
+     * See {@link SemaphoresEndpoint#semaphores} and {@link SemaphoresEndpoint#semaphore}. The name as a query parameter
+     * instead of a part of the path, since many servers and firewalls refuse paths with an encoded slash or percent sign.
+     *
+     * @param name the name of a semaphore; null for all semaphores
+     * @return all semaphores, or the details of one, or 404
+     */
+    @ReadOperation
+    public WebEndpointResponse<Object> semaphores(@Nullable String name) {
+        return name == null ? new WebEndpointResponse<>(endpoint.semaphores()) : semaphore(name);
+    }
+
+    /**
+     * See {@link SemaphoresEndpoint#setCapacity}, with the name in the body.
+     *
+     * @param securityContext the principal, for the audit
+     * @param name the name of the semaphore
+     * @param capacity the new capacity
+     * @param reason the reason, for the audit
+     * @return the changed semaphore, or 400, 403 or 404
+     */
+    @WriteOperation
+    public WebEndpointResponse<Object> setCapacityByName(
+            SecurityContext securityContext, String name, @Nullable String capacity, @Nullable String reason) {
+        return setCapacity(securityContext, name, capacity, reason);
+    }
+
+    /**
+     * See {@link SemaphoresEndpoint#forceRelease}, with the name and the external id as query parameters.
+     *
+     * @param securityContext the principal, for the audit
+     * @param name the name of a semaphore that the request holds permits of
+     * @param externalId the external id of the request
+     * @param reason the reason, for the audit
+     * @return the outcome, or 403 or 404
+     */
+    @DeleteOperation
+    public WebEndpointResponse<Object> forceReleaseByName(
+            SecurityContext securityContext, String name, String externalId, @Nullable String reason) {
+        return forceRelease(securityContext, name, externalId, reason);
+    }
+
+    /**
      * See {@link SemaphoresEndpoint#setCapacity}.
      *
      * @param securityContext the principal, for the audit

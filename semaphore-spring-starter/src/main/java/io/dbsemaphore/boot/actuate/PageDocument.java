@@ -1,0 +1,91 @@
+package io.dbsemaphore.boot.actuate;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.Base64;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts the files of the operator's page together at the first request, and fills in what differs between requests. Style and
+ * script are part of the document; its Content Security Policy permits them by a nonce, and nothing else but requests to the
+ * endpoint itself.
+ */
+final class PageDocument {
+
+    private static final List<String> STYLES = List.of("page.css", "views.css");
+    private static final List<String> SCRIPTS =
+            List.of("dom.js", "format.js", "api.js", "bar.js", "actions.js", "overview.js", "semaphore.js", "page.js");
+
+    private final boolean setCapacity;
+    private final boolean forceRelease;
+    private final SecureRandom random = new SecureRandom();
+
+    private volatile @Nullable String template;
+
+    /**
+     * Creates the document.
+     *
+     * @param setCapacity whether it offers to change capacities
+     * @param forceRelease whether it offers to release permits by force
+     */
+    PageDocument(boolean setCapacity, boolean forceRelease) {
+        this.setCapacity = setCapacity;
+        this.forceRelease = forceRelease;
+    }
+
+    /** The page for one request. */
+    String render(CsrfHeader csrf) {
+        return template()
+                .replace("{{nonce}}", nonce())
+                .replace("{{csrf-header}}", escape(csrf.name()))
+                .replace("{{csrf-token}}", escape(csrf.value()));
+    }
+
+    private String template() {
+        String known = template;
+        if (known == null) {
+            known = read("page.html")
+                    .replace("{{set-capacity}}", String.valueOf(setCapacity))
+                    .replace("{{force-release}}", String.valueOf(forceRelease))
+                    .replace("{{style}}", readAll(STYLES))
+                    .replace("{{script}}", readAll(SCRIPTS));
+            template = known;
+        }
+        return known;
+    }
+
+    private String nonce() {
+        byte[] bytes = new byte[16];
+        random.nextBytes(bytes);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    private static String escape(String value) {
+        return value.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&quot;")
+                .replace("'", "&#39;");
+    }
+
+    private static String readAll(List<String> files) {
+        return files.stream().map(PageDocument::read).collect(Collectors.joining("\n"));
+    }
+
+    private static String read(String file) {
+        try (InputStream content = PageDocument.class.getResourceAsStream("page/" + file)) {
+            if (content == null) {
+                throw new IllegalStateException(
+                        "The page of the endpoint is incomplete: %s is missing".formatted(file));
+            }
+            return new String(content.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException failure) {
+            throw new UncheckedIOException("The page of the endpoint cannot be read: " + file, failure);
+        }
+    }
+}

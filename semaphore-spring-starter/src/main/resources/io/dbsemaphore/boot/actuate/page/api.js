@@ -1,0 +1,89 @@
+// The requests to the endpoint. The name of a semaphore is always a query parameter: paths with an encoded slash are refused
+// by many servers.
+
+const TIMEOUT = 10000;
+const endpoint = location.pathname.replace(/\/+$/, "");
+const may = {
+  setCapacity: document.body.dataset.setCapacity === "true",
+  forceRelease: document.body.dataset.forceRelease === "true"
+};
+
+/** A request that failed, in words for the operator. */
+class RequestError extends Error {}
+
+function get(parameters) {
+  return request("GET", parameters);
+}
+
+function setCapacity(name, capacity, reason) {
+  return request("POST", {}, {name, capacity: String(capacity), reason});
+}
+
+function forceRelease(name, externalId, reason) {
+  return request("DELETE", {name, externalId, reason});
+}
+
+async function request(method, parameters, body) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== undefined)).toString();
+  const headers = {"Accept": "application/json", "X-Requested-With": "XMLHttpRequest"};
+  if (method !== "GET") {
+    Object.assign(headers, csrf());
+  }
+  if (body !== undefined) {
+    headers["Content-Type"] = "application/json";
+  }
+  let response;
+  try {
+    response = await fetch(query === "" ? endpoint : `${endpoint}?${query}`, {
+      method, headers, cache: "no-store", credentials: "same-origin",
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(TIMEOUT)
+    });
+  } catch (failure) {
+    throw new RequestError(failure.name === "TimeoutError"
+      ? `The application did not answer within ${TIMEOUT / 1000} seconds.`
+      : "The application cannot be reached.");
+  }
+  return answer(response, method);
+}
+
+async function answer(response, method) {
+  const type = response.headers.get("Content-Type") ?? "";
+  const content = type.includes("json") ? await response.json() : null;
+  if (response.ok && content !== null) {
+    return content;
+  }
+  throw new RequestError(inWords(response, content, method));
+}
+
+function inWords(response, content, method) {
+  const detail = content?.detail;
+  switch (response.status) {
+    case 200:
+      return "Instead of data the application sent another page, probably a login form. Reload this page to sign in.";
+    case 401:
+      return "You are not signed in, or your session has ended. Reload this page to sign in.";
+    case 403:
+      return detail ?? (method === "GET"
+        ? "You are not allowed to see this. Ask for access to the Actuator endpoint 'semaphores'."
+        : "You are not allowed to do this, or your session has ended. Nothing was changed. Reload this page and try again; if that does not help, ask for write access to the Actuator endpoint 'semaphores'.");
+    case 404:
+      return detail ?? "The endpoint is not there any more.";
+    case 405:
+      return "This operation is switched off: the access to the endpoint is read-only. Nothing was changed.";
+    default:
+      return detail ?? (response.status >= 500
+        ? `The application could not answer (HTTP ${response.status}). Its database may be unreachable; its log says more.`
+        : `The application refused the request (HTTP ${response.status}).`);
+  }
+}
+
+/** The header that Spring Security expects of a request that changes something. */
+function csrf() {
+  const {csrfHeader, csrfToken} = document.body.dataset;
+  if (csrfToken !== "") {
+    return {[csrfHeader]: csrfToken};
+  }
+  const cookie = document.cookie.split("; ").find(each => each.startsWith("XSRF-TOKEN="));
+  return cookie === undefined ? {} : {[csrfHeader]: decodeURIComponent(cookie.slice("XSRF-TOKEN=".length))};
+}

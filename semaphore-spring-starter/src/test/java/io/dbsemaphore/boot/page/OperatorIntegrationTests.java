@@ -1,0 +1,128 @@
+package io.dbsemaphore.boot.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.TestDatabase;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What an operator does with the page, in a real browser, while two instances are at work. */
+class OperatorIntegrationTests {
+
+    private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";
+
+    private static Browser browser;
+    private static TestDatabase.Schema database;
+    private static OrdersHost host;
+    private static OrdersHost other;
+
+    @BeforeAll
+    static void start() {
+        browser = Browser.start();
+        database = TestDatabase.create();
+        host = OrdersHost.web(
+                database,
+                EXPOSED,
+                "semaphore.endpoint.set-capacity-enabled=true",
+                "semaphore.endpoint.force-release-enabled=true");
+        other = OrdersHost.on(database, "semaphore.owner=other@host");
+    }
+
+    @AfterAll
+    static void stop() {
+        if (browser != null) {
+            browser.close();
+        }
+        if (database != null) {
+            other.close();
+            host.close();
+            database.close();
+        }
+    }
+
+    @BeforeEach
+    void forgetErrors() {
+        browser.errors();
+    }
+
+    @Test
+    void findsTheHolderOfAFullSemaphoreAndReleasesItByForce() {
+        host.admin().create("backup", 1);
+        PermitGrant stuck = other.semaphores()
+                .acquire(AcquireRequest.of("backup").withOwner("nightly-job").withTtl(Duration.ofHours(1)));
+
+        open("");
+        browser.awaitText("#main", "backup");
+        browser.find("a[href='#/semaphore/backup']").click();
+        browser.awaitText(".state", "full").awaitText("#main", "nightly-job").awaitText("#main", stuck.externalId());
+        browser.click("#main table", "Release").awaitText("dialog", "nightly-job loses 1 permit of backup");
+        browser.type("#reason", "its machine is gone").click("dialog", "Release by force");
+
+        browser.awaitText("#notice", "The permits of nightly-job were released by force")
+                .awaitText(".state", "1 free")
+                .awaitText("#main", "its machine is gone");
+        assertThat(host.admin().holders("backup")).isEmpty();
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void raisesACapacityAndSeesTheBarChange() {
+        host.admin().create("mail", 1);
+        PermitGrant grant = other.semaphores().acquire(AcquireRequest.of("mail").withTtl(Duration.ofHours(1)));
+
+        open("#/semaphore/mail");
+        browser.awaitText(".state", "full");
+        browser.click("#main", "Change capacity")
+                .type("#capacity", "4")
+                .awaitText("dialog", "At most 4 permits of mail can be held at once instead of 1")
+                .type("#reason", "a second server")
+                .click("dialog", "Change capacity");
+
+        browser.awaitText(".state", "3 free").awaitText(".held-words", "1 of 4 held");
+        Number held = (Number) browser.run("const bar = document.querySelector('.bar');"
+                + " return 100 * bar.querySelector('.held').offsetWidth / bar.offsetWidth");
+        assertThat(held.doubleValue()).isCloseTo(25, within(1.0));
+        assertThat(host.admin().find("mail").orElseThrow().capacity()).isEqualTo(4);
+        grant.release();
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void showsEachNameAsText() {
+        String html = "<img src=x onerror=\"document.title='broken'\">";
+        String arabic = "نسخ احتياطي";
+        host.admin().create(html, 1);
+        host.admin().create(arabic, 1);
+        PermitGrant grant = other.semaphores()
+                .acquire(AcquireRequest.of(html).withOwner(html).withTtl(Duration.ofHours(1)));
+
+        open("");
+        browser.awaitText("#main", html).awaitText("#main", arabic);
+        browser.find("a[href='%s']".formatted(addressOf(arabic))).click();
+        browser.awaitText("h1", arabic);
+        open(addressOf(html));
+        browser.awaitText("h1", html).awaitText("#main table", html);
+
+        assertThat(browser.findAll("img")).isEmpty();
+        assertThat(browser.driver().getTitle()).isEqualTo(html + " · Semaphores");
+        grant.release();
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    private static String addressOf(String name) {
+        return "#/semaphore/" + URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private static void open(String hash) {
+        browser.open("http://localhost:%d/actuator/semaphores%s".formatted(host.port(), hash));
+    }
+}
