@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.testing.Concurrently;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -36,13 +37,13 @@ class AdmissionGateTests {
         gate.enter();
         gate.enter();
         gate.close();
-        var closed = Cluster.async(() -> gate.awaitNone(Duration.ofSeconds(20)));
+        var closed = Concurrently.async(() -> gate.awaitNone(Duration.ofSeconds(20)));
 
         gate.exit();
-        Cluster.assertWaits(closed);
+        Concurrently.assertWaits(closed);
         gate.exit();
 
-        assertThat(Cluster.get(closed)).isEqualTo(true);
+        assertThat(Concurrently.get(closed)).isEqualTo(true);
     }
 
     @Test

@@ -10,6 +10,8 @@ import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -12,7 +12,10 @@ import io.dbsemaphore.PermitsExceedCapacityException;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -79,14 +82,14 @@ class CapacityIntegrationTests {
                 .isEmpty();
 
         StatementGate.Pause refused = other.gate().pauseAfter("commit");
-        Future<PermitGrant> waiter = Cluster.async(() -> other.semaphores()
+        Future<PermitGrant> waiter = Concurrently.async(() -> other.semaphores()
                 .acquire(AcquireRequest.of(name).withPermits(name, 2).withWaitTime(Duration.ofSeconds(30))));
         refused.awaitReached(Duration.ofSeconds(20));
         refused.open();
-        Cluster.assertWaits(waiter);
+        Concurrently.assertWaits(waiter);
         node.admin().setCapacity(name, 2, "operator", "maintenance is over");
 
-        assertThat(Cluster.get(waiter).permits()).containsEntry(name, 2);
+        assertThat(Concurrently.get(waiter).permits()).containsEntry(name, 2);
     }
 
     @Test

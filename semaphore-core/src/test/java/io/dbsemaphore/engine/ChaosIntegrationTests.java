@@ -10,6 +10,9 @@ import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -50,8 +53,8 @@ class ChaosIntegrationTests {
         TestDatabase.assumeServer();
         try (Schema schema = TestDatabase.create().migrate();
                 TcpProxy proxy = schema.newProxy();
-                FaultyNode first = FaultyNode.behind(proxy, schema, 3, FaultyNode.settings(2, 2, 3));
-                FaultyNode second = FaultyNode.behind(proxy, schema, 3, FaultyNode.settings(2, 2, 3))) {
+                Node first = Node.behind(proxy, schema, 3, TestSettings.limits(2, 2, 3));
+                Node second = Node.behind(proxy, schema, 3, TestSettings.limits(2, 2, 3))) {
             first.admin().create(one, CAPACITY);
             first.admin().create(other, CAPACITY);
             SemaphoreRows rows = new SemaphoreRows(schema);
@@ -59,7 +62,7 @@ class ChaosIntegrationTests {
 
             Concurrently.run(THREADS, DURATION.plusSeconds(60), thread -> {
                 Random random = new Random(seed + thread);
-                FaultyNode node = thread % 2 == 0 ? first : second;
+                Node node = thread % 2 == 0 ? first : second;
                 Optional<PermitGrant> kept = Optional.empty();
                 while (System.nanoTime() < end) {
                     kept.ifPresent(this::release);
@@ -94,7 +97,7 @@ class ChaosIntegrationTests {
         }
     }
 
-    private Optional<PermitGrant> acquire(FaultyNode node, Random random) {
+    private Optional<PermitGrant> acquire(Node node, Random random) {
         AcquireRequest request = (random.nextBoolean() ? AcquireRequest.of(one) : AcquireRequest.of(one, other))
                 .withWaitTime(Duration.ofMillis(random.nextInt(200)));
         if (random.nextBoolean()) {

@@ -99,6 +99,6 @@ class ErrorsIntegrationTests {
     }
 
     private static HikariDataSource pool(TestDatabase.Schema schema) {
-        return new HikariDataSource(FaultyNode.config(schema, schema.jdbcUrl(), 10));
+        return new HikariDataSource(schema.poolConfig(10, schema.jdbcUrl()));
     }
 }

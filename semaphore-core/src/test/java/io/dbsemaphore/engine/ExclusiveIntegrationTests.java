@@ -10,6 +10,8 @@ import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Future;
@@ -50,16 +52,16 @@ class ExclusiveIntegrationTests {
         PermitGrant first = other.semaphores().acquire(AcquireRequest.of(name));
         PermitGrant second = other.semaphores().acquire(AcquireRequest.of(name));
         StatementGate.Pause refused = node.gate().pauseAfter("commit");
-        Future<PermitGrant> writer = Cluster.async(() ->
+        Future<PermitGrant> writer = Concurrently.async(() ->
                 node.semaphores().acquire(AcquireRequest.of(name).exclusive().withWaitTime(Duration.ofSeconds(30))));
         refused.awaitReached(Duration.ofSeconds(20));
         refused.open();
 
         first.release();
-        Cluster.assertWaits(writer);
+        Concurrently.assertWaits(writer);
         second.release();
 
-        assertThat(Cluster.get(writer).permits()).containsEntry(name, 3);
+        assertThat(Concurrently.get(writer).permits()).containsEntry(name, 3);
     }
 
     @Test

@@ -16,6 +16,8 @@ import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -4,6 +4,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -10,6 +10,8 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -14,6 +14,9 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -152,7 +155,7 @@ class HostTransactionIntegrationTests {
     void waitsForALockNoLongerThanConfiguredOnAConnectionThatWouldWaitLonger() throws SQLException {
         try (HikariDataSource pool = cluster.schema().newPool(1);
                 Node impatient = new Node(pool, settings(Duration.ofSeconds(1), 1));
-                Cluster.RowLock lock = cluster.lock(name)) {
+                RowLock lock = cluster.lock(name)) {
             long begin = System.nanoTime();
 
             assertThatThrownBy(() -> impatient.semaphores().acquire(AcquireRequest.of(name)))

@@ -13,6 +13,7 @@ import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.node.Cluster;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;

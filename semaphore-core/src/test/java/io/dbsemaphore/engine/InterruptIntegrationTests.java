@@ -7,9 +7,13 @@ import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -57,11 +61,11 @@ class InterruptIntegrationTests {
         Thread thread = start(waiter);
         refused.awaitReached(SOON);
         refused.open();
-        Cluster.assertWaits(waiter);
+        Concurrently.assertWaits(waiter);
 
         thread.interrupt();
 
-        assertThat(Cluster.get(waiter)).as("flag").isEqualTo(true);
+        assertThat(Concurrently.get(waiter)).as("flag").isEqualTo(true);
         assertThat(cluster.rows()).isEqualTo(before);
     }
 
@@ -85,12 +89,12 @@ class InterruptIntegrationTests {
                     .isThrownBy(() -> node.semaphores().tryAcquire(AcquireRequest.of(name)));
             return Thread.currentThread().isInterrupted();
         });
-        try (Cluster.RowLock lock = cluster.lock(name)) {
+        try (RowLock lock = cluster.lock(name)) {
             Thread thread = start(acquire);
-            Cluster.assertWaits(acquire);
+            Concurrently.assertWaits(acquire);
             thread.interrupt();
             // the transaction is on another thread, and ends without a grant
-            assertThat(Cluster.get(acquire)).as("flag").isEqualTo(true);
+            assertThat(Concurrently.get(acquire)).as("flag").isEqualTo(true);
         }
 
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
@@ -110,7 +114,7 @@ class InterruptIntegrationTests {
         Thread thread = start(waiter);
         refusing.awaitReached(SOON);
         thread.interrupt();
-        Cluster.assertWaits(waiter);
+        Concurrently.assertWaits(waiter);
 
         refusing.open();
 

@@ -13,6 +13,11 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.node.Waits;
+import io.dbsemaphore.testing.node.Wish;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -36,7 +41,7 @@ class LateCommitIntegrationTests {
 
     private static Schema schema;
     private static SemaphoreRows rows;
-    private static FaultyNode other;
+    private static Node other;
     private static LateCommits network;
     private static SemaphoreEngine engine;
     private static SemaphoreEngine impatientEngine;
@@ -47,10 +52,10 @@ class LateCommitIntegrationTests {
     static void start() {
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
-        other = FaultyNode.on(schema);
+        other = Node.on(schema);
         network = new LateCommits(schema);
-        engine = new SemaphoreEngine(network, FaultyNode.settings(5, 20, 3));
-        impatientEngine = new SemaphoreEngine(network, FaultyNode.settings(1, 20, 2));
+        engine = new SemaphoreEngine(network, TestSettings.limits(5, 20, 3));
+        impatientEngine = new SemaphoreEngine(network, TestSettings.limits(1, 20, 2));
     }
 
     @AfterAll

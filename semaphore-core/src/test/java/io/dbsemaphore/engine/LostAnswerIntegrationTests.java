@@ -12,6 +12,10 @@ import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.node.Wish;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Set;
@@ -35,16 +39,16 @@ class LostAnswerIntegrationTests {
     private static Schema schema;
     private static SemaphoreRows rows;
     private static TcpProxy proxy;
-    private static FaultyNode node;
-    private static FaultyNode nodeOfOneAttempt;
+    private static Node node;
+    private static Node nodeOfOneAttempt;
 
     @BeforeAll
     static void start() {
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
         proxy = schema.newProxy();
-        node = FaultyNode.behind(proxy, schema, 3, FaultyNode.settings(1, 1, 3));
-        nodeOfOneAttempt = FaultyNode.behind(proxy, schema, 3, FaultyNode.settings(1, 1, 1));
+        node = Node.behind(proxy, schema, 3, TestSettings.limits(1, 1, 3));
+        nodeOfOneAttempt = Node.behind(proxy, schema, 3, TestSettings.limits(1, 1, 1));
     }
 
     @AfterAll

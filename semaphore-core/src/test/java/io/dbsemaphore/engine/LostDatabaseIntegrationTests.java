@@ -14,6 +14,10 @@ import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.node.Wish;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -39,16 +43,16 @@ class LostDatabaseIntegrationTests {
 
     private static Schema schema;
     private static SemaphoreRows rows;
-    private static FaultyNode other;
+    private static Node other;
 
     private TcpProxy proxy;
-    private FaultyNode node;
+    private Node node;
 
     @BeforeAll
     static void start() {
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
-        other = FaultyNode.on(schema);
+        other = Node.on(schema);
     }
 
     @AfterAll
@@ -62,7 +66,7 @@ class LostDatabaseIntegrationTests {
     @BeforeEach
     void startNode() {
         proxy = schema.newProxy();
-        node = FaultyNode.behind(proxy, schema, 1, FaultyNode.settings(1, 1, 3));
+        node = Node.behind(proxy, schema, 1, TestSettings.limits(1, 1, 3));
     }
 
     @AfterEach
@@ -128,13 +132,13 @@ class LostDatabaseIntegrationTests {
         AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
         proxy.refuse(true);
         proxy.cutAll();
-        int borrowings = node.borrowings();
+        int borrowings = node.connections().count();
 
         assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);
 
         // perhaps once for a connection that turns out to be dead, and once in vain: the pool has waited for as long as
         // its host wants it to, and is not asked again
-        assertThat(node.borrowings() - borrowings).isBetween(1, 2);
+        assertThat(node.connections().count() - borrowings).isBetween(1, 2);
         rows.assertNothingHeld(request.permits().keySet());
         proxy.refuse(false);
         Awaitility.await().atMost(SOON).ignoreExceptions().untilAsserted(() -> {

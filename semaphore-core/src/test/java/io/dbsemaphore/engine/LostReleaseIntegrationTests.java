@@ -11,6 +11,10 @@ import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.node.Wish;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -32,16 +36,16 @@ class LostReleaseIntegrationTests {
 
     private static Schema schema;
     private static SemaphoreRows rows;
-    private static FaultyNode other;
+    private static Node other;
 
     private TcpProxy proxy;
-    private FaultyNode node;
+    private Node node;
 
     @BeforeAll
     static void start() {
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
-        other = FaultyNode.on(schema);
+        other = Node.on(schema);
     }
 
     @AfterAll
@@ -55,7 +59,7 @@ class LostReleaseIntegrationTests {
     @BeforeEach
     void startNode() {
         proxy = schema.newProxy();
-        node = FaultyNode.behind(proxy, schema, 2, FaultyNode.settings(1, 1, 3));
+        node = Node.behind(proxy, schema, 2, TestSettings.limits(1, 1, 3));
     }
 
     @AfterEach
@@ -168,7 +172,7 @@ class LostReleaseIntegrationTests {
     @Test
     void throwsADataAccessExceptionWhenItCannotFindOutWhatBecameOfTheRelease() {
         AcquireRequest request = Wish.ONE_NAME.on(other);
-        try (FaultyNode hasty = FaultyNode.behind(proxy, schema, 2, FaultyNode.settings(1, 1, 1))) {
+        try (Node hasty = Node.behind(proxy, schema, 2, TestSettings.limits(1, 1, 1))) {
             PermitGrant grant = hasty.semaphores().acquire(request);
             proxy.dropNextCommit(UPDATE);
 

@@ -7,6 +7,8 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

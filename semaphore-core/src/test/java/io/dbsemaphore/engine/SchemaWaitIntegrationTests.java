@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
@@ -62,7 +63,7 @@ class SchemaWaitIntegrationTests {
         TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.H2);
         List<StatementGate.Pause> pauses =
                 STEPS.stream().map(changelog::pauseBefore).toList();
-        Future<?> migration = Cluster.async(() -> schema.migrate(changelog));
+        Future<?> migration = Concurrently.async(() -> schema.migrate(changelog));
         try (SemaphoreEngine engine = start(LONG)) {
             for (StatementGate.Pause pause : pauses) {
                 pause.awaitReached(LONG);
@@ -71,7 +72,7 @@ class SchemaWaitIntegrationTests {
             }
 
             engine.start(); // throws what the start failed with
-            Cluster.get(migration);
+            Concurrently.get(migration);
             assertThat(engine.admin().create("s", 1)).isEqualTo(true);
         }
     }
@@ -81,12 +82,12 @@ class SchemaWaitIntegrationTests {
     void waitsWhereColumnsWereAddedSinceTheLook() throws Exception {
         StatementGate.Pause lastColumn = changelog.pauseBefore(STEPS.get(STEPS.size() - 1));
         StatementGate.Pause comparison = gate.pauseBefore(COMPARISON);
-        Future<?> migration = Cluster.async(() -> schema.migrate(changelog));
+        Future<?> migration = Concurrently.async(() -> schema.migrate(changelog));
         lastColumn.awaitReached(LONG);
         try (SemaphoreEngine engine = start(LONG)) {
             comparison.awaitReached(LONG);
             lastColumn.open();
-            Cluster.get(migration);
+            Concurrently.get(migration);
             comparison.open();
 
             engine.start();

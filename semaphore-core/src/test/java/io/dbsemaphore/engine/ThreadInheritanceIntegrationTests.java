@@ -9,6 +9,7 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
@@ -108,11 +109,11 @@ class ThreadInheritanceIntegrationTests {
         PermitGrant first = semaphores.acquire(AcquireRequest.of("s"));
         PermitGrant second = semaphores.acquire(AcquireRequest.of("s"));
         StatementGate.Pause pause = gate.pauseBeforeCommitOf("permit_request");
-        Future<?> held = Cluster.async(first::release);
+        Future<?> held = Concurrently.async(first::release);
         pause.awaitReached(LONG);
         second.release();
         pause.open();
-        Cluster.get(held);
+        Concurrently.get(held);
     }
 
     private static void waitInVain(SemaphoreTemplate semaphores) {

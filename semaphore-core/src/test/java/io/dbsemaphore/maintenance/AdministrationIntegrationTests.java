@@ -17,6 +17,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -33,10 +34,10 @@ class AdministrationIntegrationTests {
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
     @RegisterExtension
-    static final Instances instances = new Instances(Instance.inBatchesOf(800));
+    static final Instances instances = new Instances(Instances.inBatchesOf(800));
 
-    private final Instance operator = instances.first();
-    private final Instance holder = instances.second();
+    private final Node operator = instances.first();
+    private final Node holder = instances.second();
     private final String id = instances.externalId();
 
     @AfterEach
@@ -193,7 +194,7 @@ class AdministrationIntegrationTests {
         assertThat(operator.admin().capacityHistory(one))
                 .extracting(CapacityChange::forcedRelease)
                 .containsExactly(Optional.empty(), Optional.of(new ForcedRelease(id, "job 7", 1)));
-        assertThat(operator.events().of(id)).contains("forced " + id + " by alice: its host burns");
+        assertThat(operator.events().endings(id)).contains("forced " + id + " by alice: its host burns");
     }
 
     @Test
@@ -206,7 +207,7 @@ class AdministrationIntegrationTests {
         assertThatIllegalArgumentException().isThrownBy(() -> operator.admin().forceRelease(id, "", "why"));
 
         assertThat(operator.admin().capacityHistory(name)).isEmpty();
-        assertThat(operator.events().of(id)).isEmpty();
+        assertThat(operator.events().endings(id)).isEmpty();
     }
 
     @Test

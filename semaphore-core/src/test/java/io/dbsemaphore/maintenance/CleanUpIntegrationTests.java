@@ -1,12 +1,13 @@
 package io.dbsemaphore.maintenance;
 
-import static io.dbsemaphore.maintenance.Instances.async;
+import static io.dbsemaphore.testing.Concurrently.async;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,10 +34,10 @@ class CleanUpIntegrationTests {
     private static final Duration WEEK = Duration.ofDays(7);
 
     @RegisterExtension
-    static final Instances instances = new Instances(Instance.inBatchesOf(BATCH));
+    static final Instances instances = new Instances(Instances.inBatchesOf(BATCH));
 
-    private final Instance cleaner = instances.first();
-    private final Instance worker = instances.second();
+    private final Node cleaner = instances.first();
+    private final Node worker = instances.second();
 
     @AfterEach
     void leavesEverythingConsistent() {

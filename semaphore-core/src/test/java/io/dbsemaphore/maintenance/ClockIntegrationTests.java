@@ -14,6 +14,7 @@ import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -48,7 +49,7 @@ class ClockIntegrationTests {
     void isTheSameForJvmsInSixZones() {
         Map<String, ChildJvm> processes = new HashMap<>();
         try (Schema schema = TestDatabase.createForProcesses().migrate();
-                Instance here = new Instance(schema.newPool(3), Instance.inBatchesOf(800), SemaphorePatterns.NONE)) {
+                Node here = new Node(schema.newPool(3), Instances.inBatchesOf(800), SemaphorePatterns.NONE)) {
             here.admin().create("shared", 1);
             here.admin().create("many", ZONES.size());
             ZONES.forEach((zone, sessionZone) -> {
@@ -100,7 +101,7 @@ class ClockIntegrationTests {
         Instant databaseClock = Instant.parse("2031-03-30T01:30:00Z");
         try (Schema schema = TestDatabase.create().migrate();
                 HikariDataSource pool = ZonedProcess.pool(schema, "set timestamp = " + databaseClock.getEpochSecond());
-                Instance instance = new Instance(pool, Instance.inBatchesOf(800), SemaphorePatterns.NONE)) {
+                Node instance = new Node(pool, Instances.inBatchesOf(800), SemaphorePatterns.NONE)) {
             instance.admin().create("jobs", 3);
             AcquireRequest request =
                     AcquireRequest.of("jobs").withExternalId("a").withTtl(Duration.ofMinutes(10));

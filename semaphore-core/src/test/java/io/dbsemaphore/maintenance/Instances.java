@@ -2,19 +2,19 @@ package io.dbsemaphore.maintenance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -39,7 +39,7 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
 
     private final SemaphoreSettings maintenance;
     private final SemaphorePatterns patterns;
-    private final List<Instance> started = new ArrayList<>();
+    private final List<Node> started = new ArrayList<>();
     private @Nullable Schema schema;
 
     Instances(SemaphoreSettings maintenance) {
@@ -49,6 +49,19 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
     Instances(SemaphoreSettings maintenance, SemaphorePatterns patterns) {
         this.maintenance = maintenance;
         this.patterns = patterns;
+    }
+
+    /** The default settings but for the size of the maintenance's batches, and without a schedule. */
+    static SemaphoreSettings inBatchesOf(int batchSize) {
+        return TestSettings.defaults()
+                .with(MaintenanceSettings.ENABLED, false)
+                .with(MaintenanceSettings.BATCH_SIZE, batchSize);
+    }
+
+    static SemaphoreSettings maintenance(int batchSize, Duration staleAfter, Duration ownerGrace) {
+        return inBatchesOf(batchSize)
+                .with(MaintenanceSettings.STALE_AFTER, staleAfter)
+                .with(MaintenanceSettings.OWNER_GRACE, ownerGrace);
     }
 
     @Override
@@ -73,7 +86,7 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
 
     @Override
     public void afterAll(ExtensionContext context) {
-        started.forEach(Instance::close);
+        started.forEach(Node::close);
         started.clear();
         schema().close();
     }
@@ -89,17 +102,17 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
         return schema().jdbc();
     }
 
-    Instance first() {
+    Node first() {
         return started.get(0);
     }
 
-    Instance second() {
+    Node second() {
         return started.get(1);
     }
 
     /** One more; it is closed with the others. */
-    Instance start(SemaphoreSettings settings, SemaphorePatterns semaphorePatterns) {
-        Instance instance = new Instance(schema().newPool(12), settings, semaphorePatterns);
+    Node start(SemaphoreSettings settings, SemaphorePatterns semaphorePatterns) {
+        Node instance = new Node(schema().newPool(12), settings, semaphorePatterns);
         started.add(instance);
         return instance;
     }
@@ -117,10 +130,7 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
     }
 
     long held(String name) {
-        return number(
-                "select coalesce(sum(p.count), 0) from permit p join semaphore s on s.id = p.semaphore_id"
-                        + " where s.name = ? and p.state = 'ACQUIRED'",
-                name);
+        return SemaphoreRows.held(schema(), name);
     }
 
     /** The state of a request; empty where there is none. */
@@ -192,19 +202,5 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
                         + " (select 1 from permit_request r where r.id = p.permit_request_id)"))
                 .as("permits without a request")
                 .isZero();
-    }
-
-    /** Runs the task on a thread of its own. */
-    static <T extends @Nullable Object> Future<T> async(Callable<T> task) {
-        FutureTask<T> future = new FutureTask<>(task);
-        Thread thread = new Thread(future, "async");
-        thread.setDaemon(true);
-        thread.start();
-        return future;
-    }
-
-    /** The result of a task that must come soon. */
-    static <T extends @Nullable Object> T get(Future<T> future) throws Exception {
-        return future.get(SOON.toSeconds(), TimeUnit.SECONDS);
     }
 }

@@ -1,8 +1,8 @@
 package io.dbsemaphore.maintenance;
 
 import static io.dbsemaphore.maintenance.Instances.SOON;
-import static io.dbsemaphore.maintenance.Instances.async;
-import static io.dbsemaphore.maintenance.Instances.get;
+import static io.dbsemaphore.testing.Concurrently.async;
+import static io.dbsemaphore.testing.Concurrently.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -17,6 +17,7 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -49,10 +50,10 @@ class InterleavingIntegrationTests {
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
     @RegisterExtension
-    static final Instances instances = new Instances(Instance.inBatchesOf(100));
+    static final Instances instances = new Instances(Instances.inBatchesOf(100));
 
-    private final Instance sweeper = instances.first();
-    private final Instance holder = instances.second();
+    private final Node sweeper = instances.first();
+    private final Node holder = instances.second();
     private final String id = instances.externalId();
 
     @AfterEach
@@ -78,7 +79,7 @@ class InterleavingIntegrationTests {
         assertThat(get(sweep)).isZero();
         assertThat(repeated.replayed()).isEqualTo(true);
         assertHeld(name, repeated);
-        assertThat(sweeper.events().of(id)).isEmpty();
+        assertThat(sweeper.events().endings(id)).isEmpty();
     }
 
     @Test
@@ -173,7 +174,7 @@ class InterleavingIntegrationTests {
 
         assertThat(get(release)).isEqualTo(ReleaseOutcome.RELEASED);
         assertReleased(name);
-        assertThat(sweeper.events().of(id)).isEmpty();
+        assertThat(sweeper.events().endings(id)).isEmpty();
     }
 
     @Test
@@ -190,7 +191,7 @@ class InterleavingIntegrationTests {
 
         assertThat(get(sweep)).isZero();
         assertReleased(name);
-        assertThat(sweeper.events().of(id)).isEmpty();
+        assertThat(sweeper.events().endings(id)).isEmpty();
     }
 
     @Test
@@ -209,8 +210,8 @@ class InterleavingIntegrationTests {
         assertThat(get(sweep)).isEqualTo(1);
         assertThat(get(release)).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
         assertReleased(name);
-        assertThat(sweeper.events().of(id)).containsExactly("expired " + id);
-        assertThat(holder.events().of(id)).isEmpty();
+        assertThat(sweeper.events().endings(id)).containsExactly("expired " + id);
+        assertThat(holder.events().endings(id)).isEmpty();
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -28,9 +29,9 @@ class ManyHoldersIntegrationTests {
     private static final int MOST = 500;
 
     @RegisterExtension
-    static final Instances instances = new Instances(Instance.inBatchesOf(800));
+    static final Instances instances = new Instances(Instances.inBatchesOf(800));
 
-    private final Instance node = instances.first();
+    private final Node node = instances.first();
     private final Backlog backlog = new Backlog(instances);
 
     @BeforeEach

@@ -1,8 +1,8 @@
 package io.dbsemaphore.maintenance;
 
 import static io.dbsemaphore.maintenance.Instances.SOON;
-import static io.dbsemaphore.maintenance.Instances.async;
-import static io.dbsemaphore.maintenance.Instances.get;
+import static io.dbsemaphore.testing.Concurrently.async;
+import static io.dbsemaphore.testing.Concurrently.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -19,6 +19,7 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.node.Node;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.time.Duration;
@@ -46,10 +47,10 @@ class OrphanReleaseIntegrationTests {
 
     /** An owner counts as dead when that was said twice, without a pause between. */
     @RegisterExtension
-    static final Instances instances = new Instances(Instance.maintenance(800, Duration.ofHours(24), Duration.ZERO));
+    static final Instances instances = new Instances(Instances.maintenance(800, Duration.ofHours(24), Duration.ZERO));
 
-    private final Instance sweeper = instances.first();
-    private final Instance holder = instances.second();
+    private final Node sweeper = instances.first();
+    private final Node holder = instances.second();
     private final String name = instances.semaphore(5);
     private final String id = instances.externalId();
     private final String owner = "job of " + id;
@@ -72,7 +73,7 @@ class OrphanReleaseIntegrationTests {
 
         assertThat(instances.states(id)).containsExactly("RELEASED");
         assertThat(instances.held(name)).isEqualTo(2);
-        assertThat(sweeper.events().of(id)).containsExactly("expired " + id);
+        assertThat(sweeper.events().endings(id)).containsExactly("expired " + id);
         assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> expired.renew(AN_HOUR));
         assertThat(live.renew(AN_HOUR).isHeld()).isEqualTo(true);
         assertThat(endless.renew(AN_HOUR).isHeld()).isEqualTo(true);
@@ -81,7 +82,7 @@ class OrphanReleaseIntegrationTests {
 
     @Test
     void releasesMoreThanOneBatch() {
-        Instance inPairs = instances.start(Instance.inBatchesOf(2), SemaphorePatterns.NONE);
+        Node inPairs = instances.start(Instances.inBatchesOf(2), SemaphorePatterns.NONE);
         List<String> ids = Stream.generate(instances::externalId).limit(5).toList();
         ids.forEach(each -> {
             holder.semaphores().acquire(AcquireRequest.of(name).withExternalId(each));
@@ -124,8 +125,8 @@ class OrphanReleaseIntegrationTests {
 
     @Test
     void takesNothingForStaleWhereThatIsSwitchedOff() {
-        Instance willingToWait =
-                instances.start(Instance.maintenance(800, Duration.ZERO, Duration.ZERO), SemaphorePatterns.NONE);
+        Node willingToWait =
+                instances.start(Instances.maintenance(800, Duration.ZERO, Duration.ZERO), SemaphorePatterns.NONE);
         acquire(AcquireRequest.of(name).withoutTtl());
         instances.renewedAgo(id, Duration.ofDays(4000));
 
@@ -155,8 +156,7 @@ class OrphanReleaseIntegrationTests {
     @Test
     void waitsForTheGraceBetweenTheTwo() {
         Duration grace = Duration.ofMillis(1500);
-        Instance careful =
-                instances.start(Instance.maintenance(800, Duration.ofHours(24), grace), SemaphorePatterns.NONE);
+        Node careful = instances.start(Instances.maintenance(800, Duration.ofHours(24), grace), SemaphorePatterns.NONE);
         acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
         careful.judgeBy(always(Liveness.DEAD));
         long firstAsked = System.nanoTime();
@@ -218,7 +218,7 @@ class OrphanReleaseIntegrationTests {
 
     @Test
     void mendsMoreThanOneBatchOfWhatWasHalfReleased() {
-        Instance narrow = instances.start(Instance.inBatchesOf(3), SemaphorePatterns.NONE);
+        Node narrow = instances.start(Instances.inBatchesOf(3), SemaphorePatterns.NONE);
         String wide = instances.semaphore(10);
         for (int i = 0; i < 10; i++) {
             holder.semaphores().acquire(AcquireRequest.of(wide).withTtl(AN_HOUR));
@@ -321,7 +321,7 @@ class OrphanReleaseIntegrationTests {
 
     @Test
     void endsAfterTheBatchInWhichItWasInterrupted() throws Exception {
-        Instance narrow = instances.start(Instance.inBatchesOf(3), SemaphorePatterns.NONE);
+        Node narrow = instances.start(Instances.inBatchesOf(3), SemaphorePatterns.NONE);
         String wide = instances.semaphore(9);
         new Backlog(instances).addExpired(List.of(wide), 9);
         Pause firstBatch = narrow.gate().pauseAfterCommitOf("update permit_request");
@@ -378,7 +378,8 @@ class OrphanReleaseIntegrationTests {
         assertThat(left).isLessThan(each);
         assertThat(released.get(0) + released.get(1) + left).isEqualTo(semaphores * each);
         assertThat(Stream.concat(
-                        sweeper.events().of(Backlog.PREFIX).stream(), holder.events().of(Backlog.PREFIX).stream()))
+                        sweeper.events().endings(Backlog.PREFIX).stream(),
+                        holder.events().endings(Backlog.PREFIX).stream()))
                 .hasSize(semaphores * each)
                 .doesNotHaveDuplicates();
         names.forEach(one -> assertThat(instances.held(one)).isEqualTo(1));

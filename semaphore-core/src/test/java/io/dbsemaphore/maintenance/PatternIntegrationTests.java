@@ -11,6 +11,7 @@ import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Executed;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -29,11 +30,11 @@ class PatternIntegrationTests {
 
     @RegisterExtension
     static final Instances instances = new Instances(
-            Instance.inBatchesOf(800),
+            Instances.inBatchesOf(800),
             new SemaphorePatterns(Map.of("tenant:*", 3, "tenant:gold:*", 20, "*:paused", 0), 100));
 
-    private final Instance first = instances.first();
-    private final Instance second = instances.second();
+    private final Node first = instances.first();
+    private final Node second = instances.second();
     private final String tenant = "tenant:" + instances.externalId();
 
     @AfterEach
@@ -132,7 +133,7 @@ class PatternIntegrationTests {
 
     @Test
     void areBoundedInAll() {
-        Instance narrow = instances.start(Instance.inBatchesOf(800), new SemaphorePatterns(Map.of("tenant:*", 3), 2));
+        Node narrow = instances.start(Instances.inBatchesOf(800), new SemaphorePatterns(Map.of("tenant:*", 3), 2));
         narrow.semaphores().acquire(AcquireRequest.of(tenant));
         narrow.semaphores().acquire(AcquireRequest.of(tenant + "/b"));
         String declared = instances.semaphore(1);
@@ -171,7 +172,7 @@ class PatternIntegrationTests {
 
     @Test
     void areRemovedAlthoughABatchOfOlderOnesIsHeld() {
-        Instance narrow = instances.start(Instance.inBatchesOf(3), SemaphorePatterns.NONE);
+        Node narrow = instances.start(Instances.inBatchesOf(3), SemaphorePatterns.NONE);
         for (int i = 0; i < 4; i++) {
             first.semaphores().acquire(AcquireRequest.of(tenant + "/held/" + i).withTtl(Duration.ofHours(1)));
         }

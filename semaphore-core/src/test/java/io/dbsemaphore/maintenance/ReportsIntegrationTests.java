@@ -12,6 +12,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -29,10 +30,10 @@ class ReportsIntegrationTests {
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
     @RegisterExtension
-    static final Instances instances = new Instances(Instance.inBatchesOf(800));
+    static final Instances instances = new Instances(Instances.inBatchesOf(800));
 
-    private final Instance operator = instances.first();
-    private final Instance holder = instances.second();
+    private final Node operator = instances.first();
+    private final Node holder = instances.second();
 
     @Test
     void showsWhoHeldPermitsWhen() {

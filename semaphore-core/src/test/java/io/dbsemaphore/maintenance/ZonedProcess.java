@@ -7,6 +7,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.node.Node;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -27,7 +28,7 @@ final class ZonedProcess {
     public static void main(String[] arguments) throws IOException {
         try (Schema schema = TestDatabase.handedOver();
                 HikariDataSource pool = pool(schema, arguments[0]);
-                Instance instance = new Instance(pool, Instance.inBatchesOf(800), SemaphorePatterns.NONE);
+                Node instance = new Node(pool, Instances.inBatchesOf(800), SemaphorePatterns.NONE);
                 BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             System.out.println("READY " + TimeZone.getDefault().getID());
             for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -46,7 +47,7 @@ final class ZonedProcess {
         return new HikariDataSource(config);
     }
 
-    private static String answer(Instance instance, String... words) {
+    private static String answer(Node instance, String... words) {
         return switch (words[0]) {
             case "acquire" ->
                 instance.semaphores()

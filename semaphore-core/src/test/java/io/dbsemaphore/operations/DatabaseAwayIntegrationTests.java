@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Future;
@@ -48,8 +52,7 @@ class DatabaseAwayIntegrationTests {
 
     @Test
     void forLessThanTheTtlCostsNothing() {
-        try (OperationsNode node =
-                OperationsNode.behind(proxy, schema, OperationsNode.settings(Duration.ofSeconds(30)))) {
+        try (Node node = Node.behind(proxy, schema, TestSettings.instanceTimeout(Duration.ofSeconds(30)))) {
             String name = node.semaphore(1);
             AcquireRequest request = AcquireRequest.of(name).withTtl(Duration.ofSeconds(6));
 
@@ -65,23 +68,21 @@ class DatabaseAwayIntegrationTests {
 
                 remainsTrue(Duration.ofSeconds(5), () -> {
                     assertThat(grant.isHeld()).isTrue();
-                    assertThat(OperationsNode.states(schema, grant.externalId()))
-                            .containsExactly("ACQUIRED");
+                    assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("ACQUIRED");
                 });
                 assertThat(node.semaphores().find(grant.externalId()).flatMap(PermitGrant::expiresAt))
                         .hasValueSatisfying(later -> assertThat(later).isAfter(expiry.plusSeconds(3)));
             });
 
             assertThat(node.events().of("lost")).isEmpty();
-            assertThat(OperationsNode.held(schema, name)).isZero();
+            assertThat(SemaphoreRows.held(schema, name)).isZero();
         }
     }
 
     @Test
     void forLongerThanTheTtlLosesTheGrantOnce() {
-        try (OperationsNode node =
-                        OperationsNode.behind(proxy, schema, OperationsNode.settings(Duration.ofSeconds(30)));
-                OperationsNode other = OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(30)))) {
+        try (Node node = Node.behind(proxy, schema, TestSettings.instanceTimeout(Duration.ofSeconds(30)));
+                Node other = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(30)))) {
             String name = node.semaphore(1);
             AcquireRequest request = AcquireRequest.of(name).withTtl(Duration.ofSeconds(3));
 
@@ -106,10 +107,10 @@ class DatabaseAwayIntegrationTests {
                     assertThat(node.events().of("lost")).hasSize(1);
                 });
                 assertThat(grant.release()).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
-                assertThat(OperationsNode.states(schema, next.externalId())).containsExactly("ACQUIRED");
+                assertThat(SemaphoreRows.states(schema, next.externalId())).containsExactly("ACQUIRED");
             });
 
-            assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+            assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
             assertThat(node.events().of("released")).isEmpty();
         }
     }
@@ -117,8 +118,8 @@ class DatabaseAwayIntegrationTests {
     @Test
     void forLongerThanTheInstanceTimeoutCostsALiveInstanceNothing() throws Exception {
         Duration timeout = Duration.ofSeconds(6);
-        try (OperationsNode node = OperationsNode.behind(proxy, schema, OperationsNode.settings(timeout));
-                OperationsNode other = OperationsNode.behind(proxy, schema, OperationsNode.settings(timeout))) {
+        try (Node node = Node.behind(proxy, schema, TestSettings.instanceTimeout(timeout));
+                Node other = Node.behind(proxy, schema, TestSettings.instanceTimeout(timeout))) {
             String name = node.semaphore(1);
             AtomicBoolean enough = new AtomicBoolean();
             AtomicInteger answers = new AtomicInteger();
@@ -133,12 +134,12 @@ class DatabaseAwayIntegrationTests {
                             .as("held although no heartbeat arrives")
                             .isFalse());
             comeBack();
-            Future<Integer> hammering = OperationsNode.async("hammer", () -> hammer(other, name, enough, answers));
+            Future<Integer> hammering = Concurrently.async("hammer", () -> hammer(other, name, enough, answers));
 
             Awaitility.await("a heartbeat").atMost(Duration.ofSeconds(4)).until(grant::isHeld);
             remainsTrue(timeout, () -> {
                 assertThat(grant.isHeld()).isTrue();
-                assertThat(OperationsNode.states(schema, grant.externalId())).containsExactly("ACQUIRED");
+                assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("ACQUIRED");
             });
             enough.set(true);
 
@@ -160,7 +161,7 @@ class DatabaseAwayIntegrationTests {
         proxy.refuse(false);
     }
 
-    private static int hammer(OperationsNode node, String name, AtomicBoolean enough, AtomicInteger answers) {
+    private static int hammer(Node node, String name, AtomicBoolean enough, AtomicInteger answers) {
         int granted = 0;
         while (!enough.get()) {
             granted += node.semaphores().tryAcquire(AcquireRequest.of(name)).isPresent() ? 1 : 0;

@@ -15,6 +15,8 @@ import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -40,8 +42,8 @@ class DeadInstanceIntegrationTests {
     private static Schema schema;
 
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-    private OperationsNode dying;
-    private OperationsNode node;
+    private Node dying;
+    private Node node;
 
     @BeforeAll
     static void migrate() {
@@ -55,8 +57,8 @@ class DeadInstanceIntegrationTests {
 
     @BeforeEach
     void start() {
-        dying = OperationsNode.on(schema, OperationsNode.settings(SELDOM));
-        node = OperationsNode.on(schema, OperationsNode.settings(TIMEOUT));
+        dying = Node.on(schema, TestSettings.instanceTimeout(SELDOM));
+        node = Node.on(schema, TestSettings.instanceTimeout(TIMEOUT));
         log.start();
         library().addAppender(log);
     }

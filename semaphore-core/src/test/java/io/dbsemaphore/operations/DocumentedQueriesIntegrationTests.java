@@ -9,6 +9,7 @@ import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,13 +38,13 @@ class DocumentedQueriesIntegrationTests {
             Pattern.compile("```sql\\n(.*?);\\n```\\n(?:\\n\\| ([^\\n]*) \\|\\n)?", Pattern.DOTALL);
 
     private static Schema schema;
-    private static OperationsNode node;
+    private static Node node;
 
     @BeforeAll
     static void holdSomething() {
         schema = TestDatabase.create().migrate();
-        node = OperationsNode.on(
-                schema, OperationsNode.settings(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
+        node = Node.on(
+                schema, TestSettings.instanceTimeout(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
         node.admin().create("backup", 3);
         node.admin().setCapacity("backup", 4, "ada", "noon");
         node.semaphores()

@@ -6,10 +6,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +40,7 @@ class FrozenInstanceIntegrationTests {
 
     private static Schema schema;
 
-    private OperationsNode node;
+    private Node node;
 
     @BeforeAll
     static void migrate() {
@@ -50,7 +54,7 @@ class FrozenInstanceIntegrationTests {
 
     @BeforeEach
     void start() {
-        node = OperationsNode.on(schema, OperationsNode.settings(SHORT_TIMEOUT));
+        node = Node.on(schema, TestSettings.instanceTimeout(SHORT_TIMEOUT));
     }
 
     @AfterEach
@@ -91,14 +95,14 @@ class FrozenInstanceIntegrationTests {
     @Test
     void learnsOfALossThatIsNotYetCommitted() throws Exception {
         String name = node.semaphore(1);
-        try (OperationsNode frozen = OperationsNode.on(schema, OperationsNode.settings(SHORT_TIMEOUT))) {
+        try (Node frozen = Node.on(schema, TestSettings.instanceTimeout(SHORT_TIMEOUT))) {
             PermitGrant lost = frozen.semaphores()
                     .acquire(
                             AcquireRequest.of(name).withTtl(Duration.ofHours(6)).withKeepAlive(true));
             Pause heartbeat = frozen.gate().pauseBefore("update semaphore_instance");
             heartbeat.awaitReached(SOON);
             Pause commit = node.gate().pauseBeforeCommitOf("insert into permit_request");
-            Future<PermitGrant> taking = OperationsNode.async(
+            Future<PermitGrant> taking = Concurrently.async(
                     "taking",
                     () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON)));
             commit.awaitReached(SOON);
@@ -132,8 +136,8 @@ class FrozenInstanceIntegrationTests {
 
     private void assertUntouched(PermitGrant grant, String name) {
         assertThat(grant.isHeld()).isTrue();
-        assertThat(OperationsNode.states(schema, grant.externalId())).containsExactly("ACQUIRED");
-        assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+        assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("ACQUIRED");
+        assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
         assertThat(grant.renew(Duration.ofMinutes(1)).isHeld()).isTrue();
     }
 }

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,7 +42,7 @@ class HeartbeatIntegrationTests {
 
     private static Schema schema;
 
-    private final List<OperationsNode> nodes = new ArrayList<>();
+    private final List<Node> nodes = new ArrayList<>();
 
     @BeforeAll
     static void migrate() {
@@ -53,12 +56,12 @@ class HeartbeatIntegrationTests {
 
     @AfterEach
     void stop() {
-        nodes.forEach(OperationsNode::close);
+        nodes.forEach(Node::close);
     }
 
     @Test
     void thatFailDoNotKeepGrantsFromBeingRenewed() {
-        OperationsNode node = start();
+        Node node = start();
         PermitGrant grant =
                 keep(node, node.semaphore(1), INSTANCE_TIMEOUT.multipliedBy(3)); // due after the lease has expired
         failHeartbeats(node);
@@ -71,13 +74,13 @@ class HeartbeatIntegrationTests {
 
     @Test
     void thatHangOnTheThreadOfAnAcquireDoNotKeepGrantsFromBeingRenewed() throws Exception {
-        OperationsNode node = start();
+        Node node = start();
         PermitGrant grant = keep(node, node.semaphore(1), Duration.ofSeconds(3));
         String another = node.semaphore(1);
         Pause renewal = node.gate().pauseBefore("update permit_request");
         renewal.awaitReached(SOON); // meanwhile the keep-alive thread is blocked
         Pause heartbeat = node.gate().pauseBefore(HEARTBEAT);
-        Future<?> acquiring = OperationsNode.async("acquire", () -> {
+        Future<?> acquiring = Concurrently.async("acquire", () -> {
             while (!heartbeat.isReached()) {
                 keep(node, another, HOUR).release();
             }
@@ -104,11 +107,11 @@ class HeartbeatIntegrationTests {
     void tellOfLossesWhenOthersMayGoOn() {
         CompletableFuture<PermitGrant> acquired = new CompletableFuture<>();
         CompletableFuture<Void> told = new CompletableFuture<>();
-        CompletableFuture<OperationsNode> self = new CompletableFuture<>();
+        CompletableFuture<Node> self = new CompletableFuture<>();
         SemaphoreListener acquiring = new SemaphoreListener() {
             @Override
             public void lost(PermitGrant grant) {
-                Future<?> unused = OperationsNode.async(
+                Future<?> unused = Concurrently.async(
                         "acquire",
                         () -> acquired.complete(keep(self.join(), self.join().semaphore(1), HOUR)));
                 try {
@@ -119,7 +122,7 @@ class HeartbeatIntegrationTests {
                 }
             }
         };
-        OperationsNode node = OperationsNode.on(schema, OperationsNode.settings(INSTANCE_TIMEOUT), acquiring);
+        Node node = Node.on(schema, TestSettings.instanceTimeout(INSTANCE_TIMEOUT), acquiring);
         nodes.add(node);
         self.complete(node);
         PermitGrant grant = keep(node, node.semaphore(1), HOUR);
@@ -137,11 +140,11 @@ class HeartbeatIntegrationTests {
     /** The heartbeat of another thread has renewed the lease after the grant was reclaimed. */
     @Test
     void thatLapseBetweenCommitAndRegistrationLoseTheGrantThatWasTaken() throws Exception {
-        OperationsNode node = start();
-        OperationsNode other = start();
+        Node node = start();
+        Node other = start();
         String name = node.semaphore(1);
         Pause committed = node.gate().pauseAfterCommitOf(GRANT);
-        Future<PermitGrant> acquiring = OperationsNode.async("acquire", () -> keep(node, name, HOUR));
+        Future<PermitGrant> acquiring = Concurrently.async("acquire", () -> keep(node, name, HOUR));
         committed.awaitReached(SOON);
         PermitGrant next = other.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
         PermitGrant neighbour = keep(node, node.semaphore(1), HOUR);
@@ -159,10 +162,10 @@ class HeartbeatIntegrationTests {
 
     @Test
     void thatAreLateBetweenCommitAndRegistrationKeepAGrantThatWasNotReclaimed() throws Exception {
-        OperationsNode node = start();
+        Node node = start();
         String name = node.semaphore(1);
         Pause committed = node.gate().pauseAfterCommitOf(GRANT);
-        Future<PermitGrant> acquiring = OperationsNode.async("acquire", () -> keep(node, name, HOUR));
+        Future<PermitGrant> acquiring = Concurrently.async("acquire", () -> keep(node, name, HOUR));
         committed.awaitReached(SOON);
         awaitLapse();
         PermitGrant neighbour = keep(node, node.semaphore(1), HOUR);
@@ -177,11 +180,11 @@ class HeartbeatIntegrationTests {
 
     @Test
     void thatLapseWhileAnAcquireWaitsAreMadeUpForBeforeItReturns() throws Exception {
-        OperationsNode node = start();
+        Node node = start();
         String name = node.semaphore(1);
         Pause granted = node.gate().pauseBeforeCommitOf(GRANT);
         Future<Boolean> acquiring =
-                OperationsNode.async("acquire", () -> keep(node, name, HOUR).isHeld());
+                Concurrently.async("acquire", () -> keep(node, name, HOUR).isHeld());
         granted.awaitReached(SOON);
         awaitLapse();
 
@@ -195,10 +198,10 @@ class HeartbeatIntegrationTests {
     /** It must not keep an acquire from returning what it holds. */
     @Test
     void thatCannotBeMadeUpForAreSentLater() throws Exception {
-        OperationsNode node = start();
+        Node node = start();
         String name = node.semaphore(1);
         Pause granted = node.gate().pauseBeforeCommitOf(GRANT);
-        Future<PermitGrant> acquiring = OperationsNode.async("acquire", () -> keep(node, name, HOUR));
+        Future<PermitGrant> acquiring = Concurrently.async("acquire", () -> keep(node, name, HOUR));
         granted.awaitReached(SOON);
         awaitLapse();
         failHeartbeats(node);
@@ -211,17 +214,17 @@ class HeartbeatIntegrationTests {
         Awaitility.await("the heartbeat").atMost(SOON).until(grant::isHeld);
     }
 
-    private OperationsNode start() {
-        OperationsNode node = OperationsNode.on(schema, OperationsNode.settings(INSTANCE_TIMEOUT));
+    private Node start() {
+        Node node = Node.on(schema, TestSettings.instanceTimeout(INSTANCE_TIMEOUT));
         nodes.add(node);
         return node;
     }
 
-    private static PermitGrant keep(OperationsNode node, String name, Duration ttl) {
+    private static PermitGrant keep(Node node, String name, Duration ttl) {
         return node.semaphores().acquire(AcquireRequest.of(name).withTtl(ttl).withKeepAlive(true));
     }
 
-    private static void failHeartbeats(OperationsNode node) {
+    private static void failHeartbeats(Node node) {
         for (int each = 0; each < 500; each++) {
             node.gate().failBefore(HEARTBEAT, new SQLException("on purpose", "HY000"));
         }

@@ -10,6 +10,8 @@ import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Queue;
@@ -32,7 +34,7 @@ class KeepAliveCostIntegrationTests {
     void isAtMostATwentiethOfACoreForFiveThousandGrants() {
         Queue<PermitGrant> grants = new ConcurrentLinkedQueue<>();
         try (Schema schema = TestDatabase.create().migrate();
-                OperationsNode node = OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(20)))) {
+                Node node = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20)))) {
             String name = node.semaphore(GRANTS);
             AcquireRequest request = AcquireRequest.of(name).withTtl(TTL).withKeepAlive(true);
             Concurrently.run(100, Duration.ofSeconds(60), index -> {

@@ -8,10 +8,14 @@ import ch.qos.logback.core.read.ListAppender;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -39,8 +43,8 @@ class KeepAliveIntegrationTests {
 
     private static Schema schema;
 
-    private OperationsNode node;
-    private OperationsNode other;
+    private Node node;
+    private Node other;
 
     @BeforeAll
     static void migrate() {
@@ -54,8 +58,8 @@ class KeepAliveIntegrationTests {
 
     @BeforeEach
     void start() {
-        node = OperationsNode.on(schema, OperationsNode.settings(INSTANCE_TIMEOUT));
-        other = OperationsNode.on(schema, OperationsNode.settings(INSTANCE_TIMEOUT));
+        node = Node.on(schema, TestSettings.instanceTimeout(INSTANCE_TIMEOUT));
+        other = Node.on(schema, TestSettings.instanceTimeout(INSTANCE_TIMEOUT));
     }
 
     @AfterEach
@@ -81,7 +85,7 @@ class KeepAliveIntegrationTests {
             assertThat(Integer.parseInt(hammered[1])).as("attempts").isGreaterThan(10);
             assertThat(hammered[2]).as("grants").isEqualTo("0");
             assertThat(node.events().of("lost")).isEmpty();
-            assertThat(OperationsNode.held(schema, name)).isZero();
+            assertThat(SemaphoreRows.held(schema, name)).isZero();
         }
     }
 
@@ -97,10 +101,10 @@ class KeepAliveIntegrationTests {
 
             assertThat(grant.isHeld()).isFalse();
             assertThat(next.acquiredAt()).isAfterOrEqualTo(grant.expiresAt().orElseThrow());
-            assertThat(OperationsNode.states(schema, grant.externalId())).containsExactly("RELEASED");
+            assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("RELEASED");
         });
 
-        assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+        assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
     }
 
     @Test
@@ -167,7 +171,7 @@ class KeepAliveIntegrationTests {
                 .asString()
                 .contains(name)
                 .contains("no longer renewed");
-        assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+        assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
     }
 
     @Test
@@ -198,7 +202,7 @@ class KeepAliveIntegrationTests {
                         grant -> staysHeld(grant, Duration.ofSeconds(5)));
 
         assertThat(node.events().of("lost")).isEmpty();
-        assertThat(OperationsNode.held(schema, endless)).isEqualTo(1);
+        assertThat(SemaphoreRows.held(schema, endless)).isEqualTo(1);
     }
 
     @Test
@@ -207,7 +211,7 @@ class KeepAliveIntegrationTests {
         PermitGrant grant = node.semaphores()
                 .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(3)).withKeepAlive(true));
         Pause release = node.gate().pauseBefore("set state = 'RELEASED'");
-        Future<?> releasing = OperationsNode.async("release", grant::release);
+        Future<?> releasing = Concurrently.async("release", grant::release);
         release.awaitReached(SOON);
         node.gate().clear();
         Instant expiry = expiry(grant).orElseThrow();
@@ -218,7 +222,7 @@ class KeepAliveIntegrationTests {
                 .untilAsserted(() -> assertThat(expiry(grant)).contains(expiry));
         release.open();
         releasing.get(20, TimeUnit.SECONDS);
-        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
         assertThat(node.events().of("lost")).isEmpty();
     }
 
@@ -229,13 +233,12 @@ class KeepAliveIntegrationTests {
                 .atMost(duration.plus(SOON))
                 .failFast("lost", () -> !grant.isHeld())
                 .untilAsserted(() -> {
-                    assertThat(OperationsNode.states(schema, grant.externalId()))
-                            .containsExactly("ACQUIRED");
+                    assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("ACQUIRED");
                     node.transaction()
                             .executeWithoutResult(status -> node.semaphores().requireHeld(grant));
                     grant.permits()
-                            .forEach((name, count) -> assertThat(OperationsNode.held(schema, name))
-                                    .isEqualTo((long) count));
+                            .forEach((name, count) ->
+                                    assertThat(SemaphoreRows.held(schema, name)).isEqualTo((long) count));
                 });
     }
 

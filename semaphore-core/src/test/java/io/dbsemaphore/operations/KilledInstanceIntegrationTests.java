@@ -8,6 +8,9 @@ import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -29,7 +32,7 @@ class KilledInstanceIntegrationTests {
 
     private static Schema schema;
 
-    private OperationsNode node;
+    private Node node;
     private ChildJvm process;
 
     @BeforeAll
@@ -44,7 +47,7 @@ class KilledInstanceIntegrationTests {
 
     @BeforeEach
     void start() {
-        node = OperationsNode.on(schema, OperationsNode.settings(INSTANCE_TIMEOUT));
+        node = Node.on(schema, TestSettings.instanceTimeout(INSTANCE_TIMEOUT));
         process = ChildJvm.start(
                 OperationsProcess.class, schema.handOver(), String.valueOf(INSTANCE_TIMEOUT.toSeconds()));
         process.awaitLine("READY", START);
@@ -76,13 +79,13 @@ class KilledInstanceIntegrationTests {
                 delay.toMillis(), INSTANCE_TIMEOUT.toMillis());
         assertThat(delay).isLessThan(INSTANCE_TIMEOUT.plus(MARGIN));
         assertThat(grant.isHeld()).isTrue();
-        assertThat(OperationsNode.states(schema, "kept-of-the-dead")).containsExactly("RELEASED");
-        assertThat(OperationsNode.held(schema, kept)).isEqualTo(1);
+        assertThat(SemaphoreRows.states(schema, "kept-of-the-dead")).containsExactly("RELEASED");
+        assertThat(SemaphoreRows.held(schema, kept)).isEqualTo(1);
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(unkept))).isEmpty();
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(forever))).isEmpty();
         assertThat(node.maintenance().releaseOrphans()).isZero();
-        assertThat(OperationsNode.states(schema, "unkept-of-the-dead")).containsExactly("ACQUIRED");
-        assertThat(OperationsNode.states(schema, "forever-of-the-dead")).containsExactly("ACQUIRED");
+        assertThat(SemaphoreRows.states(schema, "unkept-of-the-dead")).containsExactly("ACQUIRED");
+        assertThat(SemaphoreRows.states(schema, "forever-of-the-dead")).containsExactly("ACQUIRED");
     }
 
     @Test
@@ -97,7 +100,7 @@ class KilledInstanceIntegrationTests {
                 .atMost(INSTANCE_TIMEOUT.plus(MARGIN))
                 .pollInterval(Duration.ofMillis(300))
                 .until(() -> node.maintenance().releaseOrphans() == 1);
-        assertThat(OperationsNode.states(schema, "kept-to-be-swept")).containsExactly("RELEASED");
+        assertThat(SemaphoreRows.states(schema, "kept-to-be-swept")).containsExactly("RELEASED");
         assertThat(node.events().subjects("expired")).containsExactly("kept-to-be-swept");
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(kept))).isPresent();
     }

@@ -12,6 +12,8 @@ import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -42,7 +44,7 @@ class ListenerDetailIntegrationTests {
     private static Schema schema;
 
     private final Details details = new Details();
-    private OperationsNode node;
+    private Node node;
 
     @BeforeAll
     static void migrate() {
@@ -56,7 +58,7 @@ class ListenerDetailIntegrationTests {
 
     @BeforeEach
     void start() {
-        node = OperationsNode.on(schema, shortLockWait(), details);
+        node = Node.on(schema, shortLockWait(), details);
     }
 
     @AfterEach
@@ -99,7 +101,7 @@ class ListenerDetailIntegrationTests {
     /** How long another JVM held the grant is not known. */
     @Test
     void tellsOnlyTheIdOfWhatAnotherJvmHadAcquired() {
-        try (OperationsNode other = OperationsNode.on(schema, shortLockWait())) {
+        try (Node other = Node.on(schema, shortLockWait())) {
             PermitGrant grant = other.semaphores().acquire(AcquireRequest.of(other.semaphore(1)));
 
             node.semaphores().find(grant.externalId()).orElseThrow().release();
@@ -190,7 +192,7 @@ class ListenerDetailIntegrationTests {
         assertThat(details.retried)
                 .singleElement()
                 .satisfies(told -> assertThat(told).hasRootCause(failure));
-        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
     }
 
     @Test
@@ -250,7 +252,7 @@ class ListenerDetailIntegrationTests {
         }
         release.get(30, TimeUnit.SECONDS);
 
-        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
     }
 
     @Test

@@ -8,11 +8,13 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.operations.RecordingListener.Event;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RecordingListener.Event;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -35,8 +37,8 @@ class ListenerIntegrationTests {
 
     private static Schema schema;
 
-    private OperationsNode node;
-    private OperationsNode other;
+    private Node node;
+    private Node other;
 
     @BeforeAll
     static void migrate() {
@@ -50,10 +52,10 @@ class ListenerIntegrationTests {
 
     @BeforeEach
     void start() {
-        node = OperationsNode.on(
-                schema, OperationsNode.settings(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
-        other = OperationsNode.on(
-                schema, OperationsNode.settings(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
+        node = Node.on(
+                schema, TestSettings.instanceTimeout(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
+        other = Node.on(
+                schema, TestSettings.instanceTimeout(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
     }
 
     @AfterEach
@@ -91,7 +93,7 @@ class ListenerIntegrationTests {
         });
 
         assertThat(outcome).isEqualTo(ReleaseOutcome.DEFERRED);
-        Awaitility.await("the release").atMost(SOON).until(() -> OperationsNode.held(schema, name) == 0);
+        Awaitility.await("the release").atMost(SOON).until(() -> SemaphoreRows.held(schema, name) == 0);
         Awaitility.await("its being told")
                 .atMost(Duration.ofSeconds(2))
                 .untilAsserted(() -> assertThat(node.events().of("released"))
@@ -107,7 +109,7 @@ class ListenerIntegrationTests {
 
         node.close();
 
-        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
         assertThat(node.events().subjects("released")).containsExactly(grant.externalId());
     }
 
@@ -151,9 +153,9 @@ class ListenerIntegrationTests {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void isNotDisturbedByOneThatThrows(boolean error) {
-        try (OperationsNode disturbed = OperationsNode.on(
+        try (Node disturbed = Node.on(
                 schema,
-                OperationsNode.settings(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)),
+                TestSettings.instanceTimeout(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)),
                 new Throwing(error))) {
             String name = disturbed.semaphore(1);
             String kept = disturbed.semaphore(2);
@@ -179,8 +181,8 @@ class ListenerIntegrationTests {
                     .during(Duration.ofSeconds(4))
                     .atMost(SOON)
                     .untilAsserted(() -> assertThat(stays.isHeld()).isTrue());
-            assertThat(OperationsNode.held(schema, name)).isZero();
-            assertThat(OperationsNode.held(schema, kept)).isEqualTo(1);
+            assertThat(SemaphoreRows.held(schema, name)).isZero();
+            assertThat(SemaphoreRows.held(schema, kept)).isEqualTo(1);
             List.of("acquired", "refused", "released", "expired")
                     .forEach(kind ->
                             assertThat(disturbed.events().of(kind)).as(kind).isNotEmpty());

@@ -7,10 +7,12 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.operations.RecordingListener.Event;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RecordingListener.Event;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -32,8 +34,8 @@ class LossIntegrationTests {
 
     private static Schema schema;
 
-    private OperationsNode node;
-    private OperationsNode other;
+    private Node node;
+    private Node other;
 
     @BeforeAll
     static void migrate() {
@@ -47,8 +49,8 @@ class LossIntegrationTests {
 
     @BeforeEach
     void start() {
-        node = OperationsNode.on(schema, OperationsNode.settings(SOON));
-        other = OperationsNode.on(schema, OperationsNode.settings(SOON));
+        node = Node.on(schema, TestSettings.instanceTimeout(SOON));
+        other = Node.on(schema, TestSettings.instanceTimeout(SOON));
     }
 
     @AfterEach
@@ -168,7 +170,7 @@ class LossIntegrationTests {
         other.admin().forceRelease(grant.externalId(), "operator", "a drill");
     }
 
-    private static void check(OperationsNode checking, PermitGrant grant) {
+    private static void check(Node checking, PermitGrant grant) {
         checking.transaction()
                 .executeWithoutResult(status -> checking.semaphores().requireHeld(grant));
     }

@@ -3,8 +3,11 @@ package io.dbsemaphore.operations;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -35,18 +38,18 @@ final class OperationsProcess {
     private static final Duration LONGEST_WORK = Duration.ofMinutes(3);
 
     private final Map<String, PermitGrant> grants = new ConcurrentHashMap<>();
-    private final OperationsNode node;
+    private final Node node;
 
-    private OperationsProcess(OperationsNode node) {
+    private OperationsProcess(Node node) {
         this.node = node;
     }
 
     /** Arguments: the timeout of the heartbeat in seconds. */
     public static void main(String[] arguments) throws IOException {
         try (Schema schema = TestDatabase.handedOver();
-                OperationsNode node = OperationsNode.on(
+                Node node = Node.on(
                         schema,
-                        OperationsNode.settings(Duration.ofSeconds(Long.parseLong(arguments[0]))),
+                        TestSettings.instanceTimeout(Duration.ofSeconds(Long.parseLong(arguments[0]))),
                         new SemaphoreListener() {
                             @Override
                             public void lost(PermitGrant grant) {
@@ -121,7 +124,7 @@ final class OperationsProcess {
     }
 
     private static void inBackground(Work work) {
-        Future<?> unused = OperationsNode.async("work", () -> {
+        Future<?> unused = Concurrently.async("work", () -> {
             try {
                 work.run();
             } catch (Exception failure) {

@@ -8,9 +8,12 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,13 +37,13 @@ class RestartIntegrationTests {
 
     private Schema schema;
     private HikariDataSource pool;
-    private OperationsNode node;
+    private Node node;
 
     @BeforeEach
     void begin() {
         schema = TestDatabase.create().migrate();
         pool = schema.newPool(6);
-        node = OperationsNode.on(pool, TestSettings.defaults());
+        node = new Node(pool, TestSettings.defaults());
         node.start();
     }
 
@@ -62,11 +65,11 @@ class RestartIntegrationTests {
             node.start();
         }
 
-        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
         node.semaphores()
                 .executeWithoutResult(
                         AcquireRequest.of(name),
-                        grant -> assertThat(OperationsNode.held(schema, name)).isEqualTo(1));
+                        grant -> assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1));
     }
 
     @Test
@@ -86,7 +89,7 @@ class RestartIntegrationTests {
     void isClosedForGood() {
         String name = node.semaphore(1);
 
-        node.engineClose();
+        node.closeEngine();
 
         assertThatExceptionOfType(IllegalStateException.class).isThrownBy(node::start);
         assertThatExceptionOfType(SemaphoreClosedException.class)
@@ -129,12 +132,12 @@ class RestartIntegrationTests {
         String name = node.semaphore(1);
         PermitGrant registration =
                 node.semaphores().acquire(AcquireRequest.of(name).withoutTtl());
-        Future<PermitGrant> waiting = OperationsNode.async(
+        Future<PermitGrant> waiting = Concurrently.async(
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(30))));
         Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-poller"));
         AtomicBoolean done = new AtomicBoolean();
-        Future<List<String>> others = OperationsNode.async("others", () -> tryUntil(done, name));
+        Future<List<String>> others = Concurrently.async("others", () -> tryUntil(done, name));
 
         node.stop();
 
@@ -174,7 +177,7 @@ class RestartIntegrationTests {
         PermitGrant before = node.semaphores().acquire(AcquireRequest.of(name).withoutTtl());
         node.stop();
         node.start();
-        Future<PermitGrant> waiting = OperationsNode.async(
+        Future<PermitGrant> waiting = Concurrently.async(
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(30))));
         Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-poller"));

@@ -11,12 +11,15 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +58,7 @@ class ShutdownIntegrationTests {
 
     @Test
     void leavesNothingHeldButWhatIsToOutliveIt() throws Exception {
-        OperationsNode node = OperationsNode.on(schema, SETTINGS);
+        Node node = Node.on(schema, SETTINGS);
         String acquired = node.semaphore(10);
         String worked = node.semaphore(10);
         String forever = node.semaphore(1);
@@ -68,7 +71,7 @@ class ShutdownIntegrationTests {
         CountDownLatch finish = new CountDownLatch(1);
         List<Future<Boolean>> work = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            work.add(OperationsNode.async(
+            work.add(Concurrently.async(
                     "work",
                     () -> node.semaphores().execute(AcquireRequest.of(worked).withTtl(HOUR), grant -> {
                         begun.countDown();
@@ -81,7 +84,7 @@ class ShutdownIntegrationTests {
         Future<?> closing = close(node);
 
         assertWaits(closing);
-        assertThat(OperationsNode.held(schema, worked))
+        assertThat(SemaphoreRows.held(schema, worked))
                 .as("while the work goes on")
                 .isEqualTo(10);
         finish.countDown();
@@ -91,22 +94,21 @@ class ShutdownIntegrationTests {
                     .as("held to the end")
                     .isTrue();
         }
-        assertThat(OperationsNode.held(schema, acquired)).isZero();
-        assertThat(OperationsNode.held(schema, worked)).isZero();
-        assertThat(OperationsNode.held(schema, forever)).isEqualTo(1);
-        assertThat(OperationsNode.states(schema, registration.externalId())).containsExactly("ACQUIRED");
+        assertThat(SemaphoreRows.held(schema, acquired)).isZero();
+        assertThat(SemaphoreRows.held(schema, worked)).isZero();
+        assertThat(SemaphoreRows.held(schema, forever)).isEqualTo(1);
+        assertThat(SemaphoreRows.states(schema, registration.externalId())).containsExactly("ACQUIRED");
         assertThat(schema.jdbc().queryForList("select id from semaphore_instance"))
                 .isEmpty();
     }
 
     @Test
     void releasesWhatWorkHoldsThatDoesNotEnd() throws Exception {
-        OperationsNode node =
-                OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(20), Duration.ofSeconds(1)));
+        Node node = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20), Duration.ofSeconds(1)));
         String name = node.semaphore(1);
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
-        Future<Boolean> work = OperationsNode.async(
+        Future<Boolean> work = Concurrently.async(
                 "work",
                 () -> node.semaphores().execute(AcquireRequest.of(name).withTtl(HOUR), grant -> {
                     begun.countDown();
@@ -117,7 +119,7 @@ class ShutdownIntegrationTests {
 
         close(node).get(10, TimeUnit.SECONDS);
 
-        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
         finish.countDown();
         assertThat(work.get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .as("held after its instance has ended")
@@ -126,10 +128,10 @@ class ShutdownIntegrationTests {
 
     @Test
     void endsTheWaitOfWaitingCallers() throws Exception {
-        OperationsNode node = OperationsNode.on(schema, SETTINGS);
+        Node node = Node.on(schema, SETTINGS);
         String name = node.semaphore(1);
         node.semaphores().acquire(AcquireRequest.of(name).withoutTtl());
-        Future<PermitGrant> waiting = OperationsNode.async(
+        Future<PermitGrant> waiting = Concurrently.async(
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(60))));
         node.gate().clear();
@@ -142,23 +144,23 @@ class ShutdownIntegrationTests {
                 .withCauseInstanceOf(SemaphoreClosedException.class);
         assertThatExceptionOfType(SemaphoreClosedException.class)
                 .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)));
-        assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+        assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
     }
 
     @Test
     void waitsForAReleaseThatIsUnderWay() throws Exception {
         HikariDataSource pool = schema.newPool(6);
-        OperationsNode node = OperationsNode.on(pool, SETTINGS);
+        Node node = new Node(pool, SETTINGS);
         String name = node.semaphore(1);
         Pause release = node.gate().pauseBefore("set state = 'RELEASED'");
-        Future<?> work = OperationsNode.async("work", () -> {
+        Future<?> work = Concurrently.async("work", () -> {
             node.semaphores().executeWithoutResult(AcquireRequest.of(name).withTtl(HOUR), grant -> {});
             return null;
         });
         release.awaitReached(SOON);
 
-        Future<?> closing = OperationsNode.async("close", () -> {
-            node.engineClose();
+        Future<?> closing = Concurrently.async("close", () -> {
+            node.closeEngine();
             pool.close(); // as a context does, as soon as the engine is done
             return null;
         });
@@ -167,12 +169,12 @@ class ShutdownIntegrationTests {
 
         closing.get(SOON.toSeconds(), TimeUnit.SECONDS);
         work.get(SOON.toSeconds(), TimeUnit.SECONDS);
-        assertThat(OperationsNode.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
     }
 
     @Test
     void releasesTheOthersAlthoughOneIsBeingChecked() throws Exception {
-        OperationsNode node = OperationsNode.on(schema, SETTINGS);
+        Node node = new Node(schema.newPool(6), SETTINGS); // a pool that outlives the node, as that of a host does
         String name = node.semaphore(3);
         PermitGrant checked = node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
@@ -190,7 +192,7 @@ class ShutdownIntegrationTests {
                 throw new IllegalStateException(failure);
             }
 
-            assertThat(OperationsNode.held(schema, name)).isEqualTo(1);
+            assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
         });
 
         logger.detachAppender(log);
@@ -204,17 +206,17 @@ class ShutdownIntegrationTests {
     /** Other instances would wait for the heartbeats of an instance that has ended. */
     @Test
     void isTheEndOfAHeartbeatThatIsUnderWay() throws Exception {
-        OperationsNode node = OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(3)));
+        Node node = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(3)));
         String name = node.semaphore(1);
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withKeepAlive(true));
         Pause heartbeat = node.gate().pauseBefore("update semaphore_instance");
         heartbeat.awaitReached(SOON);
 
-        Future<?> closing = OperationsNode.async("close", () -> {
-            node.engineClose();
+        Future<?> closing = Concurrently.async("close", () -> {
+            node.closeEngine();
             return null;
         });
-        Awaitility.await("the release").atMost(SOON).until(() -> OperationsNode.held(schema, name) == 0);
+        Awaitility.await("the release").atMost(SOON).until(() -> SemaphoreRows.held(schema, name) == 0);
         assertWaits(closing);
         heartbeat.open();
 
@@ -228,9 +230,9 @@ class ShutdownIntegrationTests {
         TestDatabase.assumeServer();
         try (Schema apart = TestDatabase.create().migrate()) {
             TcpProxy proxy = apart.newProxy();
-            OperationsNode node = OperationsNode.on(
+            Node node = new Node(
                     apart.newPool(4, proxy), // which waits for 30 seconds by itself
-                    OperationsNode.settings(Duration.ofSeconds(20), Duration.ofSeconds(2)));
+                    TestSettings.instanceTimeout(Duration.ofSeconds(20), Duration.ofSeconds(2)));
             holdTwo(node);
             proxy.refuse(true);
             proxy.cutAll();
@@ -244,8 +246,9 @@ class ShutdownIntegrationTests {
         TestDatabase.assumeServer();
         try (Schema apart = TestDatabase.create().migrate()) {
             TcpProxy proxy = apart.newProxy();
-            OperationsNode node = OperationsNode.on(
-                    apart.newPool(4, proxy), OperationsNode.settings(Duration.ofSeconds(20), Duration.ofSeconds(2)));
+            Node node = new Node(
+                    apart.newPool(4, proxy),
+                    TestSettings.instanceTimeout(Duration.ofSeconds(20), Duration.ofSeconds(2)));
             holdTwo(node);
             proxy.silenceNextCommitAnswer("RELEASED");
 
@@ -254,7 +257,7 @@ class ShutdownIntegrationTests {
     }
 
     /** Ten seconds for what is under way, two for the work, ten for the release, and a margin. */
-    private static void assertBounded(OperationsNode node) throws Exception {
+    private static void assertBounded(Node node) throws Exception {
         long begun = System.nanoTime();
         close(node).get(40, TimeUnit.SECONDS);
         Duration took = Duration.ofNanos(System.nanoTime() - begun);
@@ -262,14 +265,14 @@ class ShutdownIntegrationTests {
         assertThat(took).isLessThan(Duration.ofSeconds(25));
     }
 
-    private static void holdTwo(OperationsNode node) {
+    private static void holdTwo(Node node) {
         String name = node.semaphore(2);
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withKeepAlive(true));
     }
 
-    private static Future<?> close(OperationsNode node) {
-        return OperationsNode.async("close", () -> {
+    private static Future<?> close(Node node) {
+        return Concurrently.async("close", () -> {
             node.close();
             return null;
         });

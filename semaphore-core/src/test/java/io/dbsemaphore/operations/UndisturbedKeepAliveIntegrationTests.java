@@ -7,8 +7,12 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,8 +44,8 @@ class UndisturbedKeepAliveIntegrationTests {
 
     private static Schema schema;
 
-    private OperationsNode node;
-    private OperationsNode other;
+    private Node node;
+    private Node other;
 
     @BeforeAll
     static void migrate() {
@@ -55,8 +59,8 @@ class UndisturbedKeepAliveIntegrationTests {
 
     @BeforeEach
     void start() {
-        node = OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(20)));
-        other = OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(20)));
+        node = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20)));
+        other = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20)));
     }
 
     @AfterEach
@@ -73,7 +77,7 @@ class UndisturbedKeepAliveIntegrationTests {
         node.transaction().executeWithoutResult(status -> {
             node.semaphores().requireHeld(checked);
             long begin = System.nanoTime();
-            Future<ReleaseOutcome> forced = OperationsNode.async(
+            Future<ReleaseOutcome> forced = Concurrently.async(
                     "operator", () -> other.admin().forceRelease(checked.externalId(), "operator", "a drill"));
 
             staysHeldUntil(kept, forced);
@@ -103,7 +107,7 @@ class UndisturbedKeepAliveIntegrationTests {
         node.transaction().executeWithoutResult(status -> {
             checked.forEach(grant -> node.semaphores().requireHeld(grant));
             checked.forEach(grant -> releases.add(
-                    OperationsNode.async("release", () -> other.semaphores().release(grant.externalId()))));
+                    Concurrently.async("release", () -> other.semaphores().release(grant.externalId()))));
 
             long end = System.nanoTime() + LONGER_THAN_THE_TTL.toNanos();
             while (System.nanoTime() < end) {
@@ -127,13 +131,13 @@ class UndisturbedKeepAliveIntegrationTests {
         List<PermitGrant> kept = keep(node, 2, TTL);
         List<String> names =
                 IntStream.range(0, 8).mapToObj(i -> node.semaphore(1)).toList();
-        List<OutsideLock> locks = new ArrayList<>();
+        List<RowLock> locks = new ArrayList<>();
         try {
             for (String name : names) {
-                locks.add(OutsideLock.ofSemaphore(schema, name));
+                locks.add(RowLock.ofSemaphore(schema, name));
             }
             List<Future<Object>> waiting = names.stream()
-                    .map(name -> OperationsNode.async("operator", (Callable<Object>) () -> {
+                    .map(name -> Concurrently.async("operator", (Callable<Object>) () -> {
                         node.admin().setCapacity(name, 2, "operator", "a drill"); // waits for the row
                         return true;
                     }))
@@ -143,7 +147,7 @@ class UndisturbedKeepAliveIntegrationTests {
 
             assertThat(waiting).noneMatch(Future::isDone);
         } finally {
-            for (OutsideLock lock : locks) {
+            for (RowLock lock : locks) {
                 lock.close();
             }
         }
@@ -155,7 +159,7 @@ class UndisturbedKeepAliveIntegrationTests {
         List<PermitGrant> kept = keep(node, 5, TTL);
         PermitGrant locked = keep(node, 1, Duration.ofSeconds(12)).get(0);
 
-        try (OutsideLock lock = OutsideLock.ofRequest(schema, locked.externalId())) {
+        try (RowLock lock = RowLock.ofRequest(schema, locked.externalId())) {
             staysHeldFor(kept, Duration.ofSeconds(8)); // the locked one was due after four
         }
 
@@ -167,7 +171,7 @@ class UndisturbedKeepAliveIntegrationTests {
     void whileTheHeartbeatIsLocked() throws Exception {
         List<PermitGrant> kept = keep(node, 2, Duration.ofSeconds(3));
 
-        try (OutsideLock lock = OutsideLock.ofInstances(schema)) {
+        try (RowLock lock = RowLock.ofInstances(schema)) {
             staysHeldFor(kept, Duration.ofSeconds(8)); // heartbeats are sent every 3.3 seconds
         }
 
@@ -189,8 +193,7 @@ class UndisturbedKeepAliveIntegrationTests {
                 }
             }
         };
-        try (OperationsNode blocked =
-                OperationsNode.on(schema, OperationsNode.settings(Duration.ofSeconds(20)), blocking)) {
+        try (Node blocked = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20)), blocking)) {
             PermitGrant lost = keep(blocked, 1, TTL).get(0);
             List<PermitGrant> kept = keep(blocked, 2, TTL);
             other.admin().forceRelease(lost.externalId(), "operator", "a drill");
@@ -215,7 +218,7 @@ class UndisturbedKeepAliveIntegrationTests {
         List<PermitGrant> kept = keep(node, 50, TTL);
         long end = System.nanoTime() + Duration.ofSeconds(6).toNanos();
         List<Future<Object>> disturbers = IntStream.range(0, 8)
-                .mapToObj(i -> OperationsNode.async("disturber-" + i, (Callable<Object>) () -> {
+                .mapToObj(i -> Concurrently.async("disturber-" + i, (Callable<Object>) () -> {
                     Random random = new Random(seed + i);
                     int batches = 0;
                     while (System.nanoTime() < end) {
@@ -246,10 +249,10 @@ class UndisturbedKeepAliveIntegrationTests {
         PermitGrant grant =
                 node.semaphores().acquire(AcquireRequest.of(name).withTtl(TTL).withKeepAlive(random.nextBoolean()));
         int what = random.nextInt(6);
-        try (OutsideLock lock = lock(random, grant, name)) {
+        try (RowLock lock = lock(random, grant, name)) {
             List<Future<Object>> waiting = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
-                waiting.add(OperationsNode.async("waiting", () -> meet(what, grant, name)));
+                waiting.add(Concurrently.async("waiting", () -> meet(what, grant, name)));
             }
             long until = System.nanoTime()
                     + Duration.ofMillis(500 + random.nextInt(1500)).toNanos();
@@ -259,11 +262,11 @@ class UndisturbedKeepAliveIntegrationTests {
         }
     }
 
-    private static OutsideLock lock(Random random, PermitGrant grant, String name) throws SQLException {
+    private static RowLock lock(Random random, PermitGrant grant, String name) throws SQLException {
         return switch (random.nextInt(3)) {
-            case 0 -> OutsideLock.ofRequest(schema, grant.externalId());
-            case 1 -> OutsideLock.ofPermits(schema, grant.externalId());
-            default -> OutsideLock.ofSemaphore(schema, name);
+            case 0 -> RowLock.ofRequest(schema, grant.externalId());
+            case 1 -> RowLock.ofPermits(schema, grant.externalId());
+            default -> RowLock.ofSemaphore(schema, name);
         };
     }
 
@@ -287,7 +290,7 @@ class UndisturbedKeepAliveIntegrationTests {
         }
     }
 
-    private static List<PermitGrant> keep(OperationsNode node, int grants, Duration ttl) {
+    private static List<PermitGrant> keep(Node node, int grants, Duration ttl) {
         return IntStream.range(0, grants)
                 .mapToObj(i -> node.semaphores()
                         .acquire(AcquireRequest.of(node.semaphore(1))

@@ -1,13 +1,17 @@
 package io.dbsemaphore.testing;
 
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -106,6 +110,30 @@ public final class Concurrently {
                     "%d of %d tasks are not done after %s:%n%s".formatted(late.size(), tasks.size(), deadline, where));
         }
         return results(runs);
+    }
+
+    /** Runs the task on a thread of its own. */
+    public static <T extends @Nullable Object> Future<T> async(Callable<T> task) {
+        return async("async", task);
+    }
+
+    /** Runs the task on a thread of its own, with this name. */
+    public static <T extends @Nullable Object> Future<T> async(String threadName, Callable<T> task) {
+        FutureTask<T> future = new FutureTask<>(task);
+        Thread thread = new Thread(future, threadName);
+        thread.setDaemon(true);
+        thread.start();
+        return future;
+    }
+
+    /** The result of a task that must come soon. */
+    public static <T extends @Nullable Object> T get(Future<T> future) throws Exception {
+        return future.get(30, TimeUnit.SECONDS);
+    }
+
+    /** Asserts that a task is still not done after a while. */
+    public static void assertWaits(Future<?> future) {
+        assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> future.get(400, TimeUnit.MILLISECONDS));
     }
 
     private static <T extends @Nullable Object> List<T> results(List<FutureTask<T>> runs) {

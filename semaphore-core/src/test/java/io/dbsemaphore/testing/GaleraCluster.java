@@ -26,7 +26,7 @@ import org.springframework.util.FileSystemUtils;
  * each is written to, and finds out at a commit what the other has committed meanwhile. Where the packages are not
  * installed, the tests that want it are skipped and say which these are.
  */
-public final class GaleraCluster implements AutoCloseable {
+public final class GaleraCluster implements MultiPrimary {
 
     /** How many nodes there are. */
     public static final int SIZE = 2;
@@ -45,7 +45,7 @@ public final class GaleraCluster implements AutoCloseable {
     }
 
     /** Skips the test where it cannot be started. */
-    public static void assumeInstalled() {
+    private static void assumeInstalled() {
         boolean installed = Stream.of(
                         GaleraNode.SERVER,
                         GaleraNode.PROVIDER,
@@ -60,6 +60,7 @@ public final class GaleraCluster implements AutoCloseable {
 
     /** Starts the servers, with one database that has the tables of the library. */
     public static GaleraCluster start() {
+        assumeInstalled();
         Path target = Path.of(System.getProperty("basedir", ""), "target").toAbsolutePath();
         GaleraCluster cluster = new GaleraCluster(
                 target.resolve("galera-%d-%d".formatted(ProcessHandle.current().pid(), STARTED.incrementAndGet())));
@@ -123,12 +124,17 @@ public final class GaleraCluster implements AutoCloseable {
         }
     }
 
-    /** The one database, as it is reached at this node. */
+    @Override
+    public int size() {
+        return SIZE;
+    }
+
+    @Override
     public Schema schema(int node) {
         return schemas.get(node);
     }
 
-    /** Waits until each node has applied what any has committed. */
+    @Override
     public void awaitInSync() {
         long committed = nodes.stream()
                 .mapToLong(node -> number(node, "wsrep_last_committed"))
@@ -140,7 +146,7 @@ public final class GaleraCluster implements AutoCloseable {
                 .until(() -> nodes.stream().allMatch(node -> number(node, "wsrep_last_committed") >= committed));
     }
 
-    /** How many transactions the nodes have ended since they were in the way of one that was committed before. */
+    @Override
     public long conflicts() {
         return nodes.stream()
                 .mapToLong(node -> number(node, "wsrep_local_cert_failures") + number(node, "wsrep_local_bf_aborts"))
@@ -152,9 +158,9 @@ public final class GaleraCluster implements AutoCloseable {
     }
 
     /**
-     * Keeps a node from applying what the other commits from now on, until it is closed: its clients read what was there
-     * before, and wait in their commits for their turn.
+     * {@inheritDoc} They wait in their commits for their turn.
      */
+    @Override
     public Brake holdBack(int node) {
         try {
             Connection connection = nodes.get(node).connect();
@@ -177,14 +183,6 @@ public final class GaleraCluster implements AutoCloseable {
                 .untilAsserted(() -> Assertions.assertThat(jdbc.queryForList(
                                 "select state from information_schema.processlist where info = 'commit'", String.class))
                         .contains("Waiting for certification"));
-    }
-
-    /** Lets go when it is closed. */
-    @FunctionalInterface
-    public interface Brake extends AutoCloseable {
-
-        @Override
-        void close() throws SQLException;
     }
 
     private void execute(int node, String sql) {

@@ -23,7 +23,7 @@ import org.testcontainers.mysql.MySQLContainer;
  * written to, and finds out at a commit what the others have committed meanwhile. Where no Docker engine answers, the tests
  * that want it are skipped.
  */
-public final class GroupReplication implements AutoCloseable {
+public final class GroupReplication implements MultiPrimary {
 
     /** How many nodes there are. */
     public static final int SIZE = 3;
@@ -43,7 +43,7 @@ public final class GroupReplication implements AutoCloseable {
     }
 
     /** Skips the test where it cannot be started. */
-    public static void assumeDocker() {
+    private static void assumeDocker() {
         TestDatabase.assumeKind(DatabaseKind.MYSQL);
         Assumptions.assumeTrue(
                 DockerClientFactory.instance().isDockerAvailable(),
@@ -52,6 +52,7 @@ public final class GroupReplication implements AutoCloseable {
 
     /** Starts the servers, with one empty database. */
     public static GroupReplication start() {
+        assumeDocker();
         GroupReplication group = new GroupReplication();
         try {
             Startables.deepStart(group.nodes).join();
@@ -158,12 +159,17 @@ public final class GroupReplication implements AutoCloseable {
         return DatabaseKind.MYSQL.url(server.host(), server.port(), database);
     }
 
-    /** The one database, as it is reached at this node. */
+    @Override
+    public int size() {
+        return SIZE;
+    }
+
+    @Override
     public Schema schema(int node) {
         return schemas.get(node);
     }
 
-    /** Waits until each node has applied what any has committed. */
+    @Override
     public void awaitInSync() {
         for (int from = 0; from < SIZE; from++) {
             String committed = text(from, "select @@global.gtid_executed");
@@ -178,9 +184,9 @@ public final class GroupReplication implements AutoCloseable {
     }
 
     /**
-     * Keeps a node from applying what the others commit from now on, until it is closed: its clients read what was there
-     * before, and their commits are compared with what the others have committed nevertheless.
+     * {@inheritDoc} Their commits are compared with what the others have committed nevertheless.
      */
+    @Override
     public Brake holdBack(int node) {
         try {
             Connection connection = connect(node);
@@ -194,15 +200,7 @@ public final class GroupReplication implements AutoCloseable {
         }
     }
 
-    /** Lets go when it is closed. */
-    @FunctionalInterface
-    public interface Brake extends AutoCloseable {
-
-        @Override
-        void close() throws SQLException;
-    }
-
-    /** How many transactions were rolled back at their commit since they were in the way of one committed before. */
+    @Override
     public long conflicts() {
         return Long.parseLong(
                 text(0, "select sum(count_conflicts_detected) from performance_schema.replication_group_member_stats"));

@@ -214,12 +214,22 @@ public final class TestDatabase {
         }
 
         private HikariDataSource newPool(int size, String url) {
+            return newPool(poolConfig(size, url));
+        }
+
+        /** A new pool. It is closed with this schema at the latest. */
+        public HikariDataSource newPool(HikariConfig config) {
+            return open(new HikariDataSource(config));
+        }
+
+        /** The configuration of a pool, to be changed. */
+        public HikariConfig poolConfig(int size, String url) {
             HikariConfig config = new HikariConfig();
             config.setJdbcUrl(url);
             config.setUsername(username);
             config.setPassword(password);
             config.setMaximumPoolSize(size);
-            return open(new HikariDataSource(config));
+            return config;
         }
 
         /** A new proxy before the server. It is closed with this schema at the latest. */

@@ -1,6 +1,7 @@
 package io.dbsemaphore.testing;
 
 import io.dbsemaphore.config.SemaphoreSettings;
+import java.time.Duration;
 
 /**
  * The default settings of an engine under test. The system property {@value #MAX_BATCH_SIZE} set to 1 runs all tests with one
@@ -21,5 +22,26 @@ public final class TestSettings {
     /** The defaults. */
     public static SemaphoreSettings defaults() {
         return SemaphoreSettings.defaults().with(SemaphoreSettings.MAX_BATCH_SIZE, maxBatchSize());
+    }
+
+    /** The defaults, but for these; the decision timeout stays. */
+    public static SemaphoreSettings limits(int lockWaitSeconds, int idleLimitSeconds, int maxAttempts) {
+        SemaphoreSettings defaults = defaults();
+        return defaults.with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, Duration.ofSeconds(lockWaitSeconds))
+                .with(SemaphoreSettings.SESSION_IDLE_LIMIT, Duration.ofSeconds(idleLimitSeconds))
+                .with(SemaphoreSettings.MAX_ATTEMPTS, maxAttempts)
+                .with(SemaphoreSettings.DECISION_TIMEOUT, defaults.get(SemaphoreSettings.DECISION_TIMEOUT));
+    }
+
+    /** The defaults with this timeout of heartbeats, and a short shutdown. */
+    public static SemaphoreSettings instanceTimeout(Duration instanceTimeout) {
+        return instanceTimeout(instanceTimeout, Duration.ofSeconds(1));
+    }
+
+    /** The defaults with these timeouts. */
+    public static SemaphoreSettings instanceTimeout(Duration instanceTimeout, Duration shutdownTimeout) {
+        return defaults()
+                .with(SemaphoreSettings.INSTANCE_TIMEOUT, instanceTimeout)
+                .with(SemaphoreSettings.SHUTDOWN_TIMEOUT, shutdownTimeout);
     }
 }

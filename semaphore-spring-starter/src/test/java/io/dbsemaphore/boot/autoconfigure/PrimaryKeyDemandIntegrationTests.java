@@ -54,7 +54,6 @@ class PrimaryKeyDemandIntegrationTests {
 
     @Test
     void ofGroupReplicationIsMetAndExplained(CapturedOutput output) {
-        GroupReplication.assumeDocker();
         try (GroupReplication group = GroupReplication.start()) {
             TestDatabase.Schema database = group.schema(1);
             start(database, OWN_CHANGELOG).close();

@@ -1,0 +1,125 @@
+package io.dbsemaphore.concurrent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestSettings;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Callers near the end of their stack, with more or less of it left: an acquire succeeds or throws the {@link
+ * StackOverflowError}, and whatever happens, no other caller is affected and no connection is lost.
+ */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ExhaustedStackIntegrationTests {
+
+    private static final long STACK_SIZE = 1_000_000;
+    private static final int MOST_FRAMES_LEFT = 400;
+    private static final AcquireRequest A = AcquireRequest.of("a").withTtl(Duration.ofHours(1));
+
+    private TestDatabase.Schema schema;
+    private HikariDataSource pool;
+    private SemaphoreEngine engine;
+    private SemaphoreTemplate semaphores;
+
+    @BeforeEach
+    void begin() {
+        schema = TestDatabase.create().migrate();
+        pool = schema.newPool(4);
+        engine = new SemaphoreEngine(pool, TestSettings.defaults());
+        semaphores = new SemaphoreTemplate(engine.permitManager());
+        engine.admin().create("a", 1);
+        semaphores.executeWithoutResult(A, grant -> {}); // classes that fail to initialize would fail for ever
+    }
+
+    @AfterEach
+    void end() {
+        engine.close();
+        schema.close();
+    }
+
+    @Test
+    void acquiresOfSuchCallersDisturbNobody() throws Exception {
+        withFramesLeft(framesLeft -> descend(framesLeft, () -> {
+            try {
+                Optional<PermitGrant> grant = semaphores.tryAcquire(A);
+                assertThat(grant).as("with %d frames left", framesLeft).isPresent();
+                grant.orElseThrow().release();
+            } catch (StackOverflowError tooDeep) {
+                // nothing is held
+            }
+        }));
+
+        assertThatAllIsAsBefore();
+    }
+
+    @Test
+    void releasesOfSuchCallersDisturbNobody() throws Exception {
+        withFramesLeft(framesLeft -> {
+            PermitGrant grant = semaphores.acquire(A.withWaitTime(Duration.ofSeconds(5)));
+            int unused = descend(framesLeft, () -> {
+                try {
+                    grant.release();
+                } catch (StackOverflowError tooDeep) {
+                    // released below
+                }
+            });
+            grant.release();
+        });
+
+        assertThatAllIsAsBefore();
+    }
+
+    private void assertThatAllIsAsBefore() {
+        semaphores.executeWithoutResult(
+                A, grant -> assertThat(grant.isHeld()).as("held").isTrue());
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(5))
+                .untilAsserted(() -> assertThat(pool.getHikariPoolMXBean().getActiveConnections())
+                        .as("connections that were not given back")
+                        .isZero());
+    }
+
+    /** Runs the task again and again, each time with fewer frames to be left on the stack, until it throws. */
+    private static void withFramesLeft(IntConsumer task) throws Exception {
+        FutureTask<Boolean> tasks = new FutureTask<>(() -> {
+            for (int framesLeft = MOST_FRAMES_LEFT; framesLeft > 0; framesLeft -= 4) {
+                task.accept(framesLeft);
+            }
+            return true;
+        });
+        Thread thread = new Thread(null, tasks, "deep", STACK_SIZE);
+        thread.setDaemon(true);
+        thread.start();
+        assertThat(tasks.get(50, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Calls itself to the end of the stack, and runs the task on the way back. */
+    @SuppressWarnings("InfiniteRecursion")
+    private static int descend(int framesLeft, Runnable task) {
+        int below;
+        try {
+            below = descend(framesLeft, task);
+        } catch (StackOverflowError end) {
+            return 0;
+        }
+        if (below == framesLeft) {
+            task.run();
+        }
+        return below + 1;
+    }
+}

@@ -1,0 +1,355 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dbsemaphore.AcquireInterruptedException;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitsExceedCapacityException;
+import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.RequestConflictException;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The outcome of one caller of a batch does not affect the others. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class BatchingIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final int INNOCENT = 12;
+    private static final String INSERT = "insert into permit_request";
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(2);
+
+    private final Node node = cluster.node(0);
+    private final StatementGate gate = node.gate();
+    private final List<Thread> threads = new ArrayList<>();
+
+    @AfterEach
+    void reset() {
+        gate.close();
+        gate.clear();
+    }
+
+    @Test
+    void leavesEveryOtherCallerWithItsGrant() throws Exception {
+        String name = cluster.semaphore(100);
+        String taken = cluster.externalId();
+        node.semaphores().acquire(AcquireRequest.of(cluster.semaphore(1)).withExternalId(taken));
+        String twice = cluster.externalId();
+        QueuedBatch batch = new QueuedBatch(name);
+
+        List<FutureTask<PermitGrant>> innocent = batch.acquire(INNOCENT, AcquireRequest.of(name));
+        FutureTask<PermitGrant> first = batch.acquire(AcquireRequest.of(name).withExternalId(twice));
+        FutureTask<PermitGrant> second = batch.acquire(AcquireRequest.of(name).withExternalId(twice));
+        FutureTask<PermitGrant> conflict = batch.acquire(AcquireRequest.of(name).withExternalId(taken));
+        FutureTask<PermitGrant> unknown = batch.acquire(AcquireRequest.of(name, "no-such-semaphore"));
+        FutureTask<PermitGrant> impossible =
+                batch.acquire(AcquireRequest.of(name).withPermits(name, 101));
+        FutureTask<PermitGrant> interrupted = batch.acquire(AcquireRequest.of(name));
+        threads.get(threads.size() - 1).interrupt();
+        assertThatThrownBy(causeOf(interrupted)).isInstanceOf(AcquireInterruptedException.class);
+        batch.go();
+
+        for (FutureTask<PermitGrant> each : innocent) {
+            assertThat(Concurrently.get(each).isHeld())
+                    .as("%s is held", Concurrently.get(each))
+                    .isEqualTo(true);
+        }
+        assertThat(Concurrently.get(first).fencingToken())
+                .isEqualTo(Concurrently.get(second).fencingToken());
+        assertThatThrownBy(causeOf(conflict)).isInstanceOf(RequestConflictException.class);
+        assertThatThrownBy(causeOf(unknown))
+                .isInstanceOf(SemaphoreNotFoundException.class)
+                .hasMessageContaining("no-such-semaphore");
+        assertThatThrownBy(causeOf(impossible)).isInstanceOf(PermitsExceedCapacityException.class);
+        assertThat(cluster.held(name)).isEqualTo(1 + INNOCENT + 1);
+    }
+
+    @Test
+    void bisectsABatchThatFailsByADuplicateIdOfAnotherNode() throws Exception {
+        String name = cluster.semaphore(100);
+        String elsewhere = cluster.semaphore(1);
+        String id = cluster.externalId();
+        QueuedBatch batch = new QueuedBatch(name);
+        List<FutureTask<PermitGrant>> innocent = batch.acquire(INNOCENT, AcquireRequest.of(name));
+        FutureTask<PermitGrant> culprit = batch.acquire(AcquireRequest.of(name).withExternalId(id));
+        Pause beforeInsert = gate.pauseBefore("insert into permit_request");
+        batch.go();
+        beforeInsert.awaitReached(SOON);
+        cluster.node(1).semaphores().acquire(AcquireRequest.of(elsewhere).withExternalId(id));
+
+        beforeInsert.open();
+
+        for (FutureTask<PermitGrant> each : innocent) {
+            assertThat(Concurrently.get(each).isHeld())
+                    .as("%s is held", Concurrently.get(each))
+                    .isEqualTo(true);
+        }
+        assertThatThrownBy(causeOf(culprit))
+                .isInstanceOf(RequestConflictException.class)
+                .hasMessageContaining(id);
+        assertThat(cluster.held(name)).isEqualTo(1 + INNOCENT);
+    }
+
+    @Test
+    void triesABatchAgainAsAWholeAfterAConflict() throws Exception {
+        String name = cluster.semaphore(100);
+        QueuedBatch batch = new QueuedBatch(name);
+        List<FutureTask<PermitGrant>> together = batch.acquire(INNOCENT, AcquireRequest.of(name));
+        gate.clear();
+        gate.failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
+        batch.go();
+
+        for (FutureTask<PermitGrant> each : together) {
+            assertThat(Concurrently.get(each).isHeld()).isEqualTo(true);
+        }
+        assertThat(gate.count("update semaphore")).as("attempts").isEqualTo(2);
+        assertThat(gate.count(INSERT)).as("what all need").isEqualTo(1);
+    }
+
+    @Test
+    void triesEachCallerOfABatchByItselfBeforeItIsToldOfAConflict() throws Exception {
+        String name = cluster.semaphore(100);
+        QueuedBatch batch = new QueuedBatch(name);
+        List<FutureTask<PermitGrant>> together = batch.acquire(INNOCENT, AcquireRequest.of(name));
+        for (int i = 0; i < SemaphoreSettings.defaults().get(SemaphoreSettings.MAX_ATTEMPTS); i++) {
+            gate.failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
+        }
+        batch.go();
+
+        for (FutureTask<PermitGrant> each : together) {
+            assertThat(Concurrently.get(each).isHeld()).isEqualTo(true);
+        }
+    }
+
+    @Test
+    void doesNotStallOtherNamesForRowsThatAnotherNodeHolds() throws Exception {
+        List<String> locked = cluster.semaphores(4, 10);
+        String free = cluster.semaphore(10);
+        List<RowLock> locks = new ArrayList<>();
+        List<FutureTask<PermitGrant>> stalled = new ArrayList<>();
+        try {
+            for (String name : locked) {
+                locks.add(cluster.lock(name));
+            }
+            for (String name : locked) {
+                stalled.add(start(AcquireRequest.of(name)));
+                stalled.add(start(AcquireRequest.of(name, free)));
+            }
+            Concurrently.assertWaits(stalled.get(0));
+
+            for (int i = 0; i < 10; i++) {
+                long begun = System.nanoTime();
+                node.semaphores().acquire(AcquireRequest.of(free)).release();
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(1));
+            }
+            assertThat(stalled).allMatch(each -> !each.isDone());
+        } finally {
+            for (RowLock lock : locks) {
+                lock.close();
+            }
+        }
+        for (FutureTask<PermitGrant> each : stalled) {
+            Concurrently.get(each).release();
+        }
+    }
+
+    @Test
+    void waitsForOneRowWithoutBlockingTheOthers() throws Exception {
+        String free = cluster.semaphore(
+                10); // the lower id: a transaction that locked in the order of ids would hold it while it waits
+        String locked = cluster.semaphore(10);
+        FutureTask<PermitGrant> stalled;
+        try (RowLock lock = cluster.lock(locked)) {
+            stalled = start(AcquireRequest.of(locked, free));
+            Concurrently.assertWaits(stalled);
+
+            for (int i = 0; i < 5; i++) {
+                long begun = System.nanoTime();
+                node.semaphores().acquire(AcquireRequest.of(free)).release();
+                cluster.node(1).semaphores().acquire(AcquireRequest.of(free)).release();
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(2));
+            }
+            assertThat(stalled).isNotDone();
+        }
+        Concurrently.get(stalled).release();
+    }
+
+    @Test
+    void servesInArrivalOrder() throws Exception {
+        String name = cluster.semaphore(1);
+        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        List<String> expected = new ArrayList<>();
+        List<FutureTask<PermitGrant>> waiting = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            String id = cluster.externalId();
+            expected.add(id);
+            FutureTask<PermitGrant> acquire = new FutureTask<>(() -> {
+                PermitGrant grant = node.semaphores()
+                        .acquire(AcquireRequest.of(name).withExternalId(id).withWaitTime(SOON));
+                order.add(id);
+                grant.release();
+                return grant;
+            });
+            gate.clear();
+            run(acquire);
+            Awaitility.await().atMost(SOON).until(() -> gate.statements().contains("commit"));
+            waiting.add(acquire);
+        }
+
+        held.release();
+
+        for (FutureTask<PermitGrant> each : waiting) {
+            Concurrently.get(each);
+        }
+        assertThat(order).isEqualTo(expected);
+    }
+
+    @Test
+    void doesNotStarveARequestForManyPermits() throws Exception {
+        int capacity = 4;
+        String name = cluster.semaphore(capacity);
+        FutureTask<PermitGrant> large = new FutureTask<>(() -> node.semaphores()
+                .acquire(AcquireRequest.of(name).withPermits(name, capacity).withWaitTime(SOON)));
+        List<FutureTask<PermitGrant>> small = IntStream.range(0, 2 * capacity)
+                .mapToObj(i -> new FutureTask<PermitGrant>(() -> {
+                    PermitGrant last;
+                    do {
+                        last = node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON.multipliedBy(2)));
+                        last.release();
+                    } while (!large.isDone());
+                    return last;
+                }))
+                .toList();
+        small.forEach(this::run);
+        Awaitility.await().atMost(SOON).until(() -> gate.count("insert into permit(") > 20);
+
+        run(large);
+
+        assertThat(Concurrently.get(large).permits()).containsEntry(name, capacity);
+        Concurrently.get(large).release();
+        for (FutureTask<PermitGrant> each : small) {
+            Concurrently.get(each);
+        }
+    }
+
+    @Test
+    void doesNotLetCallersWithoutWaitTimeOvertakeWaitingOnes() throws Exception {
+        String name = cluster.semaphore(4);
+        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name).withPermits(name, 2));
+        FutureTask<PermitGrant> large =
+                start(AcquireRequest.of(name).withPermits(name, 3).withWaitTime(SOON));
+        Concurrently.assertWaits(large);
+
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
+        held.release();
+
+        assertThat(Concurrently.get(large).permits()).containsEntry(name, 3);
+        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+    }
+
+    @Test
+    void throwsExceptionsWithTheStackTraceOfTheCaller() {
+        String name = cluster.semaphore(1);
+        node.semaphores().acquire(AcquireRequest.of(name));
+
+        assertThatThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .isInstanceOf(PermitsUnavailableException.class)
+                .satisfies(thrown -> assertThat(thrown.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().equals(BatchingIntegrationTests.class.getName())));
+        assertThatThrownBy(() -> node.semaphores().acquire(AcquireRequest.of("no-such-semaphore")))
+                .isInstanceOf(SemaphoreNotFoundException.class)
+                .satisfies(thrown -> assertThat(thrown.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().equals(BatchingIntegrationTests.class.getName())));
+        gate.failBefore("sum(", new SQLException("out of order", "HY000"));
+        assertThatThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .hasRootCauseMessage("out of order")
+                .satisfies(thrown -> assertThat(thrown.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().equals(BatchingIntegrationTests.class.getName())));
+    }
+
+    /** Pauses a first acquire before its commit, so that others of the same name form one batch. */
+    private final class QueuedBatch {
+
+        private final Pause pause = gate.pauseBefore("commit");
+        private final FutureTask<PermitGrant> first;
+
+        QueuedBatch(String name) {
+            first = start(AcquireRequest.of(name));
+            pause.awaitReached(SOON);
+        }
+
+        FutureTask<PermitGrant> acquire(AcquireRequest request) {
+            FutureTask<PermitGrant> acquire = start(request);
+            awaitQueued(threads.get(threads.size() - 1));
+            return acquire;
+        }
+
+        List<FutureTask<PermitGrant>> acquire(int count, AcquireRequest request) {
+            return IntStream.range(0, count).mapToObj(i -> acquire(request)).toList();
+        }
+
+        void go() throws Exception {
+            pause.open();
+            Concurrently.get(first);
+        }
+    }
+
+    private static void awaitQueued(Thread thread) {
+        Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(5)).until(() -> {
+            StackTraceElement[] stack = thread.getStackTrace();
+            return IntStream.range(0, stack.length)
+                    .anyMatch(i -> stack[i].getClassName().equals(BatchingGranter.class.getName())
+                            && stack[i].getMethodName().equals("isAnswered"));
+        });
+    }
+
+    private FutureTask<PermitGrant> start(AcquireRequest request) {
+        FutureTask<PermitGrant> acquire =
+                new FutureTask<>(() -> node.semaphores().acquire(request));
+        run(acquire);
+        return acquire;
+    }
+
+    private void run(FutureTask<PermitGrant> task) {
+        Thread thread = new Thread(task, "caller");
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    private static ThrowingCallable causeOf(FutureTask<PermitGrant> failed) {
+        return () -> {
+            try {
+                failed.get(SOON.toSeconds(), TimeUnit.SECONDS);
+            } catch (ExecutionException failure) {
+                throw failure.getCause();
+            }
+        };
+    }
+}

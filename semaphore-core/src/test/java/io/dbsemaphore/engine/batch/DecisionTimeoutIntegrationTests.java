@@ -1,0 +1,96 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.dao.CannotAcquireLockException;
+
+/** A decision that is under way when the wait time ends is awaited, for a bounded time, and is the caller's answer. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DecisionTimeoutIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration WAIT_TIME = Duration.ofMillis(50);
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(1);
+
+    private final Node node = cluster.node(0);
+    private final StatementGate gate = node.gate();
+
+    @AfterEach
+    void open() {
+        gate.close();
+        gate.clear();
+    }
+
+    @Test
+    void aRefusalThatComesLateIsARefusal() throws Exception {
+        String name = cluster.semaphore(1);
+        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
+        Pause deciding = gate.pauseBefore("sum(");
+        Future<Optional<PermitGrant>> late = late(AcquireRequest.of(name));
+        deciding.awaitReached(SOON);
+        Concurrently.assertWaits(late); // 400 ms, beyond the wait time
+        Concurrently.assertWaits(late);
+
+        deciding.open();
+
+        assertThat(Concurrently.get(late)).isEmpty();
+        held.release();
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    @Test
+    void aGrantThatComesLateIsAGrant() throws Exception {
+        String name = cluster.semaphore(1);
+        Pause committing = gate.pauseBefore("commit");
+        Future<Optional<PermitGrant>> late = late(AcquireRequest.of(name));
+        committing.awaitReached(SOON);
+        Concurrently.assertWaits(late);
+        Concurrently.assertWaits(late);
+
+        committing.open();
+
+        assertThat(Concurrently.get(late))
+                .hasValueSatisfying(
+                        grant -> assertThat(grant.isHeld()).as("held").isEqualTo(true));
+        assertThat(cluster.held(name)).isEqualTo(1);
+    }
+
+    @Test
+    void whoeverDoesNotWaitIsBoundedByOneLockWait() throws Exception {
+        String name = cluster.semaphore(1);
+        try (Node impatient = Node.on(cluster.schema(), TestSettings.limits(1, 10, 3));
+                RowLock lock = cluster.lock(name)) {
+            long begun = System.nanoTime();
+
+            assertThatThrownBy(() -> impatient.semaphores().tryAcquire(AcquireRequest.of(name)))
+                    .isInstanceOf(CannotAcquireLockException.class);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                    .isBetween(Duration.ofMillis(900), Duration.ofMillis(2300));
+        }
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    private Future<Optional<PermitGrant>> late(AcquireRequest request) {
+        return Concurrently.async(() -> node.semaphores().tryAcquire(request.withWaitTime(WAIT_TIME)));
+    }
+}

@@ -1,0 +1,226 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.node.Cluster;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * A hundred thousand callers of one JVM come within a few seconds and wait for the same full semaphore: each is refused when
+ * its wait time ends.
+ */
+@Slow
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HundredThousandWaitersIntegrationTests {
+
+    /** How far from the end of the wait time an answer may be, and the last one where other processes need the processors. */
+    private static final Duration LATE = Duration.ofMillis(500);
+
+    private static final Duration LATEST = Duration.ofSeconds(2);
+
+    /** What a waiter without a thread may keep of the heap, at most. */
+    private static final long MAX_BYTES = 3_000;
+
+    private static final int CAPACITY = 7;
+    private static final int REQUESTED = 2;
+    private static final Duration ARRIVAL = Duration.ofSeconds(10);
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(1);
+
+    private final String name = cluster.semaphore(CAPACITY);
+    private PermitGrant held;
+
+    /** How long callers waited, and what they were answered. */
+    private static final class Answers {
+
+        private final Duration waitTime;
+        private final AtomicLongArray waited;
+        private final AtomicReferenceArray<@Nullable Throwable> failures;
+        private final CountDownLatch missing;
+
+        Answers(int callers, Duration waitTime) {
+            this.waitTime = waitTime;
+            waited = new AtomicLongArray(callers);
+            failures = new AtomicReferenceArray<>(callers);
+            missing = new CountDownLatch(callers);
+        }
+
+        void add(int caller, long startedAt, @Nullable Throwable failure) {
+            waited.set(caller, System.nanoTime() - startedAt);
+            failures.set(caller, failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
+            missing.countDown();
+        }
+
+        void await() throws InterruptedException {
+            boolean unused = missing.await(120, TimeUnit.SECONDS);
+            assertThat(missing.getCount()).as("callers without an answer").isZero();
+        }
+
+        /** By how much later than their wait time they were answered, in milliseconds, the earliest first. */
+        private long[] late() {
+            return IntStream.range(0, waited.length())
+                    .mapToLong(caller -> TimeUnit.NANOSECONDS.toMillis(waited.get(caller) - waitTime.toNanos()))
+                    .sorted()
+                    .toArray();
+        }
+
+        @Override
+        public String toString() {
+            long[] late = late();
+            return "%d answers, late by: min %d, median %d, p99 %d, max %d ms"
+                    .formatted(
+                            late.length,
+                            late[0],
+                            late[late.length / 2],
+                            late[late.length / 100 * 99],
+                            late[late.length - 1]);
+        }
+
+        /** Each was refused, in time, with what is true of the semaphore. */
+        void assertRefused(String name) {
+            long[] late = late();
+            assertThat(late[0]).as("the first of %s", this).isGreaterThanOrEqualTo(-LATE.toMillis());
+            assertThat(late[late.length / 100 * 99]).as("99 %% of %s", this).isLessThanOrEqualTo(LATE.toMillis());
+            assertThat(late[late.length - 1]).as("the last of %s", this).isLessThanOrEqualTo(LATEST.toMillis());
+            for (int caller = 0; caller < failures.length(); caller++) {
+                assertThat(failures.get(caller))
+                        .isInstanceOfSatisfying(
+                                PermitsUnavailableException.class,
+                                refusal -> assertThat(refusal.shortages())
+                                        .singleElement()
+                                        .satisfies(shortage -> {
+                                            assertThat(shortage.name()).isEqualTo(name);
+                                            assertThat(shortage.capacity()).isEqualTo(CAPACITY);
+                                            assertThat(shortage.held()).isEqualTo(CAPACITY);
+                                            assertThat(shortage.requested()).isEqualTo(REQUESTED);
+                                        }));
+            }
+        }
+    }
+
+    @BeforeEach
+    void fill() {
+        held = cluster.node(0).semaphores().acquire(AcquireRequest.of(name).withPermits(name, CAPACITY));
+    }
+
+    @AfterEach
+    void release() {
+        held.release();
+    }
+
+    @Test
+    void withoutThreadsLeaveOnTime() throws Exception {
+        acquireAsync(5_000, Duration.ofMillis(1_200), Duration.ZERO).await(); // until the code is compiled
+        long before = usedHeap();
+
+        Answers answers = acquireAsync(100_000, Duration.ofSeconds(20), ARRIVAL);
+
+        long bytes = (usedHeap() - before) / 100_000;
+        answers.await();
+        System.out.println("Asynchronous waiters of %d bytes: %s".formatted(bytes, answers));
+        answers.assertRefused(name);
+        assertThat(bytes).as("bytes of the heap per waiter").isLessThan(MAX_BYTES);
+    }
+
+    private Answers acquireAsync(int callers, Duration waitTime, Duration arrival) {
+        AcquireRequest request = request(waitTime);
+        Answers answers = new Answers(callers, waitTime);
+        arrive(callers, arrival, caller -> {
+            long startedAt = System.nanoTime();
+            cluster.node(0)
+                    .semaphores()
+                    .acquireAsync(request)
+                    .whenComplete((grant, failure) -> answers.add(caller, startedAt, failure));
+        });
+        return answers;
+    }
+
+    @Test
+    void onVirtualThreadsLeaveOnTime() throws Exception {
+        assumeTrue(
+                Runtime.version().feature() >= 21,
+                "Virtual threads need Java 21 or later; this is Java "
+                        + Runtime.version().feature());
+        ExecutorService threads = virtualThreads();
+        acquire(threads, 5_000, Duration.ofMillis(1_200), Duration.ZERO).await(); // until the code is compiled
+        long before = usedHeap();
+
+        Answers answers = acquire(threads, 66_000, Duration.ofSeconds(30), ARRIVAL);
+
+        long bytes = (usedHeap() - before) / 66_000;
+        answers.await();
+        threads.shutdownNow();
+        System.out.println("Virtual threads of %d bytes that wait: %s".formatted(bytes, answers));
+        answers.assertRefused(name);
+    }
+
+    private Answers acquire(Executor threads, int callers, Duration waitTime, Duration arrival) {
+        AcquireRequest request = request(waitTime);
+        Answers answers = new Answers(callers, waitTime);
+        arrive(
+                callers,
+                arrival,
+                caller -> threads.execute(() -> {
+                    long startedAt = System.nanoTime();
+                    Throwable failure = null;
+                    try {
+                        cluster.node(0).semaphores().acquire(request);
+                    } catch (RuntimeException refused) {
+                        failure = refused;
+                    }
+                    answers.add(caller, startedAt, failure);
+                }));
+        return answers;
+    }
+
+    /** Lets callers come at an even rate. */
+    private static void arrive(int callers, Duration within, IntConsumer caller) {
+        long begun = System.nanoTime();
+        for (int i = 0; i < callers; i++) {
+            long at = begun + within.toNanos() / callers * i;
+            while (at - System.nanoTime() > 0) {
+                LockSupport.parkNanos(at - System.nanoTime());
+            }
+            caller.accept(i);
+        }
+    }
+
+    private AcquireRequest request(Duration waitTime) {
+        return AcquireRequest.of(name).withPermits(name, REQUESTED).withWaitTime(waitTime);
+    }
+
+    private static long usedHeap() {
+        System.gc();
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+
+    /** By reflection: these tests are compiled for Java 17. */
+    private static ExecutorService virtualThreads() throws ReflectiveOperationException {
+        return (ExecutorService)
+                Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+    }
+}

@@ -1,0 +1,87 @@
+package io.dbsemaphore.engine.hold;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Releases that are put off until a business transaction has ended keep up with the work. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DeferredReleaseIntegrationTests {
+
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(1, 20);
+
+    private final Node node = cluster.node(0);
+
+    @Test
+    void keepUpWithTheWork() {
+        String name = cluster.semaphore(1_000_000);
+        AtomicInteger done = new AtomicInteger();
+        long end = System.nanoTime() + Duration.ofSeconds(4).toNanos();
+
+        Concurrently.run(12, DEADLINE, index -> {
+            while (System.nanoTime() < end) {
+                node.transaction()
+                        .executeWithoutResult(status -> node.semaphores()
+                                .executeWithoutResult(
+                                        AcquireRequest.of(name),
+                                        grant -> node.semaphores().requireHeld(grant)));
+                done.incrementAndGet();
+            }
+        });
+
+        long left = cluster.held(name);
+        System.out.println("%d transactions/s, %d grants still held after the last".formatted(done.get() / 4, left));
+        assertThat(left).as("held after %d transactions", done.get()).isLessThan(100);
+        await().atMost(2, TimeUnit.SECONDS).until(() -> cluster.held(name) == 0);
+    }
+
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL}) // H2 has no shared row lock
+    void ofOneGrantThatIsLockedHoldUpNoOther() throws Exception {
+        String locked = cluster.semaphore(1);
+        String free = cluster.semaphore(1);
+        PermitGrant first = node.semaphores().acquire(AcquireRequest.of(locked));
+        PermitGrant second = node.semaphores().acquire(AcquireRequest.of(free));
+        Long permit = cluster.schema().jdbc().queryForObject("""
+                select p.id from permit p join permit_request r on r.id = p.permit_request_id
+                where r.external_id = ?""", Long.class, first.externalId());
+        String share = cluster.schema().kind() == DatabaseKind.MARIADB ? "lock in share mode" : "for share";
+
+        try (RowLock lock = RowLock.begin(cluster.schema())) {
+            lock.execute("select id from permit where id = ? " + share, permit);
+            releaseAfterCheck(first);
+            releaseAfterCheck(second);
+
+            await().atMost(3, TimeUnit.SECONDS)
+                    .pollInterval(20, TimeUnit.MILLISECONDS)
+                    .until(() -> cluster.held(free) == 0);
+            assertThat(cluster.held(locked)).isEqualTo(1);
+        }
+        await().atMost(10, TimeUnit.SECONDS).until(() -> cluster.held(locked) == 0);
+    }
+
+    private void releaseAfterCheck(PermitGrant grant) {
+        node.transaction().executeWithoutResult(status -> {
+            node.semaphores().requireHeld(grant);
+            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
+        });
+    }
+}

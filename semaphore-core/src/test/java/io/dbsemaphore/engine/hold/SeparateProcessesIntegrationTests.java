@@ -1,0 +1,82 @@
+package io.dbsemaphore.engine.hold;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.SemaphoreRows;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Several processes with nothing in common but the database. */
+@Slow
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SeparateProcessesIntegrationTests {
+
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final int PROCESSES = 3;
+    private static final int CAPACITY = 3;
+    private static final int SECONDS = 4;
+
+    @Test
+    void keepTheLimitTogether() throws Exception {
+        String name = SemaphoreRows.name("common");
+        List<ChildJvm> processes = new ArrayList<>();
+        try (Schema schema = TestDatabase.createForProcesses().migrate();
+                Node node = Node.on(schema)) {
+            node.admin().create(name, CAPACITY);
+            Witness.createTable(schema.jdbc());
+            for (int i = 0; i < PROCESSES; i++) {
+                processes.add(ChildJvm.start(SemaphoreProcess.class, schema.handOver(), "5", "10"));
+            }
+            processes.forEach(process -> process.awaitLine("READY", START));
+
+            processes.forEach(process -> process.send("hammer %s %d %d".formatted(name, CAPACITY, SECONDS)));
+            CompletableFuture<Peaks> seenFromOutside = CompletableFuture.supplyAsync(() -> peaks(schema, name));
+            List<String[]> results = processes.stream()
+                    .map(process -> process.awaitLine("HAMMERED", START).split(" "))
+                    .toList();
+
+            System.out.printf(
+                    "Grants and peaks of %d processes on capacity %d: %s%n",
+                    PROCESSES, CAPACITY, results.stream().map(List::of).toList());
+            assertThat(results)
+                    .allSatisfy(result ->
+                            assertThat(Integer.parseInt(result[1])).as("grants").isPositive());
+            assertThat(results.stream()
+                            .mapToInt(result -> Integer.parseInt(result[2]))
+                            .max()
+                            .orElseThrow())
+                    .as("the most that a holder has seen")
+                    .isBetween(2, CAPACITY);
+            Peaks seen = seenFromOutside.get(START.toSeconds(), TimeUnit.SECONDS);
+            assertThat(seen.held()).as("the most that were held").isBetween(2, CAPACITY);
+            assertThat(seen.inside()).as("the most that were inside").isBetween(1, CAPACITY);
+            new SemaphoreRows(schema).assertNothingHeld(List.of(name));
+        } finally {
+            processes.forEach(ChildJvm::close);
+        }
+    }
+
+    private static Peaks peaks(Schema schema, String name) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        SemaphoreRows rows = new SemaphoreRows(schema);
+        Peaks peaks = new Peaks(0, 0);
+        while (System.nanoTime() < end) {
+            peaks = new Peaks(
+                    Math.max(peaks.held(), rows.held(name)), Math.max(peaks.inside(), Witness.sum(schema.jdbc())));
+        }
+        return peaks;
+    }
+
+    /** The most that were held, and the most that were inside, while the processes hammered. */
+    private record Peaks(int held, int inside) {}
+}

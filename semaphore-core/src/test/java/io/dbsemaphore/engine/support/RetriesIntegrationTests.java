@@ -1,0 +1,338 @@
+package io.dbsemaphore.engine.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.dbsemaphore.AcquireInterruptedException;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
+import io.dbsemaphore.testing.node.SemaphoreRows;
+import io.dbsemaphore.testing.node.Waits;
+import io.dbsemaphore.testing.node.Wish;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
+
+/** Other transactions are in the way, and sessions are killed: this is tried again, and never half done. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RetriesIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(1);
+    private static final int ATTEMPTS = 3;
+    /** Of {@code for update}, or on PostgreSQL {@code for no key update}. */
+    private static final String LOCK = " for ";
+
+    private static final String INSERT = "insert into permit_request";
+
+    private static Schema schema;
+    private static SemaphoreRows rows;
+    private static Waits waits;
+
+    private Node node;
+
+    @BeforeAll
+    static void start() {
+        schema = TestDatabase.create().migrate();
+        rows = new SemaphoreRows(schema);
+        waits = new Waits(schema);
+    }
+
+    @AfterAll
+    static void stop() {
+        if (schema != null) {
+            schema.close();
+        }
+    }
+
+    @BeforeEach
+    void startNode() {
+        node = Node.on(schema, TestSettings.limits(1, 10, ATTEMPTS));
+    }
+
+    @AfterEach
+    void stopNode() {
+        node.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_NAME_WITH_ID", "SEVERAL_NAMES"})
+    void waitsForALockLongerThanOneAttemptDoes(Wish wish) throws SQLException {
+        AcquireRequest request = wish.on(node).withWaitTime(SOON);
+        node.gate().clear();
+        CompletableFuture<PermitGrant> acquired;
+        try (RowLock lock = lockLastOf(request)) {
+            acquired = async(() -> node.semaphores().acquire(request));
+            Awaitility.await().atMost(SOON).until(() -> attempts() == 2);
+        }
+
+        PermitGrant grant = join(acquired);
+
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "SEVERAL_NAMES")
+    void givesUpAfterOneLockWaitWhereItsCallerDoesNotWait(Wish wish) throws SQLException {
+        AcquireRequest request = wish.on(node);
+        node.gate().clear();
+        try (RowLock lock = lockLastOf(request)) {
+            long begun = System.nanoTime();
+
+            Throwable thrown = catchThrowable(() -> node.semaphores().acquire(request));
+
+            assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                    .isBetween(
+                            LOCK_WAIT.minusMillis(100),
+                            LOCK_WAIT.multipliedBy(2).plusMillis(500));
+            assertThat(thrown).isInstanceOf(CannotAcquireLockException.class);
+            assertThat(attempts()).isEqualTo(1);
+            rows.assertNothingHeld(request.permits().keySet());
+        }
+        node.semaphores().acquire(request).close();
+    }
+
+    /** Another transaction has inserted the same id, and then waits for the semaphore, which the acquire has locked. */
+    @Test
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB}) // PostgreSQL looks for one after a second only
+    void triesAgainAfterADeadlock() throws Exception {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node);
+        String name = request.permits().keySet().iterator().next();
+        node.gate().clear();
+        Pause locked = node.gate().pauseAfter("sum(");
+        CompletableFuture<PermitGrant> acquired;
+        try (RowLock other = RowLock.begin(schema)) {
+            other.execute(
+                    "insert into permit_request (id, external_id, owner, state, content_digest, renewed_at, created_at,"
+                            + " updated_at) values (-1, ?, 'test', 'ACQUIRED', 'test', now(), now(), now())",
+                    request.externalId().orElseThrow());
+            // the transaction that has written more is not the victim
+            for (int row = 0; row < 50; row++) {
+                other.execute(
+                        "insert into capacity_change (id, semaphore_name, from_capacity, to_capacity, changed_by,"
+                                + " reason, changed_at) values (?, 'scratch', 0, 0, 'test', 'test', now())",
+                        -row);
+            }
+            acquired = async(() -> node.semaphores().acquire(request));
+            locked.awaitReached(SOON);
+            CompletableFuture<RowLock> crossed = async(() -> lockQuietly(other, name));
+            waits.await("where name =");
+            long begun = System.nanoTime();
+            locked.open();
+            join(crossed);
+            // not by a lock wait that timed out
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(LOCK_WAIT);
+        }
+
+        PermitGrant grant = join(acquired);
+
+        assertThat(node.gate().count(INSERT)).as("attempts").isEqualTo(2);
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+    }
+
+    /** As it is where several servers are written to, and one is often faster. */
+    @Test
+    void goesOnAfterAsManyConflictsAsThereAreWhileItsCallerWaits() {
+        AcquireRequest request = Wish.ONE_NAME.on(node);
+        node.gate().clear();
+        int conflicts = 3 * ATTEMPTS;
+        for (int i = 0; i < conflicts; i++) {
+            node.gate().failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
+        }
+
+        PermitGrant grant = node.semaphores().acquire(request.withWaitTime(Duration.ofMinutes(1)));
+
+        assertThat(node.gate().count("update semaphore")).as("attempts").isEqualTo(conflicts + 1);
+        rows.assertHeldByOnly(grant);
+    }
+
+    @Test
+    void givesUpAfterSoManyConflictsWhereItsCallerDoesNotWait() {
+        AcquireRequest request = Wish.ONE_NAME.on(node);
+        node.gate().clear();
+        for (int i = 0; i < ATTEMPTS; i++) {
+            node.gate().failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
+        }
+
+        assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);
+
+        assertThat(node.gate().count("update semaphore")).as("attempts").isEqualTo(ATTEMPTS);
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"from permit_request", LOCK, "sum(", "update semaphore", INSERT, "insert into permit("})
+    void triesAgainWhenItsSessionIsKilled(String before) {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(node);
+        Pause pause = node.gate().pauseBefore(before);
+
+        PermitGrant grant = acquireWithKilledSession(request, pause);
+
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+    }
+
+    @Test
+    void triesAgainWhenItsSessionIsKilledBeforeTheCommit() {
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        Pause pause = node.gate().pauseBeforeCommitOf(INSERT);
+
+        PermitGrant grant = acquireWithKilledSession(request, pause);
+
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
+    }
+
+    @Test
+    void releasesWhenItsSessionIsKilled() {
+        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
+        PermitGrant grant = node.semaphores().acquire(request);
+        Pause pause = node.gate().pauseBefore("update permit ");
+        CompletableFuture<ReleaseOutcome> released = async(grant::release);
+        pause.awaitReached(SOON);
+        killLastConnection();
+        pause.open();
+
+        assertThat(join(released)).isEqualTo(ReleaseOutcome.RELEASED);
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    @Test
+    void keepsNothingOfAnAcquireWhoseInsertTimesOut() throws SQLException {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(node);
+        String name = request.permits().keySet().iterator().next();
+        long fence = rows.fence(name);
+        try (RowLock lock = RowLock.begin(schema)) {
+            // a request of the same id that is neither committed nor rolled back
+            lock.execute(
+                    "insert into permit_request (id, external_id, owner, instance, state, content_digest, renewed_at,"
+                            + " created_at, updated_at) values (1, ?, 'test', 1, 'RELEASED', '', now(), now(), now())",
+                    request.externalId().orElseThrow());
+            node.gate().clear();
+
+            assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);
+
+            assertThat(node.gate().count(INSERT)).isEqualTo(1);
+        }
+        assertThat(node.gate().count("update semaphore")).isEqualTo(1);
+        assertThat(rows.fence(name)).isEqualTo(fence);
+        rows.assertNothingHeld(request.permits().keySet());
+        node.semaphores().acquire(request).close();
+    }
+
+    @Test
+    void keepsNothingOfAReleaseWhosePermitIsLocked() throws SQLException {
+        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(node);
+        PermitGrant grant = node.semaphores().acquire(request);
+        String id = grant.externalId();
+        try (RowLock lock = RowLock.begin(schema)) {
+            lock.execute(
+                    "select p.state from permit p join permit_request r on r.id = p.permit_request_id"
+                            + " where r.external_id = ? "
+                            + (schema.kind() == DatabaseKind.POSTGRESQL ? "for share" : "lock in share mode"),
+                    id);
+
+            assertThatThrownBy(grant::release).isInstanceOf(DataAccessException.class);
+
+            assertThat(rows.states(id)).containsExactly("ACQUIRED");
+            request.permits()
+                    .keySet()
+                    .forEach(name -> assertThat(rows.held(name)).isEqualTo(1));
+            assertThat(grant.isHeld()).isFalse();
+        }
+        rows.awaitNothingHeld(SOON, request.permits().keySet());
+    }
+
+    @Test
+    void saysThatItWasInterruptedBetweenTwoAttempts() throws Exception {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node);
+        FutureTask<Throwable> acquire = new FutureTask<>(() -> {
+            Throwable thrown = catchThrowable(() -> node.semaphores().acquire(request));
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            return thrown;
+        });
+        Thread thread = new Thread(acquire, "interrupted");
+        try (RowLock lock = lockLastOf(request)) {
+            thread.start();
+            waits.await("from semaphore");
+            thread.interrupt();
+
+            assertThat(acquire.get(SOON.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(AcquireInterruptedException.class);
+        }
+        rows.assertNothingHeld(request.permits().keySet());
+        node.semaphores().acquire(request).close();
+    }
+
+    private PermitGrant acquireWithKilledSession(AcquireRequest request, Pause pause) {
+        CompletableFuture<PermitGrant> acquired = async(() -> node.semaphores().acquire(request));
+        pause.awaitReached(SOON);
+        killLastConnection();
+        pause.open();
+        return join(acquired);
+    }
+
+    private void killLastConnection() {
+        boolean postgresql = schema.kind() == DatabaseKind.POSTGRESQL;
+        String ask = postgresql ? "select pg_backend_pid()" : "select connection_id()";
+        String session = node.connections().askLast(ask).get(0);
+        schema.jdbc().execute((postgresql ? "select pg_terminate_backend(%s)" : "kill %s").formatted(session));
+    }
+
+    private static RowLock lockLastOf(AcquireRequest request) throws SQLException {
+        String last = request.permits().keySet().stream()
+                .reduce((former, latter) -> latter)
+                .orElseThrow();
+        return RowLock.ofSemaphore(schema, last);
+    }
+
+    private static RowLock lockQuietly(RowLock lock, String name) {
+        try {
+            return lock.lockSemaphore(name);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** How often a row was waited for; a transaction waits for one at most. */
+    private long attempts() {
+        return node.gate().statements().stream()
+                .filter(statement -> statement.contains(LOCK) && !statement.contains("skip locked")) // do not wait
+                .count();
+    }
+
+    private static <T> CompletableFuture<T> async(Supplier<T> task) {
+        return CompletableFuture.supplyAsync(task);
+    }
+
+    private static <T> T join(CompletableFuture<T> task) {
+        return task.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
+    }
+}

@@ -1,0 +1,126 @@
+package io.dbsemaphore.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
+import io.dbsemaphore.testing.node.SemaphoreRows;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.dao.CannotAcquireLockException;
+
+/** Another session has locked whole tables, as for DDL or a backup: each statement waits for a bounded time. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
+@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class MetadataLockIntegrationTests {
+
+    private static final int ATTEMPTS = 2;
+
+    private Schema schema;
+    private Node node;
+
+    @BeforeEach
+    void start() {
+        schema = TestDatabase.create().migrate();
+        node = Node.on(schema, TestSettings.limits(1, 30, ATTEMPTS));
+        node.admin().create("a", 1);
+        node.admin().create("free", 1);
+    }
+
+    @AfterEach
+    void stop() {
+        node.close();
+        schema.close();
+    }
+
+    static List<String> locks() {
+        return switch (TestDatabase.kind()) {
+            case MYSQL, MARIADB ->
+                List.of(
+                        "lock tables semaphore write",
+                        "lock tables permit write",
+                        "lock tables permit_request write",
+                        "flush tables with read lock");
+            case POSTGRESQL -> List.of("lock table semaphore", "lock table permit", "lock table permit_request");
+            case H2 -> throw new UnsupportedOperationException();
+        };
+    }
+
+    @ParameterizedTest
+    @MethodSource("locks")
+    void failAnAcquireInTime(String lock) throws Exception {
+        PermitGrant held = node.semaphores().acquire(AcquireRequest.of("a"));
+        try (RowLock tables = RowLock.begin(schema)) {
+            tables.execute(lock);
+            try {
+                assertThat(inTime(() -> node.semaphores().acquire(AcquireRequest.of("free"))))
+                        .isInstanceOf(CannotAcquireLockException.class);
+                // neither needs all of the tables
+                assertThat(Stream.of(
+                                        inTime(held::release),
+                                        inTime(() -> node.admin().setCapacity("a", 3, "test", "locked")))
+                                .filter(Objects::nonNull))
+                        .isNotEmpty()
+                        .hasOnlyElementsOfType(CannotAcquireLockException.class);
+            } finally {
+                unlock(tables);
+            }
+        }
+        new SemaphoreRows(schema).awaitNothingHeld(Duration.ofSeconds(10), List.of("a", "free"));
+        node.semaphores().acquire(AcquireRequest.of("free")).close();
+    }
+
+    @Test
+    void letAWaitingCallerGoThatIsInterrupted() throws Exception {
+        FutureTask<Throwable> acquire = new FutureTask<>(() ->
+                inTime(() -> node.semaphores().acquire(AcquireRequest.of("free").withWaitTime(Duration.ofSeconds(1)))));
+        Thread caller = new Thread(acquire, "interrupted");
+        try (RowLock tables = RowLock.begin(schema)) {
+            tables.execute(locks().get(0));
+            try {
+                caller.start();
+                Awaitility.await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
+                caller.interrupt();
+
+                assertThat(acquire.get(ATTEMPTS + 4, TimeUnit.SECONDS)).isNotNull();
+            } finally {
+                unlock(tables);
+            }
+        }
+        new SemaphoreRows(schema).awaitNothingHeld(Duration.ofSeconds(10), List.of("free"));
+    }
+
+    /** What it fails with, within the lock waits of all attempts and some more. */
+    private static @Nullable Throwable inTime(Runnable call) {
+        long begin = System.nanoTime();
+        Throwable thrown = catchThrowable(call::run);
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(ATTEMPTS + 3));
+        return thrown;
+    }
+
+    private void unlock(RowLock tables) throws Exception {
+        if (schema.kind().isMySqlFamily()) {
+            tables.execute("unlock tables");
+        }
+    }
+}

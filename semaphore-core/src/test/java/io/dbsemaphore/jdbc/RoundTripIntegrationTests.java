@@ -1,0 +1,152 @@
+package io.dbsemaphore.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TcpProxy;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLSyntaxErrorException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How often a caller waits for the network, counted in the network. */
+@EnabledOnDatabase(DatabaseKind.MYSQL) // where the driver sends several statements at once
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RoundTripIntegrationTests {
+
+    private static Schema schema;
+
+    @BeforeAll
+    static void createDatabase() {
+        schema = TestDatabase.create().migrate();
+    }
+
+    @AfterAll
+    static void dropDatabase() {
+        schema.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "&allowMultiQueries=true&rewriteBatchedStatements=true", "&useLocalSessionState=true"})
+    void anAcquireIsTwoAndAReleaseOne(String hostSettings) {
+        try (TcpProxy proxy = schema.newProxy();
+                HikariDataSource pool = pool(proxy, hostSettings);
+                SemaphoreEngine engine = new SemaphoreEngine(pool, TestSettings.defaults())) {
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
+            String name = "trips" + hostSettings.length();
+            engine.admin().create(name, 1);
+            List<Integer> acquires = new ArrayList<>();
+            List<Integer> releases = new ArrayList<>();
+            for (int i = 0; i < 60; i++) { // a session is kept for milliseconds; some of these have one
+                proxy.clear();
+                PermitGrant grant = semaphores.acquire(AcquireRequest.of(name));
+                acquires.add(proxy.roundTrips());
+                proxy.clear();
+                grant.release();
+                releases.add(proxy.roundTrips());
+            }
+
+            assertThat(Collections.min(acquires)).isEqualTo(2);
+            assertThat(Collections.min(releases)).isEqualTo(1);
+        }
+    }
+
+    /** One caller's release and the grant to the caller that waits for it. */
+    @Test
+    @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
+    void aHandoverIsTwo() {
+        try (TcpProxy proxy = schema.newProxy();
+                HikariDataSource pool = pool(proxy, "");
+                SemaphoreEngine engine = new SemaphoreEngine(pool, TestSettings.defaults())) {
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
+            engine.admin().create("handover", 1);
+            AcquireRequest request = AcquireRequest.of("handover").withWaitTime(Duration.ofSeconds(30));
+            List<Integer> handovers = new ArrayList<>();
+            PermitGrant grant = semaphores.acquire(request);
+            for (int i = 0; i < 60; i++) { // a waiting caller is refused first, and polls for available permits
+                proxy.clear();
+                CompletableFuture<PermitGrant> next = CompletableFuture.supplyAsync(() -> semaphores.acquire(request));
+                Awaitility.await()
+                        .pollDelay(Duration.ZERO)
+                        .pollInterval(Duration.ofMillis(1))
+                        .until(() -> hasBeenRefused(proxy));
+                proxy.clear();
+                grant.release();
+                grant = next.join();
+                handovers.add(proxy.roundTrips());
+            }
+            grant.release();
+
+            assertThat(Collections.min(handovers)).isEqualTo(2);
+        }
+    }
+
+    /** The server prepares one statement at a time. */
+    @Test
+    void sendsOneByOneWhatTheServerPrepares() {
+        try (TcpProxy proxy = schema.newProxy();
+                HikariDataSource pool = pool(proxy, "&useServerPrepStmts=true");
+                SemaphoreEngine engine = new SemaphoreEngine(pool, TestSettings.defaults())) {
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
+            engine.admin().create("prepared", 1);
+
+            semaphores.acquire(AcquireRequest.of("prepared")).release();
+
+            assertThat(semaphores.tryAcquire(AcquireRequest.of("prepared"))).isPresent();
+            assertThat(semaphores.tryAcquire(AcquireRequest.of("prepared"))).isEmpty();
+        }
+    }
+
+    @Test
+    void givesTheHostConnectionsThatTakeOneStatementAtATime() throws SQLException {
+        try (TcpProxy proxy = schema.newProxy();
+                HikariDataSource pool = pool(proxy, "");
+                SemaphoreEngine engine = new SemaphoreEngine(pool, TestSettings.defaults())) {
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
+            engine.admin().create("one-at-a-time", 1);
+
+            semaphores.acquire(AcquireRequest.of("one-at-a-time")).release();
+
+            try (Connection connection = pool.getConnection();
+                    Statement statement = connection.createStatement()) {
+                assertThatExceptionOfType(SQLSyntaxErrorException.class)
+                        .isThrownBy(() -> statement.execute("select 1; select 2"));
+            }
+        }
+    }
+
+    private static boolean hasBeenRefused(TcpProxy proxy) {
+        return proxy.statements().stream()
+                .dropWhile(sql -> !sql.contains("sum("))
+                .anyMatch(sql -> sql.equalsIgnoreCase("commit"));
+    }
+
+    private static HikariDataSource pool(TcpProxy proxy, String hostSettings) {
+        HikariConfig config = schema.poolConfig(1, schema.jdbcUrl(proxy) + hostSettings);
+        return new HikariDataSource(config);
+    }
+}

@@ -1,0 +1,189 @@
+package io.dbsemaphore.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How many round trips are made. One more is a mistake, whatever it is for. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB}) // elsewhere limits are told to each transaction
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class StatementEconomyIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final int CALLERS = 10;
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(1);
+
+    private final Node node = cluster.node(0);
+    private final StatementGate gate = node.gate();
+    private final ExecutorService callers = Executors.newCachedThreadPool();
+
+    @AfterEach
+    void stop() {
+        callers.shutdownNow();
+    }
+
+    @Test
+    void anAcquireIsSixRoundTripsAndAReleaseThree() {
+        String name = cluster.semaphore(1);
+        List<List<String>> acquires = new ArrayList<>();
+        List<List<String>> releases = new ArrayList<>();
+        for (int i = 0; i < 30; i++) { // warm sessions are kept for milliseconds; one of these is warm
+            gate.clear();
+            PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
+            acquires.add(gate.statements());
+            gate.clear();
+            grant.release();
+            releases.add(gate.statements());
+        }
+
+        List<String> acquire = shortest(acquires);
+        assertThat(acquire).hasSize(6);
+        assertThat(acquire.get(0)).startsWith("select").contains("from semaphore", "for update");
+        assertThat(acquire.get(1)).startsWith("select").contains("sum(").doesNotContain("for update");
+        assertThat(acquire.get(2)).startsWith("update semaphore");
+        assertThat(acquire.get(3)).startsWith("insert into permit_request");
+        assertThat(acquire.get(4)).startsWith("insert into permit(");
+        assertThat(acquire.get(5)).isEqualTo("commit");
+        List<String> release = shortest(releases);
+        assertThat(release).hasSize(3);
+        assertThat(release.get(0)).startsWith("update permit ");
+        assertThat(release.get(1)).startsWith("update permit_request");
+        assertThat(release.get(2)).isEqualTo("commit");
+    }
+
+    @Test
+    void anAcquireOfManyNamesIsAsManyRoundTripsAsOfOne() {
+        String[] names =
+                IntStream.range(0, 8).mapToObj(i -> cluster.semaphore(1)).toArray(String[]::new);
+        List<List<String>> acquires = new ArrayList<>();
+        List<List<String>> releases = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            gate.clear();
+            PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(names));
+            acquires.add(gate.statements());
+            gate.clear();
+            grant.release();
+            releases.add(gate.statements());
+        }
+
+        assertThat(shortest(acquires)).hasSize(6);
+        assertThat(shortest(releases)).hasSize(3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
+    void manyCallersAreAsManyRoundTripsAsOne(boolean severalNames) {
+        String name = cluster.semaphore(CALLERS + 1);
+        Pause pause = gate.pauseBefore("commit");
+        CompletableFuture<PermitGrant> first = async(() -> node.semaphores().acquire(AcquireRequest.of(name)));
+        pause.awaitReached(SOON);
+        List<CompletableFuture<PermitGrant>> others = IntStream.range(0, CALLERS)
+                .mapToObj(i -> severalNames ? AcquireRequest.of(name, cluster.semaphore(1)) : AcquireRequest.of(name))
+                .map(request -> async(() -> node.semaphores().acquire(request)))
+                .toList();
+        awaitParked();
+        gate.clear();
+
+        pause.open();
+
+        others.forEach(this::join);
+        join(first);
+        List<String> transaction = transactionOf("insert into permit(");
+        assertThat(transaction).filteredOn(sql -> !sql.contains("session")).hasSize(severalNames ? 7 : 6);
+        assertThat(transaction)
+                .anyMatch(sql ->
+                        sql.startsWith("insert into permit_request") && sql.split("\\), \\(", -1).length == CALLERS);
+    }
+
+    @Test
+    @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
+    void manyReleasesAreFourStatements() {
+        String name = cluster.semaphore(CALLERS + 1);
+        PermitGrant first = node.semaphores().acquire(AcquireRequest.of(name));
+        List<PermitGrant> others = IntStream.range(0, CALLERS)
+                .mapToObj(i -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .toList();
+        Pause pause = gate.pauseBefore("commit");
+        CompletableFuture<?> firstRelease = async(first::release);
+        pause.awaitReached(SOON);
+        gate.clear();
+
+        List<? extends CompletableFuture<?>> releases =
+                others.stream().map(grant -> async(grant::release)).toList();
+        releases.forEach(this::join);
+        pause.open();
+        join(firstRelease);
+
+        List<String> transaction = transactionOf("id from permit where");
+        assertThat(transaction).filteredOn(sql -> !sql.contains("session")).hasSize(4);
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    /** Waits until the callers have queued their requests: the first is paused, so that the others form a batch. */
+    private void awaitParked() {
+        Awaitility.await()
+                .atMost(SOON)
+                .until(() -> Thread.getAllStackTraces().values().stream()
+                                .filter(stack -> IntStream.range(0, stack.length)
+                                        .anyMatch(i -> stack[i].getClassName().endsWith("BatchingGranter")
+                                                && stack[i].getMethodName().equals("isAnswered")))
+                                .count()
+                        == CALLERS);
+    }
+
+    /** The statements of the transaction that executed this, from what was executed since the last commit. */
+    private List<String> transactionOf(String part) {
+        List<String> transaction = new ArrayList<>();
+        for (String sql : gate.statements()) {
+            transaction.add(sql);
+            if (sql.equals("commit")) {
+                if (transaction.stream().anyMatch(each -> each.contains(part))) {
+                    return transaction;
+                }
+                transaction.clear();
+            }
+        }
+        throw new AssertionError("No transaction with \"" + part + "\" in " + gate.statements());
+    }
+
+    private static List<String> shortest(List<List<String>> all) {
+        return all.stream().min(Comparator.comparingInt(List::size)).orElseThrow();
+    }
+
+    private <T> CompletableFuture<T> async(Supplier<T> task) {
+        return CompletableFuture.supplyAsync(task, callers);
+    }
+
+    private <T> T join(CompletableFuture<T> task) {
+        return task.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
+    }
+}

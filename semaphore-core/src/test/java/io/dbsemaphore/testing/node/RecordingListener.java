@@ -1,0 +1,78 @@
+package io.dbsemaphore.testing.node;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.SemaphoreListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Remembers what it heard, and on which thread. */
+public final class RecordingListener implements SemaphoreListener {
+
+    /** @param of the external id; for a refusal, which need not have one, the names */
+    public record Event(String kind, String of, String thread) {}
+
+    private static final Set<String> ENDINGS = Set.of("released", "expired", "forced");
+
+    private final List<Event> events = new CopyOnWriteArrayList<>();
+
+    /** The recorded events of this kind, in order. */
+    public List<Event> of(String kind) {
+        return events.stream().filter(event -> event.kind().equals(kind)).toList();
+    }
+
+    /** Of what it heard this kind of event. */
+    public List<String> subjects(String kind) {
+        return of(kind).stream().map(Event::of).toList();
+    }
+
+    /** What ended, of grants with this external id or one that begins so: {@code released ID}, {@code expired ID}, {@code forced ID …}. */
+    public List<String> endings(String externalId) {
+        return events.stream()
+                .filter(event -> ENDINGS.contains(event.kind()) && event.of().startsWith(externalId))
+                .map(event -> event.kind() + " " + event.of())
+                .toList();
+    }
+
+    /** Forgets what it heard. */
+    public void clear() {
+        events.clear();
+    }
+
+    @Override
+    public void acquired(PermitGrant grant, Duration waited) {
+        hear("acquired", grant.externalId());
+    }
+
+    @Override
+    public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+        hear("refused", String.join(",", request.permits().keySet()));
+    }
+
+    @Override
+    public void released(String externalId) {
+        hear("released", externalId);
+    }
+
+    @Override
+    public void expired(String externalId) {
+        hear("expired", externalId);
+    }
+
+    @Override
+    public void lost(PermitGrant grant) {
+        hear("lost", grant.externalId());
+    }
+
+    @Override
+    public void forced(String externalId, String releasedBy, String reason) {
+        hear("forced", externalId + " by " + releasedBy + ": " + reason);
+    }
+
+    private void hear(String kind, String of) {
+        events.add(new Event(kind, of, Thread.currentThread().getName()));
+    }
+}
