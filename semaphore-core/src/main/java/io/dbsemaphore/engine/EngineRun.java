@@ -112,12 +112,13 @@ final class EngineRun {
                 new BatchingGranter.Collaborators(
                         persistence.grants(),
                         keepAlive::prepare,
+                        keepAlive::isLeaseValid,
                         persistence.availabilityTransactions(),
                         releaseBatcher,
                         background,
                         listeners,
                         threads,
-                        databaseThreads),
+                        database.sessions()),
                 limits,
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
@@ -131,7 +132,7 @@ final class EngineRun {
                 granter,
                 keepAlive,
                 listeners);
-        UnknownOutcomes outcomes = new UnknownOutcomes(persistence.undoing(), retry, background);
+        UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         PatternSemaphoreCreator patterns =
                 new PatternSemaphoreCreator(configuration.patterns(), persistence.admin(), retry);
         AcquireResults results = new AcquireResults(commands, releases, held, keepAlive, lease, listeners, operations);

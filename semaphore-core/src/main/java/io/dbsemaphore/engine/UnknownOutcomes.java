@@ -2,12 +2,15 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.batch.WaitTime;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.SemaphorePersistence;
-import io.dbsemaphore.persistence.UndoTransaction;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 
 /**
  * Ensures that a failed acquire holds nothing. The outcome of a commit without an answer is determined by the next attempt,
@@ -16,18 +19,21 @@ import io.dbsemaphore.persistence.UndoTransaction;
  */
 final class UnknownOutcomes {
 
-    private final UndoTransaction undoing;
-    private final Retries retry;
     private final BackgroundReleaser background;
+    private final Duration decisionTimeout;
 
-    UnknownOutcomes(UndoTransaction undoing, Retries retry, BackgroundReleaser background) {
-        this.undoing = undoing;
-        this.retry = retry;
+    /**
+     * Makes it.
+     *
+     * @param decisionTimeout how long a caller waits for the database after its wait time has ended
+     */
+    UnknownOutcomes(BackgroundReleaser background, Duration decisionTimeout) {
         this.background = background;
+        this.decisionTimeout = decisionTimeout;
     }
 
     /**
-     * Ensures that a failed acquire holds nothing. May wait for the database.
+     * Ensures that a failed acquire holds nothing. Waits for the database until the decision timeout.
      *
      * @return the exception to be thrown to the caller
      * @throws Error the failure, if it is an error
@@ -60,14 +66,12 @@ final class UnknownOutcomes {
             background.undo(acquire);
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }
-        try {
-            retry.call(() -> {
-                undoing.undo(acquire);
-                return Boolean.TRUE;
-            });
-        } catch (RuntimeException | Error undoFailure) {
-            failure.addSuppressed(undoFailure);
-            background.undo(acquire);
+        // on a thread of the library, since the pool may have no connection for longer than the caller waits
+        CompletableFuture<?> undone = background.undoNow(acquire);
+        Semaphore ended = new Semaphore(0);
+        CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.release());
+        Deadline until = Deadline.after(wait.deadline().nanos(), decisionTimeout);
+        if (!Uninterruptibles.acquire(ended, until.remainingNanos()) || undone.isCompletedExceptionally()) {
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }
     }

@@ -4,8 +4,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +18,9 @@ final class PreparedSession {
 
     private static final Logger log = LoggerFactory.getLogger(PreparedSession.class);
 
+    /** How long an answer of the server is awaited after the time that a transaction has. */
+    private static final int GRACE_MILLIS = 250;
+
     private final Connection target;
     private final boolean autoCommitBefore;
     private final int isolationBefore;
@@ -26,6 +29,9 @@ final class PreparedSession {
     private final SessionLimits.Restoration limitsBefore;
     private final QueuedStatements statements;
     private final long openedAt = System.nanoTime();
+    private int networkTimeout;
+    private boolean limited;
+    private long until;
     private boolean transactionOpen;
     private boolean failed;
     private boolean readOnly;
@@ -45,6 +51,7 @@ final class PreparedSession {
         this.limits = limits;
         this.limitsBefore = limitsBefore;
         this.statements = statements;
+        this.networkTimeout = patience(limits);
     }
 
     /** Prepares a connection; evicts it if that fails. */
@@ -53,9 +60,7 @@ final class PreparedSession {
             boolean autoCommit = target.getAutoCommit();
             int isolation = target.getTransactionIsolation();
             int networkTimeout = target.getNetworkTimeout();
-            // no statement of the library takes longer than its lock wait; do not wait for an unresponsive server
-            Duration patience = limits.lockWait().plus(limits.idle());
-            target.setNetworkTimeout(Runnable::run, Math.toIntExact(patience.toMillis()));
+            target.setNetworkTimeout(Runnable::run, patience(limits));
             if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
                 target.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             }
@@ -76,6 +81,11 @@ final class PreparedSession {
         }
     }
 
+    /** No statement of the library takes longer than its lock wait: an unresponsive server is not awaited for longer. */
+    private static int patience(SessionLimits limits) {
+        return Math.toIntExact(limits.lockWait().plus(limits.idle()).toMillis());
+    }
+
     private static QueuedStatements statementsOf(Connection target, Pipelining pipelining) {
         Optional<QueuedStatements> pipelined =
                 pipelining.isPossible() ? MultiStatements.open(target, pipelining) : Optional.empty();
@@ -88,8 +98,37 @@ final class PreparedSession {
 
     /** Begins a transaction. */
     void begin() throws SQLException {
+        limitWait();
         transactionOpen = true;
         limits.applyToTransaction(target);
+    }
+
+    /**
+     * Lets a thread use the session that an unresponsive server must not hold up.
+     *
+     * @param instant of {@link System#nanoTime} after which an answer is awaited only briefly
+     */
+    void limitUntil(long instant) {
+        until = instant;
+        limited = true;
+    }
+
+    /** Ends the {@linkplain #limitUntil limit}. */
+    void endLimit() {
+        limited = false;
+    }
+
+    /** Limits how long the next answer of the server is awaited. Takes no round trip. */
+    void limitWait() throws SQLException {
+        int longest = patience(limits);
+        if (limited) {
+            long remaining = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
+            longest = (int) Math.min(longest, Math.max(remaining, GRACE_MILLIS));
+        }
+        if (longest != networkTimeout) {
+            target.setNetworkTimeout(Runnable::run, longest);
+            networkTimeout = longest;
+        }
     }
 
     /** The statements that are queued for the next round trip of its transaction. */
@@ -132,6 +171,7 @@ final class PreparedSession {
         failed = true; // whatever the reason: the next transaction uses another connection
         statements.discard();
         try {
+            limitWait();
             target.rollback();
             transactionOpen = false;
         } catch (SQLException | RuntimeException | Error failure) {
@@ -155,6 +195,7 @@ final class PreparedSession {
             return;
         }
         try {
+            limitWait();
             if (transactionOpen) {
                 target.rollback();
             }

@@ -35,7 +35,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     private volatile Pools pools;
 
     @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
-    private final ThreadLocal<Boolean> onReserved = new ThreadLocal<>();
+    private final ThreadLocal<ConnectionSource> source = new ThreadLocal<>();
 
     /** The shared sessions, and the reserved one; both are the same pool if there is one connection only. */
     private record Pools(SessionPool shared, SessionPool reserved) {}
@@ -101,8 +101,8 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
 
     @Override
     public Connection getConnection() throws SQLException {
-        Pools current = pools;
-        return (onReserved.get() == null ? current.shared() : current.reserved()).borrow();
+        ConnectionSource own = source.get();
+        return own == null ? pools.shared().borrow() : own.borrow();
     }
 
     /**
@@ -111,11 +111,35 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
      * second for a lock, and fails soon if the server does not respond.
      */
     public void onReservedConnection(Runnable work) {
-        onReserved.set(true);
+        source.set(() -> pools.reserved().borrow());
         try {
             work.run();
         } finally {
-            onReserved.remove();
+            source.remove();
+        }
+    }
+
+    /**
+     * Lets the current thread run its next transaction on a session that is open already, so that it does not wait for a
+     * connection, and does not wait for answers of the server for longer than it has time. To be ended by {@link
+     * #endOnOpenSession}.
+     *
+     * @param until the instant of {@link System#nanoTime} until which the thread has time
+     * @return false if there is no such session
+     */
+    public boolean beginOnOpenSession(long until) {
+        OpenSession open = OpenSession.take(pools.shared(), until);
+        if (open != null) {
+            source.set(open);
+        }
+        return open != null;
+    }
+
+    /** Ends what {@link #beginOnOpenSession} began. */
+    public void endOnOpenSession() {
+        if (source.get() instanceof OpenSession open) {
+            source.remove();
+            open.close();
         }
     }
 

@@ -55,6 +55,7 @@ final class SessionConnection implements InvocationHandler {
             }
             case "commit" -> {
                 requireOpen();
+                session.limitWait();
                 session.committing();
                 try {
                     session.statements().commit();
@@ -106,6 +107,7 @@ final class SessionConnection implements InvocationHandler {
                 return own(args) != null ? true : invokeTarget(method, args);
             }
             case "createStatement", "prepareStatement", "prepareCall" -> {
+                session.limitWait();
                 session.statements().flush(); // keeps the order of the statements
                 return invokeTarget(method, args);
             }

@@ -89,24 +89,59 @@ final class SessionPool implements AutoCloseable {
             session.begin();
             return SessionConnection.on(session, this::returned);
         } catch (SQLException | RuntimeException | Error failure) {
-            try {
-                if (session != null) {
-                    session.rollback();
-                    session.returnToPool();
-                }
-            } finally {
-                places.release();
-            }
+            giveBack(session);
             throw failure;
         }
     }
 
     private PreparedSession open() throws SQLException {
         PreparedSession kept = takeIdle();
-        return kept != null ? kept : PreparedSession.open(host.take(), limits, pipelining);
+        if (kept == null) {
+            return PreparedSession.open(host.take(), limits, pipelining);
+        }
+        kept.endLimit();
+        return kept;
     }
 
-    private void returned(PreparedSession session) throws SQLException {
+    /** Takes a session that is open and idle; null if there is none. Never waits. */
+    @Nullable PreparedSession takeOpen() {
+        if (failover.isSuspected() || !places.tryAcquire()) {
+            return null;
+        }
+        PreparedSession session;
+        synchronized (idle) {
+            session = idle.isEmpty() ? null : takeIdle();
+        }
+        if (session == null) {
+            places.release();
+        }
+        return session;
+    }
+
+    /** Begins a transaction on a session that was {@linkplain #takeOpen taken}. */
+    Connection begin(PreparedSession session) throws SQLException {
+        try {
+            session.begin();
+            return SessionConnection.on(session, this::returned);
+        } catch (SQLException | RuntimeException | Error failure) {
+            giveBack(session);
+            throw failure;
+        }
+    }
+
+    private void giveBack(@Nullable PreparedSession failed) throws SQLException {
+        try {
+            if (failed != null) {
+                failed.rollback();
+                failed.returnToPool();
+            }
+        } finally {
+            places.release();
+        }
+    }
+
+    /** Takes a session back. */
+    void returned(PreparedSession session) throws SQLException {
         if (session.isReadOnly()) {
             failover.suspect();
         }

@@ -66,7 +66,7 @@ final class ProxiedConnection {
             OutputStream out = new BufferedOutputStream(to.getOutputStream(), 1 << 16);
             byte[] message = protocol.read(in);
             while (message != null) {
-                if (filter.passes(message)) {
+                if (!proxy.isSilent() && filter.passes(message)) {
                     out.write(message);
                 }
                 if (in.available() == 0) {

@@ -65,6 +65,7 @@ public final class TcpProxy implements AutoCloseable {
     private final AtomicReference<@Nullable ArmedFault> armed = new AtomicReference<>();
     private volatile @Nullable ArmedFault lastArmed;
     private boolean refusing;
+    private volatile boolean silent;
 
     /** @param protocol makes the reader of one direction: true for what clients say */
     TcpProxy(InetSocketAddress server, Function<Boolean, WireProtocol> protocol) {
@@ -148,6 +149,15 @@ public final class TcpProxy implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new AssertionError("Interrupted while waiting for " + fault.fault, e);
         }
+    }
+
+    /** From now on, or no longer, nothing is passed on, although the connections stay open. */
+    public void silence(boolean silent) {
+        this.silent = silent;
+    }
+
+    boolean isSilent() {
+        return silent;
     }
 
     /** Cuts all connections that are open. */

@@ -71,6 +71,11 @@ final class AcquireDeadlines {
                 : Math.min(decided.remainingNanos(), LAST_ATTEMPT.toNanos());
     }
 
+    /** When a decision about the acquire is no longer awaited, by {@link System#nanoTime}. */
+    long endOf(QueuedAcquire acquire) {
+        return after(acquire, decisionTimeout).nanos();
+    }
+
     /** Whether a decision is in flight, or may still begin, since a caller without a wait time gave it no time to begin. */
     private boolean isWorthWaiting(QueuedAcquire acquire) {
         return !acquire.hasWaitTime() || queue.isInFlight(acquire);

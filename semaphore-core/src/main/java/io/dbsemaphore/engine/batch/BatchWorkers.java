@@ -137,6 +137,11 @@ final class BatchWorkers implements AutoCloseable {
         }
     }
 
+    /** Ends what {@link #beginInCaller} began, without having run a batch. */
+    void cancelInCaller() {
+        finish();
+    }
+
     /** Ends the batch of the calling thread. */
     void endInCaller() {
         finish();

@@ -8,7 +8,7 @@ import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.GrantTransaction;
 import java.time.Duration;
@@ -20,6 +20,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +41,8 @@ public final class BatchingGranter implements AutoCloseable {
     private final AcquireDeadlines deadlines;
     private final AcquireTimer timer;
     private final AvailabilityPoller poller;
+    private final SemaphoreDataSource connections;
+    private final BooleanSupplier leaseValid;
     private final GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MAX_DELAY);
     private final BatchRunner runner;
     private final BatchWorkers workers;
@@ -57,16 +60,22 @@ public final class BatchingGranter implements AutoCloseable {
         void withdraw();
     }
 
-    /** The collaborators of a granter. */
+    /**
+     * The collaborators of a granter.
+     *
+     * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
+     * @param leaseValid whether it has one
+     */
     public record Collaborators(
             GrantTransaction transaction,
             LongSupplier keepAlive,
+            BooleanSupplier leaseValid,
             AvailabilityTransactions availability,
             ReleaseBatcher releases,
             BackgroundReleaser background,
             ListenerNotifier listeners,
             DaemonThreads threads,
-            DatabaseThreads databaseThreads) {}
+            SemaphoreDataSource connections) {}
 
     /**
      * Makes a granter.
@@ -76,6 +85,8 @@ public final class BatchingGranter implements AutoCloseable {
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */
     public BatchingGranter(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
+        connections = with.connections();
+        leaseValid = with.leaseValid();
         batching = limits.maxBatchSize() > 1;
         queue = new GrantQueue(limits, certifiesWrites, QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal);
@@ -90,7 +101,7 @@ public final class BatchingGranter implements AutoCloseable {
                 new BatchEvents(with.listeners()),
                 poller,
                 groupCommitDelay);
-        workers = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), with.databaseThreads(), runner);
+        workers = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), connections.threads(), runner);
     }
 
     /**
@@ -110,13 +121,14 @@ public final class BatchingGranter implements AutoCloseable {
         QueuedAcquire acquire = queued(state, wait);
         boolean isTried = enqueue(acquire);
         // not if the caller may wait for permits: it could not return at its deadline
-        if (isTried && !wait.willingToWait() && !queue.isContended() && workers.beginInCaller()) {
+        if (isTried && !wait.willingToWait() && beginInCaller(acquire)) {
             boolean interrupted = Thread.interrupted();
             try {
                 runner.run(false);
             } catch (Throwable failure) { // the caller is answered below
                 UnexpectedErrors.survive(log, "A batch on a caller's thread", failure);
             } finally {
+                connections.endOnOpenSession();
                 workers.endInCaller();
                 if (interrupted) {
                     Thread.currentThread().interrupt();
@@ -126,6 +138,27 @@ public final class BatchingGranter implements AutoCloseable {
             signal();
         }
         return await(acquire);
+    }
+
+    /**
+     * Begins a batch on the calling thread, unless it might be held up for longer than its decision timeout: by another batch,
+     * by the host's pool, or by a heartbeat.
+     */
+    private boolean beginInCaller(QueuedAcquire acquire) {
+        if (queue.isContended() || (queue.hasKeptAlive() && !leaseValid.getAsBoolean()) || !workers.beginInCaller()) {
+            return false;
+        }
+        boolean begun = false;
+        try {
+            begun = connections.beginOnOpenSession(deadlines.endOf(acquire));
+        } catch (Throwable failure) { // a worker runs the batch
+            UnexpectedErrors.survive(log, "The beginning of a batch on a caller's thread", failure);
+        } finally {
+            if (!begun) {
+                workers.cancelInCaller();
+            }
+        }
+        return begun;
     }
 
     /** As {@link #grant}, without waiting for the answer. */

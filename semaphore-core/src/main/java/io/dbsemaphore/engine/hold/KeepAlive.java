@@ -65,6 +65,11 @@ public final class KeepAlive implements AutoCloseable {
         return heartbeat.ensureLease();
     }
 
+    /** Whether {@link #prepare} would have to send no heartbeat. */
+    public boolean isLeaseValid() {
+        return lease.isLeaseValid();
+    }
+
     /** Keeps the grant alive until it ends, or the maximum hold has passed. */
     public void keep(HeldGrant state, PermitGrant handle, Duration maxHold) {
         boolean first = schedule.add(new ScheduledRenewal(state, handle, maxHold, longestInterval));

@@ -42,7 +42,7 @@ public final class BackgroundReleaser implements AutoCloseable {
      * @param release may continue on another thread, so that a slow release does not block the others
      */
     public void release(String externalId, Supplier<CompletableFuture<?>> release, Deadline until) {
-        submit(new Task("release of " + externalId, release, until), 0);
+        submit(new Task("release of " + externalId, release, until, new CompletableFuture<>()), 0);
     }
 
     /** Runs a short task, once. */
@@ -56,9 +56,24 @@ public final class BackgroundReleaser implements AutoCloseable {
 
     /** Undoes an acquire of unknown outcome, until that succeeds or its time to live would have passed. */
     public void undo(AcquireState acquire) {
+        submit(undoingOf(acquire), 1);
+    }
+
+    /** As {@link #undo}, at once. The future is completed when that has succeeded. */
+    public CompletableFuture<?> undoNow(AcquireState acquire) {
+        Task task = undoingOf(acquire);
+        submit(task, 0);
+        return task.done;
+    }
+
+    private Task undoingOf(AcquireState acquire) {
         AcquireCommand command = acquire.command();
         Deadline until = command.ttl() == null ? Deadline.NEVER : Deadline.in(command.ttl());
-        submit(new Task("undoing of " + command.externalId(), () -> done(() -> undoing.undo(acquire)), until), 1);
+        return new Task(
+                "undoing of " + command.externalId(),
+                () -> done(() -> undoing.undo(acquire)),
+                until,
+                new CompletableFuture<>());
     }
 
     /** Waits, for a bounded time, for the tasks that are due. */
@@ -86,6 +101,7 @@ public final class BackgroundReleaser implements AutoCloseable {
             log.warn(
                     "Shut down before the {} was done; its permits become available when their TTL has passed",
                     task.name);
+            task.done.completeExceptionally(closed);
         }
     }
 
@@ -99,6 +115,8 @@ public final class BackgroundReleaser implements AutoCloseable {
         CompletableFuture<?> unused = done.whenComplete((result, failure) -> {
             if (failure != null) {
                 failed(task, attempts, failure);
+            } else {
+                task.done.complete(Boolean.TRUE);
             }
         });
     }
@@ -106,6 +124,7 @@ public final class BackgroundReleaser implements AutoCloseable {
     private void failed(Task task, int attempts, Throwable failure) {
         if (task.until.isPassed()) {
             log.warn("Gave up the {}: its TTL has passed, so its permits are available to others", task.name, failure);
+            task.done.completeExceptionally(failure);
             return;
         }
         log.debug("The {} failed and is tried again", task.name, failure);
@@ -118,5 +137,6 @@ public final class BackgroundReleaser implements AutoCloseable {
         return CompletableFuture.completedFuture(Boolean.TRUE);
     }
 
-    private record Task(String name, Supplier<CompletableFuture<?>> work, Deadline until) {}
+    private record Task(
+            String name, Supplier<CompletableFuture<?>> work, Deadline until, CompletableFuture<Object> done) {}
 }
