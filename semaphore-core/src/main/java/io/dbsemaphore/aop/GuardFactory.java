@@ -2,25 +2,34 @@ package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.annotation.OnUnavailable;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.ReactiveAdapter;
 
 /** Creates the guard of an annotated method, after it has checked everything that can be checked at start-up. */
 final class GuardFactory {
 
+    /** After this time an idle thread ends, so that the threads need no shutdown. */
+    private static final int IDLE_SECONDS = 10;
+
     private final ReturnTypes returnTypes = new ReturnTypes();
-    private final Executor releases = GuardThreads.forReleases();
-    private final LazyOperations operations;
+    private final Executor releases = releasesOnThreads();
+    private final Supplier<? extends SemaphoreOperations> supplier;
+    private volatile @Nullable SemaphoreOperations operations;
     private final BeanFactory beanFactory;
     private final WithPermitsParser parser;
     private final Map<String, String> literalNames = new ConcurrentHashMap<>();
 
     GuardFactory(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory) {
-        this.operations = new LazyOperations(operations);
+        this.supplier = operations;
         this.beanFactory = beanFactory;
         this.parser = new WithPermitsParser(new PlaceholderResolver(beanFactory));
     }
@@ -36,7 +45,7 @@ final class GuardFactory {
      * @throws IllegalStateException if the annotation cannot work for the method
      */
     MethodGuard create(AnnotatedMethod annotated) {
-        ReturnShape shape = returnTypes.shapeOf(annotated);
+        ReturnTypes.Shape shape = returnTypes.shapeOf(annotated);
         WithPermitsOperation operation = parser.parse(annotated);
         operation.claims().stream()
                 .map(WithPermitsOperation.Claim::name)
@@ -45,8 +54,8 @@ final class GuardFactory {
         RequestFactory requests = new RequestFactory(operation, beanFactory);
         Refusal refusal = Refusals.of(annotated);
         return switch (shape) {
-            case SYNCHRONOUS -> synchronous(annotated, new SynchronousGuard(operations, requests, refusal));
-            case FUTURE -> new FutureGuard(operations, requests, refusal, releases);
+            case SYNCHRONOUS -> synchronous(annotated, new SynchronousGuard(this::operations, requests, refusal));
+            case FUTURE -> new FutureGuard(this::operations, requests, refusal, releases);
             case REACTIVE -> reactive(annotated, requests, refusal);
         };
     }
@@ -67,6 +76,41 @@ final class GuardFactory {
                     "is not supported for the return type "
                             + adapter.getReactiveType().getName() + ", which cannot be empty");
         }
-        return new ReactiveGuard(operations, requests, refusal, adapter, releases);
+        return new ReactiveGuard(this::operations, requests, refusal, adapter, releases);
+    }
+
+    /**
+     * Looks the operations up on first use. Uses no lock: the supplier usually creates a bean under a lock of Spring's, and a
+     * bean may call a guarded method while it is being created. A repeated look-up is harmless.
+     */
+    private SemaphoreOperations operations() {
+        SemaphoreOperations known = operations;
+        if (known == null) {
+            known = supplier.get();
+            operations = known;
+        }
+        return known;
+    }
+
+    /**
+     * Returns an executor for releases of callers that must not be blocked, such as event loops. It has one thread for each
+     * concurrent release, since a release must not queue behind dependent actions that an earlier one runs on the same thread;
+     * there are never more of them than grants are held. If no thread can be created, the submitting thread runs the release.
+     */
+    private static Executor releasesOnThreads() {
+        Executor threads = new ThreadPoolExecutor(
+                0,
+                Integer.MAX_VALUE,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                new DaemonThreads().numbered("semaphore-release"));
+        return release -> {
+            try {
+                threads.execute(release);
+            } catch (Error noThread) { // a release must succeed without a further thread
+                release.run();
+            }
+        };
     }
 }

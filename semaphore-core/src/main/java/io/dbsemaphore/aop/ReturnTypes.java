@@ -13,6 +13,19 @@ import org.springframework.util.ClassUtils;
 /** Determines when the work of a method ends, and rejects methods for which that cannot be determined. */
 final class ReturnTypes {
 
+    /** When the work of a method ends. */
+    enum Shape {
+
+        /** When the method returns. */
+        SYNCHRONOUS,
+
+        /** When the future that it returned completes. */
+        FUTURE,
+
+        /** When a subscription to the publisher that it returned ends. */
+        REACTIVE
+    }
+
     /** Ends the search in types that refer to themselves. */
     private static final int MAX_DEPTH = 8;
 
@@ -28,17 +41,17 @@ final class ReturnTypes {
      *
      * @throws IllegalStateException if the work may continue after anything that the library can observe
      */
-    ReturnShape shapeOf(AnnotatedMethod annotated) {
+    Shape shapeOf(AnnotatedMethod annotated) {
         if (isSuspending(annotated.method())) {
             throw refuse(annotated, "is a suspending function, whose work ends");
         }
         ResolvableType type = annotated.returnType();
         Class<?> returned = type.toClass();
-        ReturnShape shape = ReturnShape.SYNCHRONOUS;
+        Shape shape = Shape.SYNCHRONOUS;
         if (returned == CompletableFuture.class || returned == CompletionStage.class) {
-            shape = ReturnShape.FUTURE;
+            shape = Shape.FUTURE;
         } else if (adapterOf(annotated).isPresent()) {
-            shape = ReturnShape.REACTIVE;
+            shape = Shape.REACTIVE;
         } else if (LateTypes.contains(returned)) {
             throw refuse(annotated, "returns " + returned.getName() + ", whose work ends");
         }

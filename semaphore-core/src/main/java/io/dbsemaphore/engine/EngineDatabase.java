@@ -9,6 +9,7 @@ import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Durability;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
@@ -138,7 +139,7 @@ final class EngineDatabase implements AutoCloseable {
             return failure instanceof SemaphoreTablesMissingException
                     || (failure instanceof SemaphoreTableMismatchException mismatch && !mismatch.isForeign());
         }
-        return SemaphorePersistence.isMissingColumn(failure) // added before the columns were compared
+        return SqlErrors.isMissingColumn(failure) // added before the columns were compared
                 || SemaphorePersistence.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
@@ -147,7 +148,7 @@ final class EngineDatabase implements AutoCloseable {
         try {
             persistence.admin().touchTables();
         } catch (RuntimeException failure) {
-            if (SemaphorePersistence.isMissingTable(failure)) {
+            if (SqlErrors.isMissingTable(failure)) {
                 throw new SemaphoreTablesMissingException(tablePrefix, failure);
             }
             TableCheck.find(sessions, SemaphorePersistence.ENTITIES, tablePrefix)

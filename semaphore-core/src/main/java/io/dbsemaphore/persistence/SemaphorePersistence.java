@@ -169,16 +169,6 @@ public final class SemaphorePersistence implements AutoCloseable {
         return admin;
     }
 
-    /** Whether the cause is a missing table. */
-    public static boolean isMissingTable(Throwable failure) {
-        return SqlErrors.isMissingTable(failure);
-    }
-
-    /** Whether the cause is a missing column. */
-    public static boolean isMissingColumn(Throwable failure) {
-        return SqlErrors.isMissingColumn(failure);
-    }
-
     /** Whether the same transaction may succeed if it is repeated. */
     public static boolean isWorthRepeating(Throwable failure) {
         return isConnectionBroken(failure)
