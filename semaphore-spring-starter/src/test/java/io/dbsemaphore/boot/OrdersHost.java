@@ -37,6 +37,16 @@ public final class OrdersHost implements AutoCloseable {
         return on(WebApplicationType.SERVLET, database, database.jdbcUrl(), sourcesAndProperties);
     }
 
+    /** Starts it as a reactive application with a web server on any port. */
+    public static OrdersHost reactive(TestDatabase.Schema database, Object... sourcesAndProperties) {
+        return on(WebApplicationType.REACTIVE, database, database.jdbcUrl(), sourcesAndProperties);
+    }
+
+    /** Starts it with a web server on any port, behind this URL of the database. */
+    public static OrdersHost webBehind(String url, TestDatabase.Schema database, Object... sourcesAndProperties) {
+        return on(WebApplicationType.SERVLET, database, url, sourcesAndProperties);
+    }
+
     private static OrdersHost on(
             WebApplicationType type, TestDatabase.Schema database, String url, Object... sourcesAndProperties) {
         List<Class<?>> sources = new ArrayList<>(List.of(OrdersApplication.class));

@@ -17,9 +17,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class PageDocument {
 
-    private static final List<String> STYLES = List.of("page.css", "views.css");
-    private static final List<String> SCRIPTS =
-            List.of("dom.js", "format.js", "api.js", "bar.js", "actions.js", "overview.js", "semaphore.js", "page.js");
+    private static final List<String> STYLES = List.of("page.css", "views.css", "timeline.css");
+    private static final List<String> SCRIPTS = List.of(
+            "dom.js",
+            "format.js",
+            "api.js",
+            "table.js",
+            "bar.js",
+            "curve.js",
+            "actions.js",
+            "overview.js",
+            "holders.js",
+            "timeline.js",
+            "semaphore.js",
+            "instances.js",
+            "page.js");
 
     private final boolean setCapacity;
     private final boolean forceRelease;

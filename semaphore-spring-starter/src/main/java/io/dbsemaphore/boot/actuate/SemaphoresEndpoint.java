@@ -109,6 +109,11 @@ public class SemaphoresEndpoint {
                 : null;
     }
 
+    /** The bounded views of the same data. */
+    SemaphoreViews views() {
+        return new SemaphoreViews(admin);
+    }
+
     private static String who(SecurityContext securityContext) {
         Principal principal = securityContext.getPrincipal();
         return principal == null ? NOBODY : principal.getName();

@@ -1,8 +1,11 @@
 package io.dbsemaphore.boot.actuate;
 
+import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -11,19 +14,25 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
 import org.springframework.util.MimeType;
 
 /** The endpoint over HTTP: errors have a status and a body that explains them (RFC 9457, problem details). */
 @EndpointWebExtension(endpoint = SemaphoresEndpoint.class)
 public class SemaphoresEndpointWebExtension {
 
+    private static final Logger log = LoggerFactory.getLogger(SemaphoresEndpointWebExtension.class);
+
     private static final int FORBIDDEN = 403;
     private static final MimeType PROBLEM = MimeType.valueOf("application/problem+json");
 
     private final SemaphoresEndpoint endpoint;
+    private final SemaphoreViews views;
 
     SemaphoresEndpointWebExtension(SemaphoresEndpoint endpoint) {
         this.endpoint = endpoint;
+        this.views = endpoint.views();
     }
 
     /**
@@ -34,23 +43,43 @@ public class SemaphoresEndpointWebExtension {
      */
     @ReadOperation
     public WebEndpointResponse<Object> semaphore(@Selector String name) {
-        return answer(
-                () -> endpoint.semaphore(name),
-                () ->
-                        "There is no semaphore named '%s'. Names are compared byte for byte; the endpoint without a name lists all of them"
-                                .formatted(name));
+        return answer(() -> endpoint.semaphore(name), () -> noSemaphore(name));
     }
 
     /**
-     * See {@link SemaphoresEndpoint#semaphores} and {@link SemaphoresEndpoint#semaphore}. The name as a query parameter
-     * instead of a part of the path, since many servers and firewalls refuse paths with an encoded slash or percent sign.
+     * Without a parameter, all semaphores. With a name, what {@link SemaphoresEndpoint#semaphore} shows; the name as a query
+     * parameter instead of a part of the path, since many servers and firewalls refuse paths with an encoded slash or percent
+     * sign. With a view, a bounded part of the data.
      *
-     * @param name the name of a semaphore; null for all semaphores
-     * @return all semaphores, or the details of one, or 404
+     * @param view {@code overview}, {@code semaphore}, {@code requests} or {@code instances}
+     * @param name the name of a semaphore; for the views {@code semaphore} and {@code requests}
+     * @param containing a part of the owner or external id of the holders; for the view {@code semaphore}
+     * @param after the fencing token of the last holder of the previous page; for the view {@code semaphore}
+     * @param until the end of the period, by default now; for the view {@code requests}
+     * @param period the length of the period, by default an hour; for the view {@code requests}
+     * @param limit the maximum number of holders or requests
+     * @return the view, or 400 or 404
      */
     @ReadOperation
-    public WebEndpointResponse<Object> semaphores(@Nullable String name) {
-        return name == null ? new WebEndpointResponse<>(endpoint.semaphores()) : semaphore(name);
+    public WebEndpointResponse<Object> semaphores(
+            @Nullable String view,
+            @Nullable String name,
+            @Nullable String containing,
+            @Nullable String after,
+            @Nullable String until,
+            @Nullable String period,
+            @Nullable String limit) {
+        if (view == null) {
+            return name == null ? answer(endpoint::semaphores, () -> "There are no semaphores") : semaphore(name);
+        }
+        ViewQuery query = new ViewQuery();
+        query.put("name", name);
+        query.put("containing", containing);
+        query.put("after", after);
+        query.put("until", until);
+        query.put("period", period);
+        query.put("limit", limit);
+        return answer(() -> views.view(view, query), () -> noSemaphore(String.valueOf(name)));
     }
 
     /**
@@ -124,6 +153,11 @@ public class SemaphoresEndpointWebExtension {
                         .formatted(externalId, name));
     }
 
+    private static String noSemaphore(String name) {
+        return "There is no semaphore named '%s'. Names are compared byte for byte; the endpoint without a name lists all of them"
+                .formatted(name);
+    }
+
     private static int number(@Nullable String capacity) {
         try {
             return Integer.parseInt(String.valueOf(capacity));
@@ -148,6 +182,15 @@ public class SemaphoresEndpointWebExtension {
             return problem(WebEndpointResponse.STATUS_NOT_FOUND, "Not Found", unknown.getMessage());
         } catch (IllegalArgumentException invalid) {
             return problem(WebEndpointResponse.STATUS_BAD_REQUEST, "Bad Request", invalid.getMessage());
+        } catch (DataAccessException | SemaphoreClosedException unavailable) {
+            log.debug("The endpoint semaphores cannot answer", unavailable);
+            return problem(
+                    WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
+                    "Service Unavailable",
+                    "The database did not answer, or refused (%s). Nothing was changed as far as is known; try again"
+                            .formatted(NestedExceptionUtils.getMostSpecificCause(unavailable)
+                                    .getClass()
+                                    .getSimpleName()));
         }
     }
 

@@ -117,9 +117,12 @@ final class Browser implements AutoCloseable {
     WebElement find(String css) {
         return Awaitility.await("element " + css)
                 .atMost(SOON)
-                .ignoreExceptionsInstanceOf(NoSuchElementException.class)
-                .ignoreExceptionsInstanceOf(StaleElementReferenceException.class)
+                .ignoreExceptionsMatching(Browser::isNotThereYet)
                 .until(() -> driver.findElement(By.cssSelector(css)), WebElement::isDisplayed);
+    }
+
+    private static boolean isNotThereYet(Throwable failure) {
+        return failure instanceof NoSuchElementException || failure instanceof StaleElementReferenceException;
     }
 
     List<WebElement> findAll(String css) {
@@ -128,8 +131,9 @@ final class Browser implements AutoCloseable {
 
     /** The visible text of an element. */
     String text(String css) {
-        return String.valueOf(
-                driver.executeScript("return document.querySelector(arguments[0])?.innerText ?? ''", css));
+        return String.valueOf(driver.executeScript(
+                "const element = document.querySelector(arguments[0]); return element?.checkVisibility() ? element.innerText : ''",
+                css));
     }
 
     /** Waits until the visible text of an element contains another one. */
@@ -151,7 +155,7 @@ final class Browser implements AutoCloseable {
     Browser click(String css, String text) {
         Awaitility.await("button " + text)
                 .atMost(SOON)
-                .ignoreExceptionsInstanceOf(StaleElementReferenceException.class)
+                .ignoreExceptionsMatching(Browser::isNotThereYet)
                 .until(() -> findAll(css + " button").stream()
                         .filter(button ->
                                 button.isDisplayed() && button.getText().equals(text))

@@ -47,7 +47,7 @@ class Confirmation {
     this.say();
     document.body.append(this.dialog);
     this.dialog.showModal();
-    this.dialog.querySelector("input").focus();
+    this.dialog.querySelector("input").select();
   }
 
   say() {

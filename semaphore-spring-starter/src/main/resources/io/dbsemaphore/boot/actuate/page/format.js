@@ -2,6 +2,7 @@
 
 const numbers = new Intl.NumberFormat("en");
 const clock = new Intl.DateTimeFormat("en-GB", {hour: "2-digit", minute: "2-digit", second: "2-digit"});
+const clockMinutes = new Intl.DateTimeFormat("en-GB", {hour: "2-digit", minute: "2-digit"});
 const dayAndClock = new Intl.DateTimeFormat("en-GB", {
   year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit"
 });
@@ -32,14 +33,21 @@ function time(instant, now) {
   return (near ? clock : dayAndClock).format(instant);
 }
 
-/** An element with a time and how long ago it was, or will be. */
-function timeElement() {
-  return h("time");
+/** Shows a time. */
+function setTime(element, text, now) {
+  setInstant(element, text);
+  setText(element, time(Date.parse(text), now));
 }
 
-function setTime(element, text, now, past) {
-  const instant = Date.parse(text);
-  setAttribute(element, "datetime", text);
-  setAttribute(element, "title", dayAndClock.format(instant));
-  setText(element, past ? `${duration(now - instant)} ago` : time(instant, now));
+/** Shows how long ago a time was. */
+function setAge(element, text, now, suffix = "") {
+  setInstant(element, text);
+  setText(element, duration(now - Date.parse(text)) + suffix);
+}
+
+function setInstant(element, text) {
+  if (element.dateTime !== text) {
+    element.dateTime = text;
+    element.title = dayAndClock.format(Date.parse(text));
+  }
 }

@@ -1,31 +1,30 @@
 // All semaphores, as bars.
 
-const PAGE = 100;
 const ORDERS = {
   name: {label: "Name", compare: (a, b) => a.name < b.name ? -1 : 1},
   use: {label: "Fullest first", compare: (a, b) => fullness(b) - fullness(a) || ORDERS.name.compare(a, b)}
 };
 
+/** Held permits by capacity; those over their capacity are the fullest, paused ones that hold nothing the emptiest. */
 function fullness({capacity, held}) {
-  return capacity === 0 ? (held > 0 ? 2 : -1) : held / capacity;
+  return capacity === 0 ? (held > 0 ? Infinity : -1) : held / capacity;
 }
 
 class Overview {
 
   title = "Overview";
-  filter = "";
   order = "name";
   page = 0;
 
-  constructor(redraw) {
-    this.redraw = redraw;
-    this.search = h("input", {type: "search", id: "search", autocomplete: "off", oninput: () => this.narrow()});
-    this.sorting = h("select", {id: "order", onchange: () => this.sort()},
+  constructor(page) {
+    this.redraw = page.redraw;
+    this.search = h("input", {type: "search", id: "search", autocomplete: "off", oninput: () => this.first()});
+    this.sorting = h("select", {id: "order", onchange: () => this.first()},
       ...Object.entries(ORDERS).map(([value, {label}]) => h("option", {value}, label)));
     this.summary = h("p", {class: "summary"});
     this.list = h("ul", {class: "semaphores", "aria-label": "Semaphores"});
-    this.pager = new Pager(page => {
-      this.page = page;
+    this.pager = new Pager("semaphores", turned => {
+      this.page = turned;
       this.redraw();
     });
     this.element = h("div", {},
@@ -37,31 +36,29 @@ class Overview {
       this.list, this.pager.element);
   }
 
-  load() {
-    return get({});
+  async load() {
+    const data = await get({view: "overview"});
+    data.now = Date.parse(data.asOf);
+    remember(data.semaphores, data.now);
+    return data;
   }
 
-  narrow() {
-    this.filter = this.search.value.toLowerCase();
+  first() {
     this.page = 0;
     this.redraw();
   }
 
-  sort() {
-    this.order = this.sorting.value;
-    this.page = 0;
-    this.redraw();
-  }
-
-  show({semaphores}) {
-    const found = semaphores.filter(({name}) => name.toLowerCase().includes(this.filter))
-      .sort(ORDERS[this.order].compare);
+  show({semaphores, now}) {
+    const text = this.search.value.toLowerCase();
+    const found = semaphores.filter(({name}) => name.toLowerCase().includes(text))
+      .sort(ORDERS[this.sorting.value].compare);
     this.page = Math.min(this.page, Math.max(0, Math.ceil(found.length / PAGE) - 1));
-    const from = this.page * PAGE;
-    const shown = found.slice(from, from + PAGE);
+    const shown = found.slice(this.page * PAGE, (this.page + 1) * PAGE);
     setText(this.summary, this.inWords(semaphores, found));
-    sync(this.list, shown, ({name}) => name, semaphoreRow, updateSemaphoreRow);
-    this.pager.show(from, shown.length, found.length);
+    this.list.hidden = shown.length === 0;
+    sync(this.list, shown, ({name}) => name, semaphoreRow,
+      (row, semaphore) => updateSemaphoreRow(row, semaphore, now));
+    this.pager.show(this.page, shown.length, found.length);
   }
 
   inWords(all, found) {
@@ -71,8 +68,9 @@ class Overview {
     if (found.length === 0) {
       return `No name of ${count(all.length, "semaphore", "semaphores")} contains “${this.search.value}”.`;
     }
-    const full = all.filter(semaphore => ["full", "over"].includes(stateOf(semaphore).kind)).length;
-    const paused = all.filter(({capacity}) => capacity === 0).length;
+    const kinds = all.map(semaphore => stateOf(semaphore).kind);
+    const full = kinds.filter(kind => kind === "full" || kind === "over").length;
+    const paused = kinds.filter(kind => kind === "paused").length;
     const held = all.reduce((sum, semaphore) => sum + semaphore.held, 0);
     return [count(all.length, "semaphore", "semaphores"), `${count(held, "permit", "permits")} held`,
       full > 0 ? `${numbers.format(full)} full` : "", paused > 0 ? `${numbers.format(paused)} paused` : ""]
@@ -82,35 +80,18 @@ class Overview {
 
 function semaphoreRow({name}) {
   return h("li", {},
-    h("a", {class: "name", href: `#/semaphore/${encodeURIComponent(name)}`}, h("bdi", {}, name)),
-    permitBar(),
-    h("span", {class: "held-words"}),
-    h("span", {class: "state"}));
+    h("a", {class: "name", href: addressOf(name)}, h("bdi", {}, name)),
+    permitBar(), curve(), h("span", {class: "held-words"}), h("span", {class: "state"}));
 }
 
-function updateSemaphoreRow(row, semaphore) {
-  const [, bar, words, state] = row.children;
+function addressOf(name) {
+  return `#/semaphore/${encodeURIComponent(name)}`;
+}
+
+function updateSemaphoreRow(row, semaphore, now) {
+  const [, bar, line, words, state] = row.children;
   setPermitBar(bar, semaphore);
+  setCurve(line, semaphore.name, now);
   setText(words, heldInWords(semaphore));
   setState(state, semaphore);
-}
-
-/** Goes through the pages of a long list. */
-class Pager {
-
-  constructor(turn) {
-    this.page = 0;
-    this.previous = h("button", {type: "button", onclick: () => turn(this.page - 1)}, "Previous");
-    this.next = h("button", {type: "button", onclick: () => turn(this.page + 1)}, "Next");
-    this.text = h("span", {});
-    this.element = h("div", {class: "pager", hidden: true}, this.previous, this.text, this.next);
-  }
-
-  show(from, shown, total) {
-    this.page = Math.floor(from / PAGE);
-    this.element.hidden = total <= PAGE;
-    this.previous.disabled = from === 0;
-    this.next.disabled = from + shown >= total;
-    setText(this.text, `${numbers.format(from + 1)} to ${numbers.format(from + shown)} of ${numbers.format(total)}`);
-  }
 }

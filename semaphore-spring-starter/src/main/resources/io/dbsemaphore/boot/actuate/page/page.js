@@ -2,6 +2,8 @@
 
 const INTERVAL = 2000;
 const STALE = 3 * INTERVAL;
+const SEMAPHORE = "#/semaphore/";
+const page = {redraw, update};
 
 const main = document.getElementById("main");
 const problem = document.getElementById("problem");
@@ -21,14 +23,14 @@ function say(message) {
 
 function viewOfAddress() {
   const hash = location.hash;
-  if (hash.startsWith("#/semaphore/")) {
+  if (hash.startsWith(SEMAPHORE)) {
     try {
-      return new SemaphoreView(redraw, decodeURIComponent(hash.slice("#/semaphore/".length)), update);
+      return new SemaphoreView(page, decodeURIComponent(hash.slice(SEMAPHORE.length)));
     } catch {
-      return new Overview(redraw); // not an encoded name
+      return new Overview(page); // not an encoded name
     }
   }
-  return new Overview(redraw);
+  return hash === "#/instances" ? new Instances() : new Overview(page);
 }
 
 function redraw() {

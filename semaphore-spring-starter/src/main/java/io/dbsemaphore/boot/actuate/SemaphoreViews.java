@@ -1,0 +1,190 @@
+package io.dbsemaphore.boot.actuate;
+
+import io.dbsemaphore.InstanceStatus;
+import io.dbsemaphore.PermitUse;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HistoryDescriptor;
+import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HolderDescriptor;
+import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.SemaphoreDescriptor;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/** The bounded views of the endpoint over HTTP, with the time of the database that they refer to. */
+final class SemaphoreViews {
+
+    private static final int HISTORY = 100;
+    private static final Duration MAX_PERIOD = Duration.ofDays(366);
+
+    private final SemaphoreAdmin admin;
+
+    SemaphoreViews(SemaphoreAdmin admin) {
+        this.admin = admin;
+    }
+
+    /** The view of a name; null if it is about a semaphore that does not exist. */
+    @Nullable Object view(String view, ViewQuery query) {
+        return switch (view) {
+            case "overview" -> overview();
+            case "semaphore" ->
+                semaphore(
+                        query.text("name"),
+                        query.text("containing", ""),
+                        query.number("after", 0L),
+                        query.number("limit", 100));
+            case "requests" ->
+                requests(
+                        query.text("name"),
+                        query.instant("until"),
+                        query.duration("period", Duration.ofHours(1)),
+                        query.number("limit", 500));
+            case "instances" -> instances();
+            default ->
+                throw new IllegalArgumentException(
+                        "There is no view '%s'. Views are overview, semaphore, requests and instances".formatted(view));
+        };
+    }
+
+    private OverviewDescriptor overview() {
+        return new OverviewDescriptor(
+                admin.now(), admin.list().stream().map(SemaphoreDescriptor::of).toList());
+    }
+
+    private @Nullable SemaphorePageDescriptor semaphore(String name, String containing, long after, int limit) {
+        return admin.find(name)
+                .map(status -> new SemaphorePageDescriptor(
+                        admin.now(),
+                        SemaphoreDescriptor.of(status),
+                        admin.holders(name, containing, after, limit).stream()
+                                .map(HolderDescriptor::of)
+                                .toList(),
+                        admin.capacityHistory(name, HISTORY).stream()
+                                .map(HistoryDescriptor::of)
+                                .toList()))
+                .orElse(null);
+    }
+
+    private RequestsDescriptor requests(String name, @Nullable Instant until, Duration period, int limit) {
+        if (period.isNegative() || period.compareTo(MAX_PERIOD) > 0) {
+            throw new IllegalArgumentException(
+                    "The parameter 'period' must be between 0 and %d days: %s".formatted(MAX_PERIOD.toDays(), period));
+        }
+        Instant now = admin.now();
+        Instant to = until == null ? now : until;
+        Instant from = to.minus(period);
+        return new RequestsDescriptor(
+                now,
+                from,
+                to,
+                admin.requests(name, from, to, limit).stream()
+                        .map(UseDescriptor::of)
+                        .toList());
+    }
+
+    private InstancesDescriptor instances() {
+        return new InstancesDescriptor(
+                admin.now(),
+                admin.instances().stream().map(InstanceStatusDescriptor::of).toList());
+    }
+
+    /**
+     * The view {@code overview}.
+     *
+     * @param asOf the database's clock
+     * @param semaphores the semaphores, ordered by name
+     */
+    record OverviewDescriptor(Instant asOf, List<SemaphoreDescriptor> semaphores) implements OperationResponseBody {}
+
+    /**
+     * The view {@code semaphore}.
+     *
+     * @param asOf the database's clock
+     * @param semaphore the current state
+     * @param holders a page of the holders, ordered by fencing token
+     * @param capacityHistory the latest entries of the audit, newest first
+     */
+    record SemaphorePageDescriptor(
+            Instant asOf,
+            SemaphoreDescriptor semaphore,
+            List<HolderDescriptor> holders,
+            List<HistoryDescriptor> capacityHistory)
+            implements OperationResponseBody {}
+
+    /**
+     * The view {@code requests}.
+     *
+     * @param asOf the database's clock
+     * @param from the begin of the period
+     * @param to the end of the period
+     * @param requests the requests that held permits in it, the last acquired first
+     */
+    record RequestsDescriptor(Instant asOf, Instant from, Instant to, List<UseDescriptor> requests)
+            implements OperationResponseBody {}
+
+    /**
+     * A request that holds or held permits.
+     *
+     * @param externalId its external id
+     * @param owner the owner
+     * @param count the number of permits
+     * @param fencingToken the fencing token of the grant
+     * @param acquiredAt when they were acquired
+     * @param releasedAt when they were released; null if they are held
+     * @param expiresAt when they expire; null if they are held until released
+     */
+    record UseDescriptor(
+            String externalId,
+            String owner,
+            int count,
+            long fencingToken,
+            Instant acquiredAt,
+            @Nullable Instant releasedAt,
+            @Nullable Instant expiresAt) {
+
+        static UseDescriptor of(PermitUse use) {
+            return new UseDescriptor(
+                    use.externalId(),
+                    use.owner(),
+                    use.count(),
+                    use.fencingToken(),
+                    use.acquiredAt(),
+                    use.releasedAt().orElse(null),
+                    use.expiresAt().orElse(null));
+        }
+    }
+
+    /**
+     * The view {@code instances}.
+     *
+     * @param asOf the database's clock
+     * @param instances the instances, the last started first
+     */
+    record InstancesDescriptor(Instant asOf, List<InstanceStatusDescriptor> instances)
+            implements OperationResponseBody {}
+
+    /**
+     * A registered instance.
+     *
+     * @param id its id; a string, since JavaScript would round so large a number
+     * @param name its name
+     * @param startedAt when it registered
+     * @param heartbeatAt the time of its last heartbeat
+     * @param alive whether the last heartbeat is recent enough
+     * @param requests how many requests that hold permits it keeps alive
+     */
+    record InstanceStatusDescriptor(
+            String id, String name, Instant startedAt, Instant heartbeatAt, boolean alive, long requests) {
+
+        static InstanceStatusDescriptor of(InstanceStatus status) {
+            return new InstanceStatusDescriptor(
+                    String.valueOf(status.id()),
+                    status.name(),
+                    status.startedAt(),
+                    status.heartbeatAt(),
+                    status.alive(),
+                    status.requests());
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package io.dbsemaphore.boot.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.TestDatabase;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpMethod;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
+
+/** The page in an application with Spring Security: a login, roles, and a CSRF token in the session or in a cookie. */
+class SecurityIntegrationTests {
+
+    private static Browser browser;
+    private static TestDatabase.Schema database;
+    private static OrdersHost session;
+    private static OrdersHost cookie;
+
+    @BeforeAll
+    static void start() {
+        browser = Browser.start();
+        database = TestDatabase.create();
+        session = host(TokenInSession.class);
+        cookie = host(TokenInCookie.class);
+    }
+
+    private static OrdersHost host(Class<?> csrf) {
+        return OrdersHost.web(
+                database,
+                Security.class,
+                csrf,
+                "management.endpoints.web.exposure.include=semaphores",
+                "semaphore.endpoint.set-capacity-enabled=true");
+    }
+
+    @AfterAll
+    static void stop() {
+        if (browser != null) {
+            browser.close();
+        }
+        if (database != null) {
+            cookie.close();
+            session.close();
+            database.close();
+        }
+    }
+
+    @AfterEach
+    void signOut() {
+        browser.driver().manage().deleteAllCookies();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"session", "cookie"})
+    void changesACapacityInTheNameOfTheUser(String csrf) {
+        OrdersHost host = csrf.equals("session") ? session : cookie;
+        host.admin().create("secured-" + csrf, 2);
+        signIn(host, "operator", "#/semaphore/secured-" + csrf);
+
+        changeCapacity();
+
+        browser.awaitText("#notice", "The capacity of secured-" + csrf + " is 7 now")
+                .awaitText(".state", "7 free");
+        assertThat(host.admin().capacityHistory("secured-" + csrf))
+                .extracting(CapacityChange::changedBy)
+                .containsExactly("operator");
+    }
+
+    @Test
+    void tellsAUserWhoMayOnlyLook() {
+        session.admin().create("forbidden", 2);
+        signIn(session, "viewer", "#/semaphore/forbidden");
+
+        changeCapacity();
+
+        browser.awaitText("dialog .failure", "You are not allowed to do this");
+        assertThat(browser.accessibilityViolations()).isEmpty();
+        browser.click("dialog", "Cancel");
+        assertThat(session.admin().find("forbidden").orElseThrow().capacity()).isEqualTo(2);
+    }
+
+    @Test
+    void tellsAUserWhoseSessionHasEnded() {
+        signIn(session, "viewer", "");
+        browser.awaitText("#main", "orders");
+
+        browser.driver().manage().deleteAllCookies();
+
+        browser.awaitText("#problem", "You are not signed in, or your session has ended")
+                .awaitText("#freshness", "Stale");
+    }
+
+    private static void changeCapacity() {
+        browser.click("#main", "Change capacity").type("#capacity", "7").type("#reason", "a test");
+        browser.click("dialog", "Change capacity");
+    }
+
+    private static void signIn(OrdersHost host, String user, String hash) {
+        String page = "http://localhost:%d/actuator/semaphores".formatted(host.port());
+        browser.open(page).type("[name=username]", user).type("[name=password]", "secret");
+        browser.find("[type=submit]").click();
+        browser.find("#freshness");
+        browser.open(page + hash);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableWebSecurity
+    static class Security {
+
+        @Bean
+        UserDetailsService users() {
+            return new InMemoryUserDetailsManager(
+                    User.withUsername("viewer")
+                            .password("{noop}secret")
+                            .roles("VIEWER")
+                            .build(),
+                    User.withUsername("operator")
+                            .password("{noop}secret")
+                            .roles("OPERATOR")
+                            .build());
+        }
+
+        static HttpSecurity secured(HttpSecurity http) {
+            return http.authorizeHttpRequests(requests -> requests.requestMatchers(HttpMethod.GET, "/actuator/**")
+                            .authenticated()
+                            .requestMatchers("/actuator/**")
+                            .hasRole("OPERATOR")
+                            .anyRequest()
+                            .authenticated())
+                    .formLogin(Customizer.withDefaults())
+                    .httpBasic(Customizer.withDefaults());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TokenInSession {
+
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) {
+            return Security.secured(http).build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TokenInCookie {
+
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) {
+            return Security.secured(http)
+                    .csrf(csrf -> csrf.csrfTokenRepository(CookieCsrfTokenRepository.withHttpOnlyFalse()))
+                    .build();
+        }
+    }
+}
