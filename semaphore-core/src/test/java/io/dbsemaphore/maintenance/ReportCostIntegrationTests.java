@@ -27,7 +27,7 @@ class ReportCostIntegrationTests {
     private static final int SECONDS = 7 * 24 * 3600;
 
     @RegisterExtension
-    static final Instances instances = new Instances(Instance.inBatchesOf(800));
+    static final Instances instances = new Instances(Instances.inBatchesOf(800));
 
     private String name;
 
