@@ -43,6 +43,17 @@ class CompletionExecutorTests {
         assertThat(threads.started).hasValueLessThan(100);
     }
 
+    /** Longer tasks, since a thread may be done with a short one before the next thread runs. */
+    @Test
+    void runManyTasksThatComputeOnFewThreads() {
+        for (int i = 0; i < 500; i++) {
+            completions.execute(this::compute);
+        }
+
+        awaitDone(500);
+        assertThat(threads.started).as("threads for 500 tasks").hasValueLessThan(100);
+    }
+
     @Test
     void runOthersBesideTasksThatBlock() {
         for (int i = 0; i < 20; i++) {
@@ -141,6 +152,25 @@ class CompletionExecutorTests {
     }
 
     @Test
+    void doWhatIsQueuedWhenClosed() throws InterruptedException {
+        CountDownLatch running = new CountDownLatch(1);
+        completions.execute(() -> {
+            running.countDown();
+            block();
+        });
+        assertThat(running.await(20, TimeUnit.SECONDS)).as("running").isTrue();
+        threads.none = true; // so that the others stay queued
+        for (int i = 0; i < 10; i++) {
+            completions.execute(this::run);
+        }
+
+        completions.close();
+        release.countDown();
+
+        awaitDone(11);
+    }
+
+    @Test
     void endWhenIdle() {
         try (CompletionExecutor brief = new CompletionExecutor(threads, Duration.ofMillis(50))) {
             brief.execute(this::run);
@@ -155,6 +185,14 @@ class CompletionExecutorTests {
     private void run() {
         ranOn.add(Thread.currentThread());
         done.incrementAndGet();
+    }
+
+    private void compute() {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(1);
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+        run();
     }
 
     private void block() {

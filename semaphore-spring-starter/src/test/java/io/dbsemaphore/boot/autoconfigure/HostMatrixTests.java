@@ -255,6 +255,12 @@ class HostMatrixTests {
     void lazyInitialization() {
         host = Hosts.orders("spring.main.lazy-initialization=true", ONE_PERMIT);
 
+        assertThat(host.getBeanFactory().containsSingleton("semaphoreLifecycle"))
+                .as("started with the application")
+                .isEqualTo(true);
+        assertThat(jdbc("dataSource").queryForList("select name from semaphore", String.class))
+                .as("created with the start")
+                .contains("orders");
         AtHome.assertIn(host);
     }
 
