@@ -60,6 +60,16 @@ public interface PermitGrant extends AutoCloseable {
     boolean replayed();
 
     /**
+     * Returns whether the permits had been granted to an earlier acquire of this JVM, which released them, and were handed
+     * to this one without a transaction. Only where {@code reuse} is configured for the semaphore.
+     *
+     * @return whether the permits are reused
+     */
+    default boolean reused() {
+        return false;
+    }
+
+    /**
      * Returns whether the permits are held, as far as this JVM knows: false once the grant was released, was found to
      * be lost, or has expired by this JVM's monotonic clock. In the sense of a lease, a true answer may be outdated as
      * soon as it is given; use {@link SemaphoreOperations#requireHeld} in a transaction that must not commit without

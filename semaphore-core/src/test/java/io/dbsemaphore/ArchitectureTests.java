@@ -38,6 +38,7 @@ class ArchitectureTests {
     private static final String ENGINE = "io.dbsemaphore.engine";
     private static final String BATCH = "io.dbsemaphore.engine.batch";
     private static final String HOLD = "io.dbsemaphore.engine.hold";
+    private static final String REUSE = "io.dbsemaphore.engine.reuse";
     private static final String MAINTENANCE = "io.dbsemaphore.engine.maintenance";
     private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";
@@ -66,6 +67,7 @@ class ArchitectureTests {
                         ENGINE,
                         BATCH,
                         HOLD,
+                        REUSE,
                         MAINTENANCE,
                         SUPPORT,
                         DOMAIN,
@@ -99,6 +101,7 @@ class ArchitectureTests {
                 CONFIG,
                 BATCH,
                 HOLD,
+                REUSE,
                 MAINTENANCE,
                 SUPPORT,
                 DOMAIN,
@@ -112,6 +115,7 @@ class ArchitectureTests {
     void thePartsOfTheEngineDoNotDependOnEachOther() {
         mayDependOnlyOn(BATCH, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
         mayDependOnlyOn(HOLD, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, JDBC, CONCURRENT);
+        mayDependOnlyOn(REUSE, CONTRACT, HOLD, SUPPORT, DOMAIN, CONCURRENT);
         mayDependOnlyOn(MAINTENANCE, CONTRACT, CONFIG, SUPPORT, DOMAIN, PERSISTENCE, CONCURRENT);
         mayDependOnlyOn(SUPPORT, CONTRACT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
     }

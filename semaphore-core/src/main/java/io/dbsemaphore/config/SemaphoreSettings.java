@@ -129,6 +129,18 @@ public final class SemaphoreSettings {
      */
     public static final Setting<Boolean> PIPELINING = new Setting<>("semaphore.pipelining", true);
 
+    /**
+     * For how long permits that callers of this JVM have released are kept for its next callers, by the name of the semaphore
+     * or a glob; by default none are kept. Between 10ms and 10s, or zero for none.
+     */
+    public static final Setting<Map<String, Duration>> REUSE = new Setting<>(
+            "semaphore.semaphores.<name>.reuse",
+            Map.of(),
+            must(
+                    "between 10ms and 10s, or zero",
+                    times -> times.values().stream().allMatch(SemaphoreSettings::isReuseTime),
+                    "permits would be returned before they are reused, or other instances would wait for them for long"));
+
     /** What becomes of an acquire within an open transaction of the application; by default a warning. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
             new Setting<>("semaphore.host-transaction", HostTransaction.WARN);
@@ -196,6 +208,11 @@ public final class SemaphoreSettings {
     @Override
     public String toString() {
         return "SemaphoreSettings" + values;
+    }
+
+    private static boolean isReuseTime(Duration time) {
+        return time.isZero()
+                || (time.compareTo(Duration.ofMillis(10)) >= 0 && time.compareTo(Duration.ofSeconds(10)) <= 0);
     }
 
     private static String nameOfJvm() {

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
@@ -21,6 +22,8 @@ public final class AcquireState {
     private volatile boolean willingToWait;
     private volatile boolean outcomeUnknown;
     private volatile Map<String, Long> demandAhead = Map.of();
+    private volatile @Nullable ReuseTerms reuseTerms;
+    private volatile int tokens = 1;
 
     private enum Claim {
         OPEN,
@@ -63,6 +66,25 @@ public final class AcquireState {
     /** The number of permits of the semaphore that callers ahead of this acquire wait for. */
     public long demandAhead(String name) {
         return demandAhead.getOrDefault(name, 0L);
+    }
+
+    /**
+     * Asks for permits that are reused: they may come from a caller of this JVM that releases them, or are granted with several
+     * fencing tokens.
+     */
+    public void reuse(ReuseTerms terms, int reservedTokens) {
+        reuseTerms = terms;
+        tokens = reservedTokens;
+    }
+
+    /** What the permits must agree in that the acquire can be handed; null if it is not to be handed any. */
+    public @Nullable ReuseTerms reuseTerms() {
+        return reuseTerms;
+    }
+
+    /** The number of fencing tokens to reserve for the grant. */
+    public int tokens() {
+        return tokens;
     }
 
     /** Sets whether a commit was sent for this acquire whose outcome is unknown. */

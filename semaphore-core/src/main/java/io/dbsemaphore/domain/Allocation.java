@@ -57,6 +57,8 @@ public final class Allocation {
     private final Map<AcquireState, List<Shortage>> refusals = new LinkedHashMap<>();
     private final Map<AcquireState, GrantOutcome> rejections = new LinkedHashMap<>();
 
+    private int tokens;
+
     private Allocation(Map<String, SemaphoreAvailability> availabilities) {
         this.availabilities = availabilities;
     }
@@ -92,6 +94,11 @@ public final class Allocation {
         return watermarks;
     }
 
+    /** The number of tokens by which the fences are raised: 1 for each approval, or more where permits are reused. */
+    public int tokens() {
+        return tokens;
+    }
+
     /** What is available of each semaphore after the decision, by name. */
     public Map<String, RemainingAvailability> remaining() {
         Set<Long> raised = watermarks().keySet();
@@ -103,7 +110,7 @@ public final class Allocation {
                         availability.held(),
                         availability.available(),
                         availability.fence(),
-                        availability.fence() + (raised.contains(availability.semaphoreId()) ? approvals.size() : 0))));
+                        availability.fence() + (raised.contains(availability.semaphoreId()) ? tokens : 0))));
         return remaining;
     }
 
@@ -171,7 +178,8 @@ public final class Allocation {
 
     private void approve(AcquireState acquire) {
         AcquireCommand command = acquire.command();
-        int ordinal = approvals.size() + 1;
+        int ordinal = tokens + 1;
+        tokens += acquire.tokens();
         List<Share> shares = new ArrayList<>();
         command.permits().forEach((name, count) -> {
             SemaphoreAvailability availability = availability(name);

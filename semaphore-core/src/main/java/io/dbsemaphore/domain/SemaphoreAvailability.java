@@ -85,7 +85,7 @@ public final class SemaphoreAvailability {
         return taken;
     }
 
-    /** The token of the {@code ordinal}th grant of this batch, counted from 1. */
+    /** The {@code ordinal}th token of this batch, counted from 1. */
     long token(int ordinal) {
         return semaphore.fence() + ordinal;
     }

@@ -4,9 +4,12 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.WaitTime;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +75,30 @@ final class AcquireCommandFactory {
                 ttl(request),
                 request.owner().orElse(settings.get(SemaphoreSettings.OWNER)),
                 keptAlive ? lease.id() : null);
+    }
+
+    /** See {@link HostTransactionCheck#check}. */
+    void checkHostTransaction(AcquireRequest request) {
+        hostTransaction.check(request.permits().keySet());
+    }
+
+    /** What permits of this JVM must agree in that the request can reuse; empty if it cannot reuse any. */
+    Optional<ReuseTerms> reuseTerms(AcquireRequest request, boolean keptAlive) {
+        if (!keptAlive
+                || request.permits().size() != 1
+                || request.isExclusive()
+                || request.isWithoutTtl()
+                || request.externalId().isPresent()
+                || request.owner().isPresent()) {
+            return Optional.empty();
+        }
+        Map.Entry<String, Integer> permits =
+                request.permits().entrySet().iterator().next();
+        return Optional.of(new ReuseTerms(
+                permits.getKey(),
+                permits.getValue(),
+                request.ttl().orElse(settings.get(SemaphoreSettings.DEFAULT_TTL)),
+                maxHold(request)));
     }
 
     /** The maximum time for which the grant of this request is kept alive. */

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantOperations;
@@ -10,14 +11,19 @@ import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the caller's result from the decision of the database: registers the grant, keeps it alive, and notifies listeners. */
 final class AcquireResults {
 
     private final AcquireCommandFactory commands;
     private final ReleaseService releases;
+    private final ReuseService reuse;
     private final GrantRegistry held;
     private final KeepAlive keepAlive;
     private final InstanceLease lease;
@@ -32,6 +38,7 @@ final class AcquireResults {
     AcquireResults(
             AcquireCommandFactory commands,
             ReleaseService releases,
+            ReuseService reuse,
             GrantRegistry held,
             KeepAlive keepAlive,
             InstanceLease lease,
@@ -39,6 +46,7 @@ final class AcquireResults {
             GrantOperations operations) {
         this.commands = commands;
         this.releases = releases;
+        this.reuse = reuse;
         this.held = held;
         this.keepAlive = keepAlive;
         this.lease = lease;
@@ -86,19 +94,36 @@ final class AcquireResults {
     }
 
     private PermitGrant hold(AcquireAttempt attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
+        Optional<PermitGrant> handedOver = reuse.beginHandedOver(attempt, granted);
+        return handedOver.isPresent() ? handedOver.get() : holdGranted(attempt, granted, answer);
+    }
+
+    private PermitGrant holdGranted(AcquireAttempt attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
         HeldGrant state = held.register(granted.grant(), answer.asOf());
-        PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
         if (attempt.forWork() || attempt.keptAlive()) {
-            state.markForWork();
+            state.setForWork(true);
         }
+        ReuseTerms terms = attempt.state().reuseTerms();
+        if (terms != null) {
+            ReusablePermit permit = reuse.granted(terms, attempt, state, answer.asOf());
+            PermitGrant firstUse = reuse.beginUse(permit);
+            keepAlive(state, permit::user, terms.maxHold().plus(reuse.reuseOf(terms)), answer);
+            return firstUse;
+        }
+        PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
         if (attempt.keptAlive()) {
-            state.bindTo(lease, answer.epoch());
-            keepAlive.keep(state, grant, commands.maxHold(attempt.request()));
-            keepAlive.confirm(state);
+            keepAlive(state, () -> grant, commands.maxHold(attempt.request()), answer);
         } else if (granted.replayed()) {
             // an earlier acquire may keep it alive, and its time to live may have changed
             keepAlive.reconsider(granted.grant().requestId());
         }
         return grant;
+    }
+
+    private void keepAlive(
+            HeldGrant state, Supplier<? extends @Nullable PermitGrant> user, Duration maxHold, AcquireAnswer answer) {
+        state.bindTo(lease, answer.epoch());
+        keepAlive.keep(state, user, maxHold);
+        keepAlive.confirm(state);
     }
 }

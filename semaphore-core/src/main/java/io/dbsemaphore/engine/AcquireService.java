@@ -10,6 +10,7 @@ final class AcquireService {
     private final AdmissionGate gate;
     private final BatchingGranter granter;
     private final PatternSemaphoreCreator patterns;
+    private final ReuseService reuse;
     private final UnknownOutcomes outcomes;
     private final AcquireResults results;
 
@@ -17,11 +18,13 @@ final class AcquireService {
             AdmissionGate gate,
             BatchingGranter granter,
             PatternSemaphoreCreator patterns,
+            ReuseService reuse,
             UnknownOutcomes outcomes,
             AcquireResults results) {
         this.gate = gate;
         this.granter = granter;
         this.patterns = patterns;
+        this.reuse = reuse;
         this.outcomes = outcomes;
         this.results = results;
     }
@@ -39,7 +42,7 @@ final class AcquireService {
         gate.enter();
         try {
             AcquireAnswer answer = granter.grant(attempt.state(), attempt.waitTime());
-            if (patterns.createMissing(answer)) {
+            if (patterns.createMissing(answer) || reuse.isOutdated(attempt, answer)) {
                 answer = granter.grant(attempt.state(), attempt.waitTime());
             }
             return results.of(attempt, answer);

@@ -22,6 +22,7 @@ final class AsyncAcquireService {
     private final AdmissionGate gate;
     private final BatchingGranter granter;
     private final PatternSemaphoreCreator patterns;
+    private final ReuseService reuse;
     private final UnknownOutcomes outcomes;
     private final AcquireResults results;
     private final Executor completions;
@@ -30,12 +31,14 @@ final class AsyncAcquireService {
             AdmissionGate gate,
             BatchingGranter granter,
             PatternSemaphoreCreator patterns,
+            ReuseService reuse,
             UnknownOutcomes outcomes,
             AcquireResults results,
             Executor completions) {
         this.gate = gate;
         this.granter = granter;
         this.patterns = patterns;
+        this.reuse = reuse;
         this.outcomes = outcomes;
         this.results = results;
         this.completions = completions;
@@ -81,7 +84,7 @@ final class AsyncAcquireService {
                 if (answer == null) {
                     throw outcomes.resolve(attempt.state(), attempt.waitTime(), CallerExceptions.of(cause(failure)));
                 }
-                if (!result.isDone() && patterns.createMissing(answer)) {
+                if (!result.isDone() && (patterns.createMissing(answer) || reuse.isOutdated(attempt, answer))) {
                     submit();
                     return;
                 }

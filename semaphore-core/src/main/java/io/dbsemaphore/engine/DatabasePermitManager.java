@@ -3,18 +3,21 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.reuse.ReusedGrant;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** Delegates to the current run of the engine, across its stops and starts. */
-final class DatabasePermitManager implements PermitManager, GrantOperations {
+final class DatabasePermitManager implements PermitManager, GrantOperations, ReusedGrant.Operations {
 
     private final Supplier<EngineRun> granting;
     private final Supplier<EngineRun> current;
@@ -32,46 +35,73 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
-        EngineRun run = granting();
-        return run.acquires().acquire(run.commands().begin(request));
+        EngineRun run = granting.get();
+        AcquireResult reused = run.reuse().take(request, false);
+        return reused != null
+                ? reused
+                : run.acquires().acquire(begin(run, run.commands().begin(request)));
     }
 
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
-        EngineRun run = granting();
-        return run.acquires().acquire(run.commands().beginForWork(request));
+        EngineRun run = granting.get();
+        AcquireResult reused = run.reuse().take(request, true);
+        return reused != null
+                ? reused
+                : run.acquires().acquire(begin(run, run.commands().beginForWork(request)));
     }
 
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
-        EngineRun run = granting();
-        return run.asyncAcquires().acquire(run.commands().begin(request));
+        EngineRun run = granting.get();
+        AcquireResult reused = run.reuse().take(request, false);
+        return reused != null
+                ? CompletableFuture.completedFuture(reused)
+                : run.asyncAcquires().acquire(begin(run, run.commands().begin(request)));
     }
 
     /** A caller that has too little stack for an acquire is told so before anything that others use is touched. */
-    private EngineRun granting() {
+    private static AcquireAttempt begin(EngineRun run, AcquireAttempt attempt) {
         StackReserve.require();
-        return granting.get();
+        return run.reuse().prepare(attempt);
     }
 
     @Override
     public ReleaseOutcome release(String externalId) {
-        return current.get().releases().release(externalId);
+        EngineRun run = current.get();
+        return run.reuse().isKnown(externalId)
+                ? run.reuse().findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED)
+                : run.releases().release(externalId);
     }
 
     @Override
     public ReleaseOutcome release(HeldGrant grant) {
-        return current.get().releases().release(grant);
+        ReleaseService releases = current.get().releases();
+        return releases.release(grant, releases.eventOf(grant));
+    }
+
+    @Override
+    public ReleaseOutcome release(ReusedGrant grant) {
+        return current.get().reuse().release(grant);
     }
 
     @Override
     public Optional<PermitGrant> find(String externalId) {
-        return current.get().grants().find(externalId);
+        EngineRun run = current.get();
+        return run.reuse().isKnown(externalId)
+                ? run.reuse().findUse(externalId).flatMap(run.grants()::find)
+                : run.grants().find(externalId);
     }
 
     @Override
     public PermitGrant renew(String externalId, Duration ttl) {
-        return current.get().grants().renew(externalId, ttl);
+        EngineRun run = current.get();
+        return run.reuse().isKnown(externalId)
+                ? run.reuse()
+                        .findUse(externalId)
+                        .orElseThrow(() -> new PermitLostException(externalId, Map.of()))
+                        .renew(ttl)
+                : run.grants().renew(externalId, ttl);
     }
 
     @Override
@@ -80,7 +110,22 @@ final class DatabasePermitManager implements PermitManager, GrantOperations {
     }
 
     @Override
+    public void renew(ReusedGrant grant, Duration ttl) {
+        current.get().grants().renew(grant, ttl);
+    }
+
+    @Override
     public void requireHeld(PermitGrant grant) {
-        current.get().grants().requireHeld(grant);
+        EngineRun run = current.get();
+        if (grant instanceof ReusedGrant use) {
+            run.grants().requireHeld(use);
+        } else if (run.reuse().isKnown(grant.externalId())) { // a decorated one
+            run.grants()
+                    .requireHeld(run.reuse()
+                            .findUse(grant.externalId())
+                            .orElseThrow(() -> new PermitLostException(grant.externalId(), grant.permits())));
+        } else {
+            run.grants().requireHeld(grant);
+        }
     }
 }

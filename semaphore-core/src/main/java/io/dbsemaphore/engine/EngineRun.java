@@ -8,7 +8,9 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.BatchLimits;
+import io.dbsemaphore.engine.batch.BatchObserver;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.batch.ReleaseBatcher;
 import io.dbsemaphore.engine.hold.CheckedGrants;
@@ -19,6 +21,11 @@ import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
 import io.dbsemaphore.engine.maintenance.MaintenanceSchedule;
+import io.dbsemaphore.engine.reuse.IdlePermitReturns;
+import io.dbsemaphore.engine.reuse.ReusablePermit;
+import io.dbsemaphore.engine.reuse.ReusablePermits;
+import io.dbsemaphore.engine.reuse.ReuseTimes;
+import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CompletionExecutor;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -27,6 +34,8 @@ import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +55,7 @@ final class EngineRun {
     private final AcquireService acquires;
     private final AsyncAcquireService asyncAcquires;
     private final ReleaseService releases;
+    private final ReuseService reuse;
     private final GrantService grants;
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance;
@@ -71,6 +81,7 @@ final class EngineRun {
      * @param held the grants that this JVM holds, those of earlier runs included
      * @param manager of the engine
      * @param operations of the engine, to which handles delegate that outlive their run
+     * @param uses the same, for handles of reusable permits
      */
     EngineRun(
             Configuration configuration,
@@ -78,7 +89,8 @@ final class EngineRun {
             GrantRegistry held,
             CheckedGrants checked,
             PermitManager manager,
-            GrantOperations operations) {
+            GrantOperations operations,
+            ReusedGrant.Operations uses) {
         threads = configuration.threads();
         settings = configuration.settings();
         SemaphorePersistence persistence = database.persistence();
@@ -117,6 +129,7 @@ final class EngineRun {
                         releaseBatcher,
                         background,
                         listeners,
+                        new Batches(),
                         threads,
                         database.sessions()),
                 limits,
@@ -132,12 +145,16 @@ final class EngineRun {
                 granter,
                 keepAlive,
                 listeners);
+        ReusablePermits reusable = new ReusablePermits(new ReuseTimes(settings.get(SemaphoreSettings.REUSE)));
+        IdlePermitReturns idleReturns = new IdlePermitReturns(reusable, granter::isAwaited, this::giveBack, threads);
+        reuse = new ReuseService(reusable, idleReturns, commands, granter, releases, listeners, uses);
         UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         PatternSemaphoreCreator patterns =
                 new PatternSemaphoreCreator(configuration.patterns(), persistence.admin(), retry);
-        AcquireResults results = new AcquireResults(commands, releases, held, keepAlive, lease, listeners, operations);
-        acquires = new AcquireService(gate, granter, patterns, outcomes, results);
-        asyncAcquires = new AsyncAcquireService(gate, granter, patterns, outcomes, results, completions);
+        AcquireResults results =
+                new AcquireResults(commands, releases, reuse, held, keepAlive, lease, listeners, operations);
+        acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results);
+        asyncAcquires = new AsyncAcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
         grants = new GrantService(
                 commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, operations);
         admin = new DatabaseSemaphoreAdmin(
@@ -151,8 +168,27 @@ final class EngineRun {
                 retry,
                 listeners,
                 granter::pollNow);
-        shutdown = new Shutdown(gate, granter, held, keepAlive, persistence.releases(), retry, listeners, threads);
+        shutdown =
+                new Shutdown(gate, reuse, granter, held, keepAlive, persistence.releases(), retry, listeners, threads);
         threads.open();
+    }
+
+    /** Tells the reuse of permits about batches, which begin only when this run is complete. */
+    private final class Batches implements BatchObserver {
+
+        @Override
+        public void waiting(Set<String> names) {
+            reuse.serveWaiting(names);
+        }
+
+        @Override
+        public void committed(Map<String, RemainingAvailability> availability) {
+            reuse.observe(availability);
+        }
+    }
+
+    private void giveBack(List<ReusablePermit> idle) {
+        reuse.passOnOrGiveBack(idle);
     }
 
     /** The maximum number of concurrent transactions of one kind, so that connections remain for the other kinds. */
@@ -181,6 +217,10 @@ final class EngineRun {
 
     ReleaseService releases() {
         return releases;
+    }
+
+    ReuseService reuse() {
+        return reuse;
     }
 
     GrantService grants() {

@@ -176,7 +176,7 @@ final class EngineRuns {
     }
 
     private EngineRun newRun(EngineDatabase opened) {
-        return new EngineRun(configuration, opened, held, checked, permitManager, permitManager);
+        return new EngineRun(configuration, opened, held, checked, permitManager, permitManager, permitManager);
     }
 
     private EngineDatabase database() {

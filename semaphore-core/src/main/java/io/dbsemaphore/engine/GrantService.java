@@ -10,6 +10,7 @@ import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.RenewTransaction;
 import java.time.Duration;
@@ -59,6 +60,11 @@ final class GrantService {
                 .map(grant -> new GrantHandle(held.refresh(grant, asOf), true, operations));
     }
 
+    /** Finds the grant of a use. */
+    Optional<PermitGrant> find(ReusedGrant use) {
+        return find(use.permit().state().grant().externalId()).isPresent() ? Optional.of(use) : Optional.empty();
+    }
+
     /** See {@link io.dbsemaphore.SemaphoreOperations#renew}. */
     PermitGrant renew(String externalId, Duration ttl) {
         Duration checkedTtl = commands.checkTtl(ttl);
@@ -88,6 +94,15 @@ final class GrantService {
         }
     }
 
+    /** Renews a grant by the handle of its current use. No other use follows, since it would have this time to live. */
+    void renew(ReusedGrant grant, Duration ttl) {
+        Duration checkedTtl = commands.checkTtl(ttl);
+        if (!grant.bind()) {
+            throw new PermitLostException(grant.externalId(), grant.permits());
+        }
+        renew(grant.permit().state(), checkedTtl);
+    }
+
     private PermitGrant renewed(StoredGrant grant, long asOf) {
         PermitGrant handle = new GrantHandle(held.refresh(grant, asOf), true, operations);
         keepAlive.reconsider(grant.requestId());
@@ -103,6 +118,22 @@ final class GrantService {
             throw lost(grant);
         }
         checked.add(stored.requestId(), stored.externalId());
+    }
+
+    /**
+     * Checks the grant by the handle of a use, which must not have ended. The end of that use is written to the database, so that
+     * it waits for the caller's transaction: another use would begin while that is still open.
+     */
+    void requireHeld(ReusedGrant use) {
+        HeldGrant state = use.permit().state();
+        if (!use.bind()) {
+            throw new PermitLostException(use.externalId(), use.permits());
+        }
+        if (!heldCheck.isHeld(state.grant())) {
+            keepAlive.lose(state, use);
+            throw new PermitLostException(use.externalId(), use.permits());
+        }
+        checked.add(state.grant().requestId(), use.externalId());
     }
 
     private PermitLostException lost(PermitGrant grant) {

@@ -60,16 +60,25 @@ final class ReleaseService {
         this.listeners = listeners;
     }
 
-    /** Releases a grant of this JVM. */
-    ReleaseOutcome release(HeldGrant state) {
+    /** What listeners are told when this grant is released. */
+    Consumer<SemaphoreListener> eventOf(HeldGrant state) {
+        StoredGrant grant = state.grant();
+        return held.holds(state)
+                ? listener -> listener.released(grant.externalId(), grant.counts(), state.heldFor())
+                : listener -> listener.released(grant.externalId());
+    }
+
+    /**
+     * Releases a grant of this JVM.
+     *
+     * @param event for listeners, when it is released
+     */
+    ReleaseOutcome release(HeldGrant state, Consumer<SemaphoreListener> event) {
         if (state.isReleased()) {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
         StoredGrant grant = state.grant();
         Map<String, Integer> counts = grant.counts();
-        Consumer<SemaphoreListener> event = held.holds(state)
-                ? listener -> listener.released(grant.externalId(), counts, state.heldFor())
-                : listener -> listener.released(grant.externalId());
         held.releaseBegins();
         try {
             state.end();
@@ -107,6 +116,30 @@ final class ReleaseService {
                 ttl == null ? Deadline.NEVER : Deadline.in(ttl));
     }
 
+    /**
+     * Releases a grant that nobody uses, without waiting for the outcome. Listeners are not told: they know that its last use has
+     * ended.
+     *
+     * @return completed when it is released, or that has failed and is retried in the background
+     */
+    CompletableFuture<?> giveBackIdle(HeldGrant state) {
+        StoredGrant grant = state.grant();
+        state.end();
+        keepAlive.stop(grant.requestId());
+        held.end(grant.requestId());
+        CompletableFuture<ReleaseOutcome> release;
+        try {
+            release = submitAsync(grant);
+        } catch (RuntimeException | Error failure) {
+            release = CompletableFuture.failedFuture(failure);
+        }
+        return release.whenComplete((outcome, failure) -> {
+            if (failure != null) {
+                releaseInBackground(grant, listener -> {}, state.deadline());
+            }
+        });
+    }
+
     private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event) {
         deferred.begin(
                 () -> submitAsync(state.grant()),
@@ -125,7 +158,7 @@ final class ReleaseService {
     ReleaseOutcome release(String externalId) {
         Optional<HeldGrant> state = held.find(externalId);
         return state.isPresent()
-                ? release(state.get())
+                ? release(state.get(), eventOf(state.get()))
                 : releaseByExternalId(externalId, () -> transaction.releaseUnlessLocked(externalId), () -> {});
     }
 

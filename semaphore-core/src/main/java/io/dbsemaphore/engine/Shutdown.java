@@ -33,6 +33,7 @@ final class Shutdown {
     private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
     private final AdmissionGate gate;
+    private final ReuseService reuse;
     private final BatchingGranter granter;
     private final GrantRegistry held;
     private final KeepAlive keepAlive;
@@ -43,6 +44,7 @@ final class Shutdown {
 
     Shutdown(
             AdmissionGate gate,
+            ReuseService reuse,
             BatchingGranter granter,
             GrantRegistry held,
             KeepAlive keepAlive,
@@ -51,6 +53,7 @@ final class Shutdown {
             ListenerNotifier listeners,
             DaemonThreads threads) {
         this.gate = gate;
+        this.reuse = reuse;
         this.granter = granter;
         this.held = held;
         this.keepAlive = keepAlive;
@@ -64,6 +67,7 @@ final class Shutdown {
     void run(Duration workTimeout) {
         try {
             gate.close();
+            reuse.close();
             granter.close(); // waiting callers get an exception
             if (!gate.awaitNone(DATABASE_TIMEOUT)) {
                 log.warn(

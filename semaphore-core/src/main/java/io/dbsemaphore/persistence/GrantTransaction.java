@@ -202,7 +202,7 @@ public final class GrantTransaction {
         }
         List<Allocation.Approval> approvals = decision.approvals();
         LocalDateTime now = decision.now();
-        semaphores.queueRaiseFences(decision.watermarks(), approvals.size(), now);
+        semaphores.queueRaiseFences(decision.watermarks(), decision.tokens(), now);
         List<PermitRequest> requestRows = new ArrayList<>();
         List<Permit> permitRows = new ArrayList<>();
         Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();

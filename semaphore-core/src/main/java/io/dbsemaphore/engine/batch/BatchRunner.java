@@ -21,6 +21,7 @@ final class BatchRunner implements BatchWorkers.Source {
     private final ReleaseBatcher releases;
     private final BackgroundReleaser background;
     private final BatchEvents events;
+    private final BatchObserver observer;
     private final AvailabilityPoller poller;
     private final GroupCommitDelay delay;
 
@@ -36,6 +37,7 @@ final class BatchRunner implements BatchWorkers.Source {
             ReleaseBatcher releases,
             BackgroundReleaser background,
             BatchEvents events,
+            BatchObserver observer,
             AvailabilityPoller poller,
             GroupCommitDelay delay) {
         this.queue = queue;
@@ -44,6 +46,7 @@ final class BatchRunner implements BatchWorkers.Source {
         this.releases = releases;
         this.background = background;
         this.events = events;
+        this.observer = observer;
         this.poller = poller;
         this.delay = delay;
     }
@@ -80,6 +83,9 @@ final class BatchRunner implements BatchWorkers.Source {
         if (!queue.waiters().isEmpty()) {
             poller.begin();
         }
+        if (taken.batch != null) {
+            observer.waiting(taken.batch.names());
+        }
         if (mayWait && taken.batch != null && queue.isContended()) {
             delay.await(Duration.ofNanos(System.nanoTime() - taken.batch.startedAt()));
         } else {
@@ -111,6 +117,7 @@ final class BatchRunner implements BatchWorkers.Source {
                 taken.piggyBack.done(result.released());
             }
         }
+        observer.committed(result.availability());
         events.committed(result);
     }
 

@@ -5,6 +5,7 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -37,6 +38,7 @@ public final class BatchingGranter implements AutoCloseable {
     private static final Duration MAX_DELAY = Duration.ofMillis(1);
 
     private final GrantQueue queue;
+    private final BatchObserver observer;
     private final boolean batching;
     private final AcquireDeadlines deadlines;
     private final AcquireTimer timer;
@@ -74,6 +76,7 @@ public final class BatchingGranter implements AutoCloseable {
             ReleaseBatcher releases,
             BackgroundReleaser background,
             ListenerNotifier listeners,
+            BatchObserver observer,
             DaemonThreads threads,
             SemaphoreDataSource connections) {}
 
@@ -88,6 +91,7 @@ public final class BatchingGranter implements AutoCloseable {
         connections = with.connections();
         leaseValid = with.leaseValid();
         batching = limits.maxBatchSize() > 1;
+        observer = with.observer();
         queue = new GrantQueue(limits, certifiesWrites, QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal);
         timer = new AcquireTimer(deadlines, with.threads());
@@ -99,6 +103,7 @@ public final class BatchingGranter implements AutoCloseable {
                 with.releases(),
                 with.background(),
                 new BatchEvents(with.listeners()),
+                with.observer(),
                 poller,
                 groupCommitDelay);
         workers = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), connections.threads(), runner);
@@ -205,6 +210,9 @@ public final class BatchingGranter implements AutoCloseable {
     private boolean enqueue(QueuedAcquire acquire) {
         boolean isTried = queue.add(acquire);
         groupCommitDelay.arrived();
+        if (!isTried) {
+            observer.waiting(acquire.names());
+        }
         return isTried;
     }
 
@@ -284,6 +292,23 @@ public final class BatchingGranter implements AutoCloseable {
         if (queue.waiters().nanosToPauseEnd() < Long.MAX_VALUE) {
             poller.reconsider();
         }
+    }
+
+    /** Whether a caller of this JVM waits for this semaphore. Takes no lock. */
+    public boolean isAwaited(String name) {
+        return queue.isAwaited(name);
+    }
+
+    /** See {@link GrantQueue#handOver}. */
+    public Handover handOver(ReuseTerms terms, AcquireAnswer answer) {
+        GrantQueue.HandedOver handedOver = queue.handOver(terms, answer);
+        if (handedOver.acquire() != null) {
+            handedOver.acquire().complete();
+        }
+        if (handedOver.woken()) {
+            signal();
+        }
+        return handedOver.outcome();
     }
 
     /** Polls the availability of all awaited semaphores at once. */

@@ -2,12 +2,14 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The undecided acquires of this JVM, and the order in which they are decided: a queue of those that are ready to be tried, in
@@ -222,6 +224,42 @@ final class GrantQueue {
         woken.forEach(ready::add);
         return !woken.isEmpty();
     }
+
+    /** Whether a caller waits for this semaphore. Takes no lock. */
+    boolean isAwaited(String name) {
+        return waitQueues.isAwaited(name);
+    }
+
+    /**
+     * Hands permits that a caller of this JVM has released to the first caller that waits for them, if that agrees in the terms.
+     *
+     * @param answer for the waiting caller
+     * @return what became of the permits; the caller {@linkplain QueuedAcquire#complete completes} the acquire that got them
+     */
+    HandedOver handOver(ReuseTerms terms, AcquireAnswer answer) {
+        return lock.get(() -> {
+            QueuedAcquire first = waitQueues.first(terms.name());
+            if (first == null) {
+                return new HandedOver(Handover.NOBODY_WAITS, null, false);
+            }
+            if (closed
+                    || pauses.isPaused(terms.name())
+                    || !terms.equals(first.state().reuseTerms())) {
+                return new HandedOver(Handover.NOT_POSSIBLE, null, false);
+            }
+            waitQueues.remove(first);
+            first.decide(answer);
+            return new HandedOver(Handover.DONE, first, wake(Set.of(terms.name())));
+        });
+    }
+
+    /**
+     * What became of permits.
+     *
+     * @param acquire which got them
+     * @param woken whether the next caller is to be tried
+     */
+    record HandedOver(Handover outcome, @Nullable QueuedAcquire acquire, boolean woken) {}
 
     /** See {@link AcquireRemoval#tryOnceMore}. */
     boolean tryOnceMore(QueuedAcquire acquire) {

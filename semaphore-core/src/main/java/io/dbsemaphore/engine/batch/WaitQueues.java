@@ -12,8 +12,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The wait queues of this JVM: {@link Waiters} for each semaphore. Each has an estimate of the available permits, so that a
@@ -22,7 +24,9 @@ import java.util.function.Predicate;
  */
 final class WaitQueues {
 
-    private final Map<String, Waiters> byName = new HashMap<>();
+    /** Concurrent, so that {@link #isAwaited(String)} can be asked without the lock. */
+    private final Map<String, Waiters> byName = new ConcurrentHashMap<>();
+
     private final Predicate<String> paused;
     private final QueueClock clock;
 
@@ -45,6 +49,7 @@ final class WaitQueues {
         return byName.isEmpty();
     }
 
+    /** Whether a caller waits for this semaphore. May be called without the lock. */
     boolean isAwaited(String name) {
         return byName.containsKey(name);
     }
@@ -162,6 +167,12 @@ final class WaitQueues {
         if (waiters != null) {
             waiters.polled(polled, asOf);
         }
+    }
+
+    /** The first caller that waits for this semaphore; null if none does. */
+    @Nullable QueuedAcquire first(String name) {
+        Waiters waiters = byName.get(name);
+        return waiters == null ? null : waiters.first();
     }
 
     /** Whether fewer permits are available than the first waiter needs. */

@@ -52,9 +52,9 @@ public final class HeldGrant {
         }
     }
 
-    /** Records that the grant is held for work that runs in this JVM, and that a shutdown waits for. */
-    public void markForWork() {
-        forWork = true;
+    /** Sets whether the grant is held for work that runs in this JVM, and that a shutdown waits for. */
+    public void setForWork(boolean forWork) {
+        this.forWork = forWork;
     }
 
     boolean isForWork() {
@@ -114,7 +114,8 @@ public final class HeldGrant {
         return released;
     }
 
-    boolean isHeld() {
+    /** Whether the grant is held, as far as this JVM knows. */
+    public boolean isHeld() {
         return !ended.get() && !term.deadline().isPassed() && isLeaseValid();
     }
 

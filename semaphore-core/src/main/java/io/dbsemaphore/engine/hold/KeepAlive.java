@@ -10,6 +10,8 @@ import io.dbsemaphore.persistence.KeepAliveTransaction;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,8 +72,12 @@ public final class KeepAlive implements AutoCloseable {
         return lease.isLeaseValid();
     }
 
-    /** Keeps the grant alive until it ends, or the maximum hold has passed. */
-    public void keep(HeldGrant state, PermitGrant handle, Duration maxHold) {
+    /**
+     * Keeps the grant alive until it ends, or the maximum hold has passed.
+     *
+     * @param handle the handle of its user, for listeners; null if nobody uses it
+     */
+    public void keep(HeldGrant state, Supplier<? extends @Nullable PermitGrant> handle, Duration maxHold) {
         boolean first = schedule.add(new ScheduledRenewal(state, handle, maxHold, longestInterval));
         linger();
         if (first) {

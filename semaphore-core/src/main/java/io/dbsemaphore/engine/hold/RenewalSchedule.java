@@ -117,17 +117,19 @@ final class RenewalSchedule {
 
     /** Ends a lost grant, and reports the loss, unless the grant was released or the loss was reported before. */
     void lose(ScheduledRenewal grant) {
-        if (removeIfSame(grant) && held.lose(grant.state())) {
-            losses.reportAsync(grant.handle());
+        PermitGrant user = grant.handle();
+        if (removeIfSame(grant) && held.lose(grant.state()) && user != null) {
+            losses.reportAsync(user);
         }
     }
 
     /** Ends a lost grant, and reports the loss if this JVM held the grant, kept alive or not. */
     void lose(HeldGrant state, PermitGrant handle) {
-        boolean wasKept = removeIfOf(state);
-        boolean ofThisJvm = wasKept || held.holds(state);
-        if (held.lose(state) && ofThisJvm) {
-            losses.report(handle);
+        ScheduledRenewal kept = removeIfOf(state);
+        PermitGrant user = kept == null ? handle : kept.handle();
+        boolean ofThisJvm = kept != null || held.holds(state);
+        if (held.lose(state) && ofThisJvm && user != null) {
+            losses.report(user);
         }
     }
 
@@ -140,9 +142,9 @@ final class RenewalSchedule {
         return true;
     }
 
-    private synchronized boolean removeIfOf(HeldGrant state) {
+    private synchronized @Nullable ScheduledRenewal removeIfOf(HeldGrant state) {
         Entry entry = byRequest.get(state.grant().requestId());
-        return entry != null && entry.grant.state() == state && removeIfSame(entry.grant);
+        return entry != null && entry.grant.state() == state && removeIfSame(entry.grant) ? entry.grant : null;
     }
 
     private boolean schedule(Entry entry) {

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.hold;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A grant that is kept alive, and the time of its next action. Guarded by the lock of {@link RenewalSchedule}. */
@@ -14,14 +15,18 @@ final class ScheduledRenewal {
     private static final Duration MAX_RETRY = Duration.ofSeconds(1);
 
     private final HeldGrant state;
-    private final PermitGrant handle;
+    private final Supplier<? extends @Nullable PermitGrant> handle;
     private final Deadline maxHold;
     private final Duration longestInterval;
     private @Nullable Deadline postponedAt;
     private Deadline retry = Deadline.NEVER;
     private boolean runningOut;
 
-    ScheduledRenewal(HeldGrant state, PermitGrant handle, Duration maxHold, Duration longestInterval) {
+    ScheduledRenewal(
+            HeldGrant state,
+            Supplier<? extends @Nullable PermitGrant> handle,
+            Duration maxHold,
+            Duration longestInterval) {
         this.state = state;
         this.handle = handle;
         this.maxHold = Deadline.in(maxHold);
@@ -32,8 +37,9 @@ final class ScheduledRenewal {
         return state;
     }
 
-    PermitGrant handle() {
-        return handle;
+    /** The handle of its user; null if nobody uses it. */
+    @Nullable PermitGrant handle() {
+        return handle.get();
     }
 
     long requestId() {

@@ -8,8 +8,10 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -29,12 +31,12 @@ import org.springframework.util.StringUtils;
  * @param tablePrefix What the names of the tables begin with, up to 30 letters, digits and underscores. The changelog
  *     parameter 'dbsemaphore.tablePrefix' must agree.
  * @param semaphores Semaphores to create at start-up where they are absent, by name, each with a 'capacity' of at least
- *     0, which pauses it. A name with other characters than letters, digits and dashes needs brackets, such as
+ *     0, which pauses it, and perhaps a 'reuse' time. A name with other characters than letters, digits and dashes needs brackets, such as
  *     'semaphore.semaphores.[tenant:a].capacity'.
  * @param capacityAtStart What happens at start-up to a semaphore that exists with another capacity than is configured:
  *     'keep' leaves it and logs a warning, 'apply' changes it, which is audited. 'apply' also ends a pause.
  * @param patterns Semaphores that may be made on first use, by glob such as 'tenant:*', each with the 'capacity' of what it
- *     makes. Of several that match, the longest counts. A name that nothing matches is an error.
+ *     makes, and perhaps a 'reuse' time. Of several that match, the longest counts. A name that nothing matches is an error.
  * @param maxPatternSemaphores How many semaphores the patterns may make in all.
  * @param defaultTtl Time to live of a grant whose request names none, at least 1s.
  * @param maxTtl Longest time to live that a request may ask for.
@@ -148,7 +150,21 @@ public record SemaphoreProperties(
         settings = map.from(maxConnections).to(settings, to(SemaphoreSettings.MAX_CONNECTIONS));
         settings = map.from(pipelining).to(settings, to(SemaphoreSettings.PIPELINING));
         settings = map.from(hostTransaction).to(settings, to(SemaphoreSettings.HOST_TRANSACTION));
+        Map<String, Duration> reuse = reuse();
+        settings = reuse.isEmpty() ? settings : settings.with(SemaphoreSettings.REUSE, reuse);
         return maintenance.addTo(settings).requireConsistent();
+    }
+
+    private Map<String, Duration> reuse() {
+        Map<String, Duration> reuse = new HashMap<>();
+        BiConsumer<String, Declared> add = (key, declared) -> {
+            if (declared.reuse() != null) {
+                reuse.put(key, declared.reuse());
+            }
+        };
+        patterns.forEach(add);
+        semaphores.forEach(add); // a name counts more than a pattern that looks the same
+        return reuse;
     }
 
     private static <T> BiFunction<SemaphoreSettings, T, SemaphoreSettings> to(Setting<T> setting) {
@@ -186,8 +202,10 @@ public record SemaphoreProperties(
      * A semaphore to create.
      *
      * @param capacity How many permits may be held at once, at least 0, which pauses it. Required.
+     * @param reuse For how long permits that callers of this instance have released are kept for its next callers, without
+     *     transactions. Between 10ms and 10s. Without it, or with zero, each release is written to the database.
      */
-    public record Declared(int capacity) {}
+    public record Declared(int capacity, @Nullable Duration reuse) {}
 
     /**
      * How annotated methods are guarded.

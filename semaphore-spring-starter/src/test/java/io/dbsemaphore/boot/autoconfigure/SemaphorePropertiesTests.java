@@ -107,6 +107,30 @@ class SemaphorePropertiesTests {
     }
 
     @Test
+    void collectTheReuseTimesOfNamesAndPatterns() {
+        runner.withInitializer(properties(Map.of(
+                        "semaphore.semaphores.partner.capacity", "3",
+                        "semaphore.semaphores.partner.reuse", "250ms",
+                        "semaphore.semaphores.backup.capacity", "3",
+                        "semaphore.patterns.[tenant:*].capacity", "3",
+                        "semaphore.patterns.[tenant:*].reuse", "1s")))
+                .run(context -> assertThat(
+                                context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.REUSE))
+                        .containsOnly(
+                                Map.entry("partner", Duration.ofMillis(250)),
+                                Map.entry("tenant:*", Duration.ofSeconds(1))));
+    }
+
+    @Test
+    void refuseAReuseTimeThatIsTooLong() {
+        runner.withPropertyValues("semaphore.semaphores.partner.capacity=3", "semaphore.semaphores.partner.reuse=1m")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContainingAll(
+                                "semaphore.semaphores.<name>.reuse", "between 10ms and 10s", "partner"));
+    }
+
+    @Test
     void keepNamesInBracketsAsTheyAre() {
         runner.withInitializer(properties(Map.of(
                         "semaphore.semaphores.[tenant:a].capacity", "3",
@@ -115,9 +139,9 @@ class SemaphorePropertiesTests {
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).semaphores())
                         .containsOnly(
-                                Map.entry("tenant:a", new Declared(3)),
-                                Map.entry("eu.west/Nightly_Run 1", new Declared(0)),
-                                Map.entry("Backup", new Declared(1))));
+                                Map.entry("tenant:a", new Declared(3, null)),
+                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null)),
+                                Map.entry("Backup", new Declared(1, null))));
     }
 
     @Test
@@ -259,12 +283,13 @@ class SemaphorePropertiesTests {
         return described;
     }
 
-    /** All settings that there are. */
+    /** All settings that have a property of their own. */
     private static Stream<Setting<?>> settings() {
         return Stream.of(SemaphoreSettings.class, MaintenanceSettings.class)
                 .flatMap(holder -> Stream.of(holder.getFields()))
                 .filter(field -> field.getType() == Setting.class)
-                .map(field -> (Setting<?>) ReflectionUtils.getField(field, null));
+                .<Setting<?>>map(field -> (Setting<?>) ReflectionUtils.getField(field, null))
+                .filter(setting -> setting != SemaphoreSettings.REUSE);
     }
 
     private static SemaphoreSettings onlyOwner() {

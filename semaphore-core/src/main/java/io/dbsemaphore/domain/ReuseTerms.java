@@ -1,0 +1,13 @@
+package io.dbsemaphore.domain;
+
+import java.time.Duration;
+
+/**
+ * What acquires must have in common for one of them to use the permits that another one has released.
+ *
+ * @param name the semaphore
+ * @param count the number of permits
+ * @param ttl the time to live
+ * @param maxHold the maximum time for which the grant is kept alive
+ */
+public record ReuseTerms(String name, int count, Duration ttl, Duration maxHold) {}

@@ -1,0 +1,286 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.engine.batch.AcquireAnswer;
+import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.Handover;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.reuse.IdlePermitReturns;
+import io.dbsemaphore.engine.reuse.ReusablePermit;
+import io.dbsemaphore.engine.reuse.ReusablePermits;
+import io.dbsemaphore.engine.reuse.ReusedGrant;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands permits that callers of this JVM have released to the next ones, without a transaction. What cannot be served so goes the
+ * ordinary way, through {@link AcquireService} and {@link ReleaseService}.
+ *
+ * <p>A released permit goes to the first caller that waits in this JVM. Only if none does is it idle, and then no caller begins
+ * to wait: whoever begins to wait looks for idle permits afterwards, and whoever makes a permit idle looks for waiting callers
+ * afterwards.
+ */
+final class ReuseService {
+
+    /** How long a caller without a wait time waits for idle permits that are going back. */
+    private static final Duration MAX_WAIT_FOR_RETURNS = Duration.ofSeconds(5);
+
+    private final ReusablePermits permits;
+    private final IdlePermitReturns idleReturns;
+    private final AcquireCommandFactory commands;
+    private final BatchingGranter granter;
+    private final ReleaseService releases;
+    private final ListenerNotifier listeners;
+    private final ReusedGrant.Operations operations;
+
+    ReuseService(
+            ReusablePermits permits,
+            IdlePermitReturns idleReturns,
+            AcquireCommandFactory commands,
+            BatchingGranter granter,
+            ReleaseService releases,
+            ListenerNotifier listeners,
+            ReusedGrant.Operations operations) {
+        this.permits = permits;
+        this.idleReturns = idleReturns;
+        this.commands = commands;
+        this.granter = granter;
+        this.releases = releases;
+        this.listeners = listeners;
+        this.operations = operations;
+    }
+
+    /**
+     * Acquires an idle permit.
+     *
+     * @param keptAliveByDefault whether the grant is kept alive if the request does not say
+     * @return null if there is none for this request, which then has to go the ordinary way
+     */
+    @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
+        if (permits.isDisabled() || Thread.currentThread().isInterrupted()) {
+            return null;
+        }
+        long startedAt = System.nanoTime();
+        ReuseTerms terms = commands.reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
+                .orElse(null);
+        if (terms == null || !permits.isKnown(terms.name()) || granter.isAwaited(terms.name())) {
+            return null;
+        }
+        commands.checkHostTransaction(request);
+        ReusablePermit permit = permits.poll(terms);
+        if (permit == null) {
+            giveBack(permits.pollOthers(terms));
+            awaitReturns(request, terms.name());
+            permit = permits.poll(terms);
+        }
+        if (permit == null) {
+            return null;
+        }
+        permit.state().setForWork(true); // before the second look, so that a shutdown waits for the work or prevents it
+        if (permits.isClosed()) {
+            permits.beginReturn(permit);
+            giveBack(permit);
+            return null;
+        }
+        PermitGrant grant = beginUse(permit);
+        Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
+        listeners.tell(listener -> listener.acquired(grant, waited));
+        return new AcquireResult.Granted(grant);
+    }
+
+    /** Prepares an acquire that goes the ordinary way: its grant may be reused, or idle permits must not stand in its way. */
+    AcquireAttempt prepare(AcquireAttempt attempt) {
+        if (permits.isDisabled()) {
+            return attempt;
+        }
+        ReuseTerms terms =
+                commands.reuseTerms(attempt.request(), attempt.keptAlive()).orElse(null);
+        if (terms == null) {
+            attempt.request().permits().keySet().forEach(name -> {
+                giveBack(permits.pollAll(name));
+                awaitReturns(attempt.request(), name);
+            });
+        } else if (permits.reuseOf(terms.name()).isPresent()) {
+            attempt.state().reuse(terms, permits.tokensFor(terms.name()));
+        }
+        return attempt;
+    }
+
+    /**
+     * Waits for idle permits that are going back, if the caller would not wait for them: it would be refused, although they were
+     * released before it came.
+     */
+    private void awaitReturns(AcquireRequest request, String name) {
+        if (request.waitTime().isZero()) {
+            try {
+                permits.awaitReturns(name, Deadline.in(MAX_WAIT_FOR_RETURNS));
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt(); // the acquire ends with that
+            }
+        }
+    }
+
+    /**
+     * Whether a waiting caller was handed a permit, but comes too late to use it, as in a JVM that was suspended. The permit goes
+     * back, and the acquire has to be tried again.
+     */
+    boolean isOutdated(AcquireAttempt attempt, AcquireAnswer answer) {
+        ReusablePermit permit = handedOver(attempt, answer.outcome());
+        if (permit == null || permits.isReusable(permit)) {
+            return false;
+        }
+        permits.beginReturn(permit);
+        giveBack(permit);
+        return true;
+    }
+
+    private @Nullable ReusablePermit handedOver(AcquireAttempt attempt, GrantOutcome outcome) {
+        return attempt.state().reuseTerms() != null && outcome instanceof GrantOutcome.Granted granted
+                ? permits.find(granted.grant().externalId())
+                : null;
+    }
+
+    /** The handle of a permit that a waiting caller was handed; empty if it was granted by a transaction. */
+    Optional<PermitGrant> beginHandedOver(AcquireAttempt attempt, GrantOutcome.Granted granted) {
+        ReusablePermit permit = handedOver(attempt, granted);
+        return permit == null ? Optional.empty() : Optional.of(beginUse(permit));
+    }
+
+    /** Makes a permit reusable that was just granted. */
+    ReusablePermit granted(ReuseTerms terms, AcquireAttempt attempt, HeldGrant state, long asOf) {
+        ReusablePermit permit = permits.add(state, terms, attempt.state().tokens(), asOf);
+        idleReturns.granted();
+        return permit;
+    }
+
+    /** How much longer than for one use such a permit is to be kept alive. */
+    Duration reuseOf(ReuseTerms terms) {
+        return permits.reuseOf(terms.name()).orElse(Duration.ZERO);
+    }
+
+    /** Begins the next use of a permit. */
+    PermitGrant beginUse(ReusablePermit permit) {
+        return ReusedGrant.begin(permit, operations);
+    }
+
+    /** Ends a use. The permit goes to the next caller, or back to the database. */
+    ReleaseOutcome release(ReusedGrant grant) {
+        ReusedGrant.State before = grant.end();
+        if (before == ReusedGrant.State.ENDED) {
+            return ReleaseOutcome.ALREADY_RELEASED;
+        }
+        ReusablePermit permit = grant.permit();
+        if (before == ReusedGrant.State.HELD) {
+            Duration heldFor = grant.heldFor();
+            if (keep(permit)) {
+                listeners.tell(listener -> listener.released(grant.externalId(), grant.permits(), heldFor));
+                return ReleaseOutcome.RELEASED;
+            }
+        }
+        grant.endWithGrant();
+        permits.remove(permit);
+        return releases.release(
+                permit.state(), listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()));
+    }
+
+    /** Hands a permit to the next caller, or makes it idle. False if it must go back. */
+    private boolean keep(ReusablePermit permit) {
+        if (!passOn(permit)) {
+            return false;
+        }
+        serveWaiting(permit.terms().name());
+        return true;
+    }
+
+    /** Hands idle permits to callers that have begun to wait, or gives them back if that is not possible. */
+    private void serveWaiting(String name) {
+        while (permits.isClosed() || granter.isAwaited(name)) {
+            List<ReusablePermit> idle = permits.pollAll(name);
+            if (idle.isEmpty()) {
+                return;
+            }
+            passOnOrGiveBack(idle);
+        }
+    }
+
+    /** Hands idle permits to callers that wait, and gives the others back. */
+    void passOnOrGiveBack(List<ReusablePermit> idle) {
+        idle.forEach(permit -> {
+            if (granter.isAwaited(permit.terms().name()) && passOn(permit)) {
+                permits.returned(permit);
+            } else {
+                giveBack(permit);
+            }
+        });
+    }
+
+    private boolean passOn(ReusablePermit permit) {
+        if (!permits.isReusable(permit)) {
+            return false;
+        }
+        Handover handover = Handover.NOBODY_WAITS;
+        if (granter.isAwaited(permit.terms().name())) {
+            permit.state().setForWork(true);
+            handover = granter.handOver(
+                    permit.terms(),
+                    new AcquireAnswer(new GrantOutcome.Granted(permit.state().grant(), false), System.nanoTime(), 0));
+        }
+        if (handover == Handover.NOBODY_WAITS) {
+            permit.state().setForWork(false);
+            return permits.offer(permit);
+        }
+        return handover == Handover.DONE;
+    }
+
+    /** What a batch has found out about the semaphores. */
+    void observe(Map<String, RemainingAvailability> availability) {
+        // until callers wait in one queue for all instances, nothing says that others wait
+    }
+
+    /** See {@link #serveWaiting(String)}. */
+    void serveWaiting(Set<String> names) {
+        if (!permits.isDisabled()) {
+            names.forEach(this::serveWaiting);
+        }
+    }
+
+    /** Whether a use of a permit of this JVM has, or had, this external id. */
+    boolean isKnown(String externalId) {
+        return permits.find(externalId) != null;
+    }
+
+    /** The use with this external id; empty if it has ended, or is not of this JVM. */
+    Optional<ReusedGrant> findUse(String externalId) {
+        return permits.findUse(externalId);
+    }
+
+    /** Gives idle permits back, without waiting for that. */
+    private void giveBack(List<ReusablePermit> idle) {
+        idle.forEach(this::giveBack);
+    }
+
+    private void giveBack(ReusablePermit permit) {
+        permits.remove(permit);
+        CompletableFuture<?> unused =
+                releases.giveBackIdle(permit.state()).whenComplete((outcome, failure) -> permits.returned(permit));
+    }
+
+    /** Gives all idle permits back. From now on none is reused. */
+    void close() {
+        idleReturns.close();
+        giveBack(permits.close());
+    }
+}

@@ -1,0 +1,15 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.domain.RemainingAvailability;
+import java.util.Map;
+import java.util.Set;
+
+/** Is told of the batches of this JVM. Called without locks. */
+public interface BatchObserver {
+
+    /** Callers may have begun to wait for these semaphores. */
+    void waiting(Set<String> names);
+
+    /** A batch was committed, and left these availabilities, by the names of the semaphores. */
+    void committed(Map<String, RemainingAvailability> availability);
+}

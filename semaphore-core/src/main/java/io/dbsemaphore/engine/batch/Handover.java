@@ -1,0 +1,9 @@
+package io.dbsemaphore.engine.batch;
+
+/** What became of permits that were offered to callers of this JVM that wait. */
+public enum Handover {
+    DONE,
+    NOBODY_WAITS,
+    /** The first one asks for something else, or others come before it. */
+    NOT_POSSIBLE
+}

@@ -1,0 +1,177 @@
+package io.dbsemaphore.engine.reuse;
+
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.domain.StoredGrant;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * The handle of one use of a {@link ReusablePermit}. It ends with that use, so that a late call never affects the next one.
+ *
+ * <p>The first use has the external id of the request; a later one has that and its number, such as {@code …#7}, which only this
+ * JVM knows.
+ */
+public final class ReusedGrant implements PermitGrant {
+
+    private static final char SEPARATOR = '#';
+
+    private final ReusablePermit permit;
+    private final int use;
+    private final long since;
+    private final Operations operations;
+    private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
+
+    /** The operations of an engine on a use, called by its handle. */
+    public interface Operations {
+
+        /** Ends the use. */
+        ReleaseOutcome release(ReusedGrant grant);
+
+        /**
+         * Sets the expiry to now + {@code ttl}.
+         *
+         * @throws io.dbsemaphore.PermitLostException when the use has ended, or the grant is lost
+         */
+        void renew(ReusedGrant grant, Duration ttl);
+    }
+
+    /** The state of a use. */
+    public enum State {
+        /** Nothing but this JVM knows of the use, so that another one may follow it. */
+        HELD,
+        /** It was checked or renewed by the caller, so that its end must be written to the database. */
+        BOUND,
+        ENDED,
+        /** As {@link #ENDED}, and the grant is released with it. */
+        ENDED_WITH_GRANT
+    }
+
+    private ReusedGrant(ReusablePermit permit, Operations operations) {
+        this.permit = permit;
+        this.use = permit.beginUse();
+        this.since = System.nanoTime();
+        this.operations = operations;
+    }
+
+    /** Begins the next use of a permit that belongs to the calling thread. */
+    public static ReusedGrant begin(ReusablePermit permit, Operations operations) {
+        ReusedGrant grant = new ReusedGrant(permit, operations);
+        permit.setUser(grant);
+        return grant;
+    }
+
+    /** The external id of the request, without the number of the use. */
+    static String requestOf(String externalId) {
+        int end = externalId.lastIndexOf(SEPARATOR);
+        return end < 0 ? externalId : externalId.substring(0, end);
+    }
+
+    /** Ends the use, and returns the state before. */
+    public State end() {
+        State before = state.getAndUpdate(each -> each == State.HELD || each == State.BOUND ? State.ENDED : each);
+        if (before == State.HELD || before == State.BOUND) {
+            permit.setUser(null);
+        }
+        return before;
+    }
+
+    /** Records that the grant is released with this use. */
+    public void endWithGrant() {
+        state.set(State.ENDED_WITH_GRANT);
+    }
+
+    /** Ensures that no other use follows this one before its end is in the database. False if it has ended. */
+    public boolean bind() {
+        return state.compareAndSet(State.HELD, State.BOUND) || state.get() == State.BOUND;
+    }
+
+    public ReusablePermit permit() {
+        return permit;
+    }
+
+    /** The time since the use began. */
+    public Duration heldFor() {
+        return Duration.ofNanos(System.nanoTime() - since);
+    }
+
+    @Override
+    public String externalId() {
+        return use == 0 ? stored().externalId() : stored().externalId() + SEPARATOR + use;
+    }
+
+    @Override
+    public String owner() {
+        return stored().owner();
+    }
+
+    @Override
+    public Map<String, Integer> permits() {
+        return Map.of(permit.terms().name(), permit.terms().count());
+    }
+
+    @Override
+    public long fencingToken(String name) {
+        if (!name.equals(permit.terms().name())) {
+            throw new IllegalArgumentException("The grant has no permit of semaphore '" + name + "', but of "
+                    + permits().keySet());
+        }
+        return fencingToken();
+    }
+
+    @Override
+    public long fencingToken() {
+        return permit.token(use);
+    }
+
+    @Override
+    public Instant acquiredAt() {
+        Instant granted = stored().acquiredAt();
+        return use == 0 ? granted : granted.plusNanos(since - permit.grantedAt());
+    }
+
+    @Override
+    public Optional<Instant> expiresAt() {
+        return Optional.ofNullable(stored().expiresAt());
+    }
+
+    @Override
+    public boolean replayed() {
+        return false;
+    }
+
+    @Override
+    public boolean reused() {
+        return use > 0;
+    }
+
+    @Override
+    public boolean isHeld() {
+        State current = state.get();
+        return (current == State.HELD || current == State.BOUND)
+                && permit.state().isHeld();
+    }
+
+    @Override
+    public PermitGrant renew(Duration ttl) {
+        operations.renew(this, ttl);
+        return this;
+    }
+
+    @Override
+    public ReleaseOutcome release() {
+        return operations.release(this);
+    }
+
+    @Override
+    public String toString() {
+        return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
+    }
+
+    private StoredGrant stored() {
+        return permit.state().grant();
+    }
+}

@@ -1,0 +1,125 @@
+package io.dbsemaphore.engine.reuse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.node.Node;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Processes that reuse permits, and that are killed or suspended. */
+@Slow
+@Timeout(value = 150, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ReuseProcessesIntegrationTests {
+
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final Duration WAIT_TIME = Duration.ofSeconds(40);
+    private static final String NAME = "partner";
+
+    private final Schema schema = TestDatabase.createForProcesses().migrate();
+    private final Node node = new Node(schema.newPool(8), ReusingProcess.settings(Duration.ZERO));
+    private final List<ChildJvm> processes = new ArrayList<>();
+
+    @BeforeEach
+    void createSemaphore() {
+        node.admin().create(NAME, 3);
+    }
+
+    @AfterEach
+    void stop() {
+        processes.forEach(ChildJvm::close);
+        node.close();
+        schema.close();
+    }
+
+    @Test
+    void neverUseMoreThanTheCapacity(@TempDir Path directory) {
+        Path file = directory.resolve("at-work");
+        SharedCounter atWork = new SharedCounter(file);
+        List<ChildJvm> both =
+                Stream.generate(() -> process(Duration.ofMillis(100))).limit(2).toList();
+
+        both.forEach(process -> process.send("work %s 6 6 %s".formatted(NAME, file)));
+        List<String[]> results = both.stream()
+                .map(process -> process.awaitLine("WORKED", START).split(" "))
+                .toList();
+
+        System.out.printf(
+                "Uses and reuses of 2 processes: %s%n",
+                results.stream().map(List::of).toList());
+        assertThat(atWork.peak()).as("the most at work at once").isBetween(2, 3);
+        assertThat(results)
+                .allSatisfy(result ->
+                        assertThat(Integer.parseInt(result[2])).as("reuses").isPositive());
+    }
+
+    @Test
+    void loseWhatTheyKeptWhenTheyAreKilled() {
+        node.admin().setCapacity(NAME, 1, "test", "one permit only");
+        ChildJvm process = process(Duration.ofSeconds(10));
+        process.send("hold " + NAME);
+        process.awaitLine("HOLDING", START);
+
+        process.kill9();
+
+        long killed = System.nanoTime();
+        try (PermitGrant grant = acquire()) {
+            Duration delay = Duration.ofNanos(System.nanoTime() - killed);
+            System.out.println("A reused permit of a killed process was taken after " + delay.toMillis() + " ms");
+            assertThat(grant.isHeld()).isTrue();
+            assertThat(delay).isLessThan(ReusingProcess.INSTANCE_TIMEOUT.plusSeconds(6));
+        }
+    }
+
+    /** Longer than the suspension, or shorter: then the age of the permit alone forbids its reuse. */
+    @ParameterizedTest
+    @ValueSource(ints = {10_000, 100})
+    void doNotReuseWhatWasTakenWhileTheyWereSuspended(int reuseMillis) {
+        assumeTrue(Files.isDirectory(Path.of("/proc/self/task")), "only on Linux");
+        node.admin().setCapacity(NAME, 1, "test", "one permit only");
+        ChildJvm process = process(Duration.ofMillis(reuseMillis));
+        process.send("hold " + NAME);
+        process.awaitLine("HOLDING", START);
+        process.stop();
+        try (PermitGrant grant = acquire()) {
+            process.cont();
+
+            process.send("release");
+            process.awaitLine("RELEASED ALREADY_RELEASED", START);
+            process.send("try " + NAME);
+            process.awaitLine("REFUSED", START);
+            assertThat(grant.isHeld()).isTrue();
+        }
+        process.send("try " + NAME);
+        process.awaitLine("GRANTED", START);
+    }
+
+    private ChildJvm process(Duration reuse) {
+        ChildJvm process = ChildJvm.start(ReusingProcess.class, schema.handOver(), String.valueOf(reuse.toMillis()));
+        processes.add(process);
+        process.awaitLine("READY", START);
+        return process;
+    }
+
+    private PermitGrant acquire() {
+        return node.semaphores()
+                .acquire(AcquireRequest.of(NAME).withKeepAlive(true).withWaitTime(WAIT_TIME));
+    }
+}

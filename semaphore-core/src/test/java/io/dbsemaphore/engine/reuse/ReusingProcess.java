@@ -1,0 +1,117 @@
+package io.dbsemaphore.engine.reuse;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Node;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The main class of processes that reuse permits. It does what it reads:
+ *
+ * <ul>
+ *   <li>{@code hold NAME} acquires until it has a reused permit, and says {@code HOLDING}
+ *   <li>{@code release} releases that, and says {@code RELEASED} and the outcome
+ *   <li>{@code try NAME} acquires without a wait time and says {@code GRANTED} or {@code REFUSED}
+ *   <li>{@code work NAME THREADS SECONDS FILE} says {@code WORKED}, how often, and how often with a reused permit
+ * </ul>
+ */
+final class ReusingProcess {
+
+    static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(3);
+
+    private final SemaphoreTemplate semaphores;
+    private PermitGrant held;
+
+    private ReusingProcess(SemaphoreTemplate semaphores) {
+        this.semaphores = semaphores;
+    }
+
+    static SemaphoreSettings settings(Duration reuse) {
+        return TestSettings.defaults()
+                .with(SemaphoreSettings.REUSE, Map.of("*", reuse))
+                .with(SemaphoreSettings.INSTANCE_TIMEOUT, INSTANCE_TIMEOUT);
+    }
+
+    /** Argument: the reuse time in milliseconds. */
+    public static void main(String[] arguments) throws IOException {
+        Schema schema = TestDatabase.handedOver();
+        Duration reuse = Duration.ofMillis(Long.parseLong(arguments[0]));
+        try (schema;
+                Node node = new Node(schema.newPool(8), settings(reuse));
+                BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            ReusingProcess process = new ReusingProcess(node.semaphores());
+            System.out.println("READY");
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                System.out.println(process.obey(line.split(" ")));
+            }
+        }
+    }
+
+    private String obey(String[] words) {
+        return switch (words[0]) {
+            case "hold" -> hold(words[1]);
+            case "release" -> "RELEASED " + held.release();
+            case "try" -> semaphores.tryAcquire(request(words[1])).isPresent() ? "GRANTED" : "REFUSED";
+            case "work" -> work(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), Path.of(words[4]));
+            default -> throw new IllegalArgumentException(words[0]);
+        };
+    }
+
+    private String hold(String name) {
+        held = semaphores.acquire(request(name));
+        while (!held.reused()) {
+            held.release();
+            held = semaphores.acquire(request(name));
+        }
+        return "HOLDING";
+    }
+
+    /** Random holds, random counts, with and without a wait time. */
+    private String work(String name, int threads, int seconds, Path file) {
+        SharedCounter atWork = new SharedCounter(file);
+        LongAdder uses = new LongAdder();
+        LongAdder reuses = new LongAdder();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        Concurrently.run(threads, Duration.ofSeconds(seconds + 40L), thread -> {
+            ThreadLocalRandom random = ThreadLocalRandom.current();
+            while (System.nanoTime() < end) {
+                int count = random.nextInt(8) == 0 ? 2 : 1;
+                AcquireRequest request = request(name)
+                        .withPermits(name, count)
+                        .withWaitTime(random.nextInt(4) == 0 ? Duration.ZERO : Duration.ofSeconds(5));
+                Optional<PermitGrant> granted =
+                        semaphores.tryAcquire(random.nextInt(64) == 0 ? request.withKeepAlive(false) : request);
+                if (granted.isPresent()) {
+                    atWork.enter(count);
+                    LockSupport.parkNanos(random.nextInt(4) == 0 ? random.nextInt(3_000_000) : 0);
+                    atWork.leave(count);
+                    uses.increment();
+                    reuses.add(granted.get().reused() ? 1 : 0);
+                    granted.get().release();
+                }
+            }
+        });
+        return "WORKED " + uses + " " + reuses;
+    }
+
+    private static AcquireRequest request(String name) {
+        return AcquireRequest.of(name).withKeepAlive(true);
+    }
+}
