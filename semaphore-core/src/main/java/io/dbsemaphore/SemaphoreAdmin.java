@@ -98,7 +98,8 @@ public interface SemaphoreAdmin {
     /**
      * Returns the requests that held permits of a semaphore at any time within a period, the last acquired first. Released
      * requests are found until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them. Before the end of the
-     * period, at most the last 5,000 released requests are considered: among older ones, only those that are still held.
+     * period, at most the last 2,000 released requests (or {@code limit}, if that is more) are considered: among older ones, only
+     * those that are still held.
      *
      * @param name the semaphore
      * @param from the begin of the period, by the database's clock

@@ -17,8 +17,11 @@ import org.springframework.data.domain.Limit;
  */
 final class PermitUses {
 
-    /** How many released permits the scan passes at most. Longer scans would find only requests that were held long. */
-    static final int MAX_SCANNED = 5_000;
+    /**
+     * How many released permits the scan passes at most, or as many as are asked for. A longer scan would find only requests
+     * that were held for long.
+     */
+    private static final int SCANNED = 2_000;
 
     private final SemaphoreReports reports;
 
@@ -31,10 +34,10 @@ final class PermitUses {
         LocalDateTime begin = StoredGrant.utc(from);
         LocalDateTime end = StoredGrant.utc(to);
         Stream<SemaphoreReports.Use> held = reports.findUses(semaphoreId, end, Limit.of(limit)).stream();
-        Stream<SemaphoreReports.Use> released =
-                reports
-                        .findUses(semaphoreId, lastToken(semaphoreId, end), begin, end, MAX_SCANNED, Limit.of(limit))
-                        .stream();
+        Stream<SemaphoreReports.Use> released = reports
+                .findUses(
+                        semaphoreId, lastToken(semaphoreId, end), begin, end, Math.max(SCANNED, limit), Limit.of(limit))
+                .stream();
         return Stream.concat(held, released)
                 .sorted(Comparator.comparingLong(SemaphoreReports.Use::token).reversed())
                 .limit(limit)
