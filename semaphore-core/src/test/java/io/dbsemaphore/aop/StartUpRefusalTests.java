@@ -3,26 +3,16 @@ package io.dbsemaphore.aop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dbsemaphore.annotation.OnUnavailable;
 import io.dbsemaphore.annotation.WithPermits;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.reactivestreams.Publisher;
 import org.springframework.beans.factory.BeanCreationException;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.ParallelFlux;
 
-/** What is wrong with an annotation fails the start, in words that name the method, the attribute and the value. */
+/** An attribute that cannot work fails the start, in words that name the method, the attribute and the value. */
 class StartUpRefusalTests {
 
     @ParameterizedTest(name = "{0}")
@@ -88,66 +78,7 @@ class StartUpRefusalTests {
                 Arguments.of(
                         ExpressionWithoutBraces.class,
                         "run(String)",
-                        List.of("names = \"#id.trim()\"", "Write #{#id.trim()}")),
-                Arguments.of(
-                        SkipOfPrimitive.class,
-                        "run()",
-                        List.of("onUnavailable = SKIP", "not supported for the return type int")),
-                Arguments.of(
-                        SkipWithFallback.class,
-                        "run()",
-                        List.of("fallbackMethod = \"other\"", "contradicts onUnavailable = SKIP")),
-                Arguments.of(
-                        MissingFallback.class,
-                        "run(String)",
-                        List.of(
-                                "fallbackMethod = \"other\"",
-                                "is no other method of the class",
-                                "[class java.lang.String]")),
-                Arguments.of(
-                        FallbackToItself.class,
-                        "run()",
-                        List.of("fallbackMethod = \"run\"", "is no other method of the class")),
-                Arguments.of(
-                        FallbackWithOtherParameters.class,
-                        "run(String)",
-                        List.of("fallbackMethod = \"other\"", "has other parameters")),
-                Arguments.of(
-                        FallbackWithOtherException.class,
-                        "run()",
-                        List.of("fallbackMethod = \"other\"", "has other parameters")),
-                Arguments.of(
-                        FallbackWithOtherReturnType.class,
-                        "run()",
-                        List.of(
-                                "fallbackMethod = \"other\"",
-                                "returns java.lang.Integer, which is not assignable to java.lang.String")),
-                Arguments.of(FinalMethod.class, "run()", List.of("it is final")),
-                Arguments.of(PrivateMethod.class, "run()", List.of("it is private")),
-                Arguments.of(StaticMethod.class, "run()", List.of("it is static")),
-                Arguments.of(ObjectMethod.class, "toString()", List.of("it is a method of java.lang.Object")),
-                Arguments.of(
-                        PlainFuture.class,
-                        "run()",
-                        List.of("returns java.util.concurrent.Future", "CompletableFuture", "Mono")),
-                Arguments.of(OwnFuture.class, "run()", List.of("StartUpRefusalTests$OwnFuture$Promise")),
-                Arguments.of(LazyCallable.class, "run()", List.of("returns java.util.concurrent.Callable")),
-                Arguments.of(LazyStream.class, "run()", List.of("returns java.util.stream.Stream")),
-                Arguments.of(LazyIntStream.class, "run()", List.of("returns java.util.stream.IntStream")),
-                Arguments.of(SubtypeOfPublisher.class, "run()", List.of("returns reactor.core.publisher.ParallelFlux")),
-                Arguments.of(
-                        FuturesInAList.class,
-                        "run()",
-                        List.of("the work of java.util.concurrent.CompletableFuture within it")),
-                Arguments.of(
-                        FuturesInAnArray.class,
-                        "run()",
-                        List.of("the work of java.util.concurrent.CompletableFuture within it")),
-                Arguments.of(
-                        PublisherInAnOptional.class,
-                        "run()",
-                        List.of("the work of org.reactivestreams.Publisher within it")),
-                Arguments.of(StreamInAFuture.class, "run()", List.of("the work of java.util.stream.Stream within it")));
+                        List.of("names = \"#id.trim()\"", "Write #{#id.trim()}")));
     }
 
     static class NoNames {
@@ -312,172 +243,6 @@ class StartUpRefusalTests {
 
         @WithPermits("#id.trim()")
         void run(String id) {}
-    }
-
-    static class SkipOfPrimitive {
-
-        @WithPermits(names = "a", onUnavailable = OnUnavailable.SKIP)
-        int run() {
-            return 1;
-        }
-    }
-
-    static class SkipWithFallback {
-
-        @WithPermits(names = "a", onUnavailable = OnUnavailable.SKIP, fallbackMethod = "other")
-        void run() {}
-
-        void other() {}
-    }
-
-    static class MissingFallback {
-
-        @WithPermits(names = "a", fallbackMethod = "other")
-        void run(String id) {}
-    }
-
-    static class FallbackToItself {
-
-        @WithPermits(names = "a", fallbackMethod = "run")
-        void run() {}
-    }
-
-    static class FallbackWithOtherParameters {
-
-        @WithPermits(names = "a", fallbackMethod = "other")
-        void run(String id) {}
-
-        void other(int id) {}
-    }
-
-    static class FallbackWithOtherException {
-
-        @WithPermits(names = "a", fallbackMethod = "other")
-        void run() {}
-
-        void other(IllegalStateException refused) {}
-    }
-
-    static class FallbackWithOtherReturnType {
-
-        @WithPermits(names = "a", fallbackMethod = "other")
-        String run() {
-            return "";
-        }
-
-        Integer other() {
-            return 1;
-        }
-    }
-
-    static class FinalMethod {
-
-        @WithPermits("a")
-        public final void run() {}
-    }
-
-    static class PrivateMethod {
-
-        @SuppressWarnings("UnusedMethod") // there to be refused
-        @WithPermits("a")
-        private void run() {}
-    }
-
-    static class StaticMethod {
-
-        @WithPermits("a")
-        public static void run() {}
-    }
-
-    static class ObjectMethod {
-
-        @WithPermits("a")
-        @Override
-        public String toString() {
-            return "a";
-        }
-    }
-
-    static class PlainFuture {
-
-        @WithPermits("a")
-        Future<String> run() {
-            return new CompletableFuture<>();
-        }
-    }
-
-    static class OwnFuture {
-
-        @WithPermits("a")
-        Promise run() {
-            return new Promise();
-        }
-
-        static class Promise extends CompletableFuture<String> {}
-    }
-
-    static class LazyCallable {
-
-        @WithPermits("a")
-        Callable<String> run() {
-            return () -> "";
-        }
-    }
-
-    static class LazyStream {
-
-        @WithPermits("a")
-        Stream<String> run() {
-            return Stream.of();
-        }
-    }
-
-    static class LazyIntStream {
-
-        @WithPermits("a")
-        IntStream run() {
-            return IntStream.of();
-        }
-    }
-
-    static class SubtypeOfPublisher {
-
-        @WithPermits("a")
-        ParallelFlux<String> run() {
-            return Flux.<String>empty().parallel();
-        }
-    }
-
-    static class FuturesInAList {
-
-        @WithPermits("a")
-        List<CompletableFuture<String>> run() {
-            return List.of();
-        }
-    }
-
-    static class FuturesInAnArray {
-
-        @WithPermits("a")
-        CompletableFuture<?>[] run() {
-            return new CompletableFuture<?>[0];
-        }
-    }
-
-    static class PublisherInAnOptional {
-
-        @WithPermits("a")
-        Optional<? extends Map<String, Publisher<String>>> run() {
-            return Optional.empty();
-        }
-    }
-
-    static class StreamInAFuture {
-
-        @WithPermits("a")
-        CompletableFuture<Stream<String>> run() {
-            return new CompletableFuture<>();
-        }
     }
 
     static class UnknownPlaceholder {

@@ -5,15 +5,8 @@ import static io.dbsemaphore.testing.Concurrently.async;
 import static io.dbsemaphore.testing.Concurrently.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.Liveness;
-import io.dbsemaphore.OwnerLiveness;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.config.SemaphorePatterns;
@@ -23,10 +16,7 @@ import io.dbsemaphore.testing.node.Node;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -34,7 +24,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.slf4j.LoggerFactory;
 
 /** The grants that the maintenance reclaims, and those that it keeps. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -134,121 +123,6 @@ class OrphanReleaseIntegrationTests {
 
         assertThat(instances.states(id)).containsExactly("ACQUIRED");
         assertThat(willingToWait.gate().count("renewed_at<=")).isZero();
-    }
-
-    @Test
-    void releasesWhatAnOwnerHoldsThatWasFoundDeadTwice() {
-        acquire(AcquireRequest.of(name).withPermits(name, 2).withoutTtl().withOwner(owner));
-        String other = instances.externalId();
-        holder.semaphores()
-                .acquire(AcquireRequest.of(name).withOwner("other job").withExternalId(other));
-        sweeper.judgeBy(says(Liveness.DEAD, Liveness.DEAD));
-
-        assertThat(sweeper.maintenance().releaseOrphans()).isZero();
-        assertThat(instances.states(id)).containsExactly("ACQUIRED");
-        assertThat(sweeper.maintenance().releaseOrphans()).isEqualTo(1);
-
-        assertThat(instances.states(id)).containsExactly("RELEASED");
-        assertThat(instances.states(other)).containsExactly("ACQUIRED");
-        assertThat(instances.held(name)).isEqualTo(1);
-    }
-
-    @Test
-    void waitsForTheGraceBetweenTheTwo() {
-        Duration grace = Duration.ofMillis(1500);
-        Node careful = instances.start(Instances.maintenance(800, Duration.ofHours(24), grace), SemaphorePatterns.NONE);
-        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
-        careful.judgeBy(always(Liveness.DEAD));
-        long firstAsked = System.nanoTime();
-
-        await().atMost(SOON)
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(50))
-                .until(() -> careful.maintenance().releaseOrphans() == 1);
-
-        assertThat(Duration.ofNanos(System.nanoTime() - firstAsked)).isGreaterThanOrEqualTo(grace);
-        assertThat(instances.states(id)).containsExactly("RELEASED");
-    }
-
-    @Test
-    void beginsAnewWithAnOwnerThatWasFoundAlive() {
-        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
-        sweeper.judgeBy(
-                says(Liveness.DEAD, Liveness.ALIVE, Liveness.DEAD, Liveness.UNKNOWN, Liveness.DEAD, Liveness.DEAD));
-
-        assertThat(sweep(5)).containsExactly(0, 0, 0, 0, 0);
-        assertThat(sweep(1)).containsExactly(1);
-    }
-
-    @Test
-    void reclaimsNothingFromAnOwnerOfUnknownLiveness() {
-        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
-        sweeper.judgeBy(always(Liveness.UNKNOWN), always(Liveness.UNKNOWN));
-
-        assertThat(sweep(3)).containsExactly(0, 0, 0);
-    }
-
-    @Test
-    void usesTheFirstKnownLiveness() {
-        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
-
-        sweeper.judgeBy(always(Liveness.UNKNOWN), always(Liveness.ALIVE), always(Liveness.DEAD));
-        assertThat(sweep(3)).containsExactly(0, 0, 0);
-
-        sweeper.judgeBy(always(Liveness.UNKNOWN), always(Liveness.DEAD), always(Liveness.ALIVE));
-        assertThat(sweep(2)).containsExactly(0, 1);
-    }
-
-    @Test
-    void passesOverAJudgeThatThrows() {
-        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
-        OwnerLiveness broken = asked -> {
-            throw new IllegalStateException("The scheduler cannot be reached");
-        };
-
-        List<ILoggingEvent> warnings = warningsOf("io.dbsemaphore.engine.maintenance.DeadOwners", () -> {
-            sweeper.judgeBy(broken);
-            assertThat(sweep(2)).containsExactly(0, 0);
-            sweeper.judgeBy(broken, always(Liveness.DEAD));
-            assertThat(sweep(2)).containsExactly(0, 1);
-        });
-        assertThat(warnings)
-                .anySatisfy(warning -> assertThat(warning.getFormattedMessage()).contains(owner));
-    }
-
-    @Test
-    void mendsMoreThanOneBatchOfWhatWasHalfReleased() {
-        Node narrow = instances.start(Instances.inBatchesOf(3), SemaphorePatterns.NONE);
-        String wide = instances.semaphore(10);
-        for (int i = 0; i < 10; i++) {
-            holder.semaphores().acquire(AcquireRequest.of(wide).withTtl(AN_HOUR));
-        }
-        instances.jdbc().update("update permit_request set state = 'RELEASED' where state = 'ACQUIRED'");
-
-        narrow.maintenance().releaseOrphans();
-
-        assertThat(instances.held(wide)).isZero();
-    }
-
-    @Test
-    void mendsWhatWasHalfReleasedAndSaysSo() {
-        acquire(AcquireRequest.of(name).withPermits(name, 3).withTtl(AN_HOUR));
-        String whole = instances.externalId();
-        holder.semaphores().acquire(AcquireRequest.of(name).withExternalId(whole));
-        instances.jdbc().update("update permit_request set state = 'RELEASED' where external_id = ?", id);
-        assertThat(instances.held(name)).isEqualTo(4);
-
-        List<ILoggingEvent> warnings =
-                warningsOf("io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance", () -> {
-                    sweeper.maintenance().releaseOrphans();
-                    sweeper.maintenance().releaseOrphans();
-                });
-
-        assertThat(instances.held(name)).isEqualTo(1);
-        assertThat(instances.states(whole)).containsExactly("ACQUIRED");
-        assertThat(warnings)
-                .singleElement()
-                .satisfies(warning -> assertThat(warning.getFormattedMessage()).contains("Freed 1 permit(s)"));
     }
 
     @Test
@@ -388,38 +262,5 @@ class OrphanReleaseIntegrationTests {
 
     private PermitGrant acquire(AcquireRequest request) {
         return holder.semaphores().acquire(request.withExternalId(id));
-    }
-
-    private List<Integer> sweep(int times) {
-        return Stream.generate(sweeper.maintenance()::releaseOrphans)
-                .limit(times)
-                .toList();
-    }
-
-    /** Says this of the owner of these tests, one after the other, and nothing of others. */
-    private OwnerLiveness says(Liveness... inOrder) {
-        Queue<Liveness> left = new ArrayDeque<>(Arrays.asList(inOrder));
-        return asked -> asked.equals(owner) ? left.remove() : Liveness.UNKNOWN;
-    }
-
-    private OwnerLiveness always(Liveness liveness) {
-        return asked -> asked.equals(owner) ? liveness : Liveness.UNKNOWN;
-    }
-
-    private static List<ILoggingEvent> warningsOf(String loggerName, Runnable work) {
-        Logger logger = (Logger) LoggerFactory.getLogger(loggerName);
-        ListAppender<ILoggingEvent> appender = new ListAppender<>();
-        appender.start();
-        logger.addAppender(appender);
-        logger.setAdditive(false);
-        try {
-            work.run();
-        } finally {
-            logger.setAdditive(true);
-            logger.detachAppender(appender);
-        }
-        return appender.list.stream()
-                .filter(event -> event.getLevel() == Level.WARN)
-                .toList();
     }
 }

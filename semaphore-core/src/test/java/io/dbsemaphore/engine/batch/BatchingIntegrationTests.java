@@ -20,7 +20,6 @@ import io.dbsemaphore.testing.node.RowLock;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -197,80 +196,6 @@ class BatchingIntegrationTests {
             assertThat(stalled).isNotDone();
         }
         Concurrently.get(stalled).release();
-    }
-
-    @Test
-    void servesInArrivalOrder() throws Exception {
-        String name = cluster.semaphore(1);
-        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
-        List<String> order = Collections.synchronizedList(new ArrayList<>());
-        List<String> expected = new ArrayList<>();
-        List<FutureTask<PermitGrant>> waiting = new ArrayList<>();
-        for (int i = 0; i < 8; i++) {
-            String id = cluster.externalId();
-            expected.add(id);
-            FutureTask<PermitGrant> acquire = new FutureTask<>(() -> {
-                PermitGrant grant = node.semaphores()
-                        .acquire(AcquireRequest.of(name).withExternalId(id).withWaitTime(SOON));
-                order.add(id);
-                grant.release();
-                return grant;
-            });
-            gate.clear();
-            run(acquire);
-            Awaitility.await().atMost(SOON).until(() -> gate.statements().contains("commit"));
-            waiting.add(acquire);
-        }
-
-        held.release();
-
-        for (FutureTask<PermitGrant> each : waiting) {
-            Concurrently.get(each);
-        }
-        assertThat(order).isEqualTo(expected);
-    }
-
-    @Test
-    void doesNotStarveARequestForManyPermits() throws Exception {
-        int capacity = 4;
-        String name = cluster.semaphore(capacity);
-        FutureTask<PermitGrant> large = new FutureTask<>(() -> node.semaphores()
-                .acquire(AcquireRequest.of(name).withPermits(name, capacity).withWaitTime(SOON)));
-        List<FutureTask<PermitGrant>> small = IntStream.range(0, 2 * capacity)
-                .mapToObj(i -> new FutureTask<PermitGrant>(() -> {
-                    PermitGrant last;
-                    do {
-                        last = node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON.multipliedBy(2)));
-                        last.release();
-                    } while (!large.isDone());
-                    return last;
-                }))
-                .toList();
-        small.forEach(this::run);
-        Awaitility.await().atMost(SOON).until(() -> gate.count("insert into permit(") > 20);
-
-        run(large);
-
-        assertThat(Concurrently.get(large).permits()).containsEntry(name, capacity);
-        Concurrently.get(large).release();
-        for (FutureTask<PermitGrant> each : small) {
-            Concurrently.get(each);
-        }
-    }
-
-    @Test
-    void doesNotLetCallersWithoutWaitTimeOvertakeWaitingOnes() throws Exception {
-        String name = cluster.semaphore(4);
-        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name).withPermits(name, 2));
-        FutureTask<PermitGrant> large =
-                start(AcquireRequest.of(name).withPermits(name, 3).withWaitTime(SOON));
-        Concurrently.assertWaits(large);
-
-        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
-        held.release();
-
-        assertThat(Concurrently.get(large).permits()).containsEntry(name, 3);
-        assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
     }
 
     @Test

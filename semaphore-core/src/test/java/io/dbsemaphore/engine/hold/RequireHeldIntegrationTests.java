@@ -19,7 +19,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,9 +29,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.IllegalTransactionStateException;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * A business transaction cannot commit on a permit that was taken away: not when it was taken before the check, and after
@@ -272,162 +268,6 @@ class RequireHeldIntegrationTests {
         assertThat(node.semaphores().find(checked.externalId())).isPresent();
     }
 
-    @Test
-    void refusesWithoutATransaction() {
-        PermitGrant grant = acquire();
-
-        assertRefused(grant, "transaction", () -> node.semaphores().requireHeld(grant));
-    }
-
-    @Test
-    void refusesInAReadOnlyTransaction() {
-        PermitGrant grant = acquire();
-        TransactionTemplate readOnly = node.transaction();
-        readOnly.setReadOnly(true);
-
-        assertRefused(
-                grant,
-                "writable",
-                () -> readOnly.executeWithoutResult(status -> node.semaphores().requireHeld(grant)));
-    }
-
-    @Test
-    void refusesInATransactionOfAnotherDataSource() {
-        PermitGrant grant = acquire();
-
-        assertRefused(
-                grant,
-                "DataSource",
-                () -> other.transaction()
-                        .executeWithoutResult(status -> node.semaphores().requireHeld(grant)));
-        assertRefused(
-                grant,
-                "DataSource",
-                () -> other.transaction().executeWithoutResult(status -> {
-                    node.jdbc()
-                            .queryForList(
-                                    "select * from business"); // a connection that is bound, but commits by itself
-                    node.semaphores().requireHeld(grant);
-                }));
-    }
-
-    @Test
-    void refusesWhereATransactionIsOnlySynchronized() {
-        PermitGrant grant = acquire();
-        TransactionTemplate supports = node.transaction();
-        supports.setPropagationBehavior(TransactionDefinition.PROPAGATION_SUPPORTS);
-
-        assertRefused(
-                grant,
-                "transaction",
-                () -> supports.executeWithoutResult(status -> node.semaphores().requireHeld(grant)));
-    }
-
-    @Test
-    void putsAReleaseOffUntilTheCheckedTransactionHasCommitted() {
-        PermitGrant grant = acquire();
-
-        node.transaction().executeWithoutResult(status -> {
-            node.semaphores().requireHeld(grant);
-            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
-            assertThat(grant.isHeld()).isEqualTo(false);
-            assertThat(cluster.held(name)).isEqualTo(1);
-            doBusiness();
-        });
-
-        awaitReleased();
-        assertThat(businessDone()).isEqualTo(1);
-        assertThat(node.semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
-    }
-
-    @Test
-    void putsAReleaseOffUntilTheCheckedTransactionHasRolledBack() {
-        PermitGrant grant = acquire();
-
-        node.transaction().executeWithoutResult(status -> {
-            node.semaphores().requireHeld(grant);
-            node.semaphores().requireHeld(grant);
-            assertThat(node.semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.DEFERRED);
-            assertThat(cluster.held(name)).isEqualTo(1);
-            status.setRollbackOnly();
-        });
-
-        awaitReleased();
-    }
-
-    @Test
-    void putsEveryReleaseOffHoweverItIsAskedFor() {
-        PermitGrant grant = acquire();
-
-        node.transaction().executeWithoutResult(status -> {
-            node.semaphores().requireHeld(grant);
-            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
-            assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
-            assertThat(node.semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.DEFERRED);
-            assertThat(node.admin().forceRelease(grant.externalId(), "operator", "stuck"))
-                    .isEqualTo(ReleaseOutcome.DEFERRED);
-        });
-
-        awaitReleased();
-    }
-
-    @Test
-    void putsAReleaseOffWhileTheCheckedTransactionIsSuspended() {
-        PermitGrant grant = acquire();
-        TransactionTemplate notSupported = node.transaction();
-        notSupported.setPropagationBehavior(TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
-
-        node.transaction().executeWithoutResult(outer -> {
-            node.semaphores().requireHeld(grant);
-            node.innerTransaction()
-                    .executeWithoutResult(inner -> assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED));
-            notSupported.executeWithoutResult(
-                    inner -> assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED));
-            assertThat(cluster.held(name)).isEqualTo(1);
-        });
-
-        awaitReleased();
-    }
-
-    @Test
-    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL}) // H2 has no shared row lock
-    void putsAReleaseOffUntilTheLastOfTheCheckedTransactionsHasEnded() {
-        PermitGrant grant = acquire();
-
-        node.transaction().executeWithoutResult(outer -> {
-            node.semaphores().requireHeld(grant);
-            node.innerTransaction().executeWithoutResult(inner -> {
-                node.semaphores().requireHeld(grant);
-                assertThat(grant.release()).isEqualTo(ReleaseOutcome.DEFERRED);
-            });
-            assertThat(node.gate().count("update permit_request")).isZero();
-        });
-
-        awaitReleased();
-    }
-
-    @Test
-    void releasesAtOnceWhenTheCheckedTransactionHasEnded() {
-        PermitGrant grant = acquire();
-        requireHeldInTransaction(grant);
-
-        assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(cluster.held(name)).isZero();
-    }
-
-    @Test
-    void releasesAfterTheTransactionWhereTheWorkOfAnExecuteHasChecked() {
-        node.transaction()
-                .executeWithoutResult(status -> node.semaphores()
-                        .executeWithoutResult(AcquireRequest.of(name), grant -> {
-                            node.semaphores().requireHeld(grant);
-                            doBusiness();
-                        }));
-
-        assertThat(businessDone()).isEqualTo(1);
-        awaitReleased();
-    }
-
     /** MariaDB from 11.6 on refuses to lock, at {@code REPEATABLE READ}, what has changed since the snapshot. */
     private static boolean locksItsSnapshotOnly() {
         JdbcTemplate jdbc = cluster.schema().jdbc();
@@ -451,17 +291,5 @@ class RequireHeldIntegrationTests {
 
     private static int businessDone() {
         return cluster.schema().jdbc().queryForList("select id from business").size();
-    }
-
-    private void awaitReleased() {
-        await().atMost(SOON)
-                .pollInterval(20, TimeUnit.MILLISECONDS)
-                .untilAsserted(() -> assertThat(cluster.held(name)).isZero());
-    }
-
-    private static void assertRefused(PermitGrant grant, String messagePart, Runnable check) {
-        assertThatExceptionOfType(IllegalTransactionStateException.class)
-                .isThrownBy(check::run)
-                .withMessageContainingAll(grant.externalId(), messagePart);
     }
 }

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
@@ -34,7 +33,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 
@@ -46,15 +44,14 @@ class RetriesIntegrationTests {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final Duration LOCK_WAIT = Duration.ofSeconds(1);
     private static final int ATTEMPTS = 3;
+
     /** Of {@code for update}, or on PostgreSQL {@code for no key update}. */
     private static final String LOCK = " for ";
 
     private static final String INSERT = "insert into permit_request";
-
     private static Schema schema;
     private static SemaphoreRows rows;
     private static Waits waits;
-
     private Node node;
 
     @BeforeAll
@@ -188,43 +185,6 @@ class RetriesIntegrationTests {
         rows.assertNothingHeld(request.permits().keySet());
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"from permit_request", LOCK, "sum(", "update semaphore", INSERT, "insert into permit("})
-    void triesAgainWhenItsSessionIsKilled(String before) {
-        AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(node);
-        Pause pause = node.gate().pauseBefore(before);
-
-        PermitGrant grant = acquireWithKilledSession(request, pause);
-
-        assertThat(grant.replayed()).isFalse();
-        rows.assertHeldByOnly(grant);
-    }
-
-    @Test
-    void triesAgainWhenItsSessionIsKilledBeforeTheCommit() {
-        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
-        Pause pause = node.gate().pauseBeforeCommitOf(INSERT);
-
-        PermitGrant grant = acquireWithKilledSession(request, pause);
-
-        assertThat(grant.replayed()).isFalse();
-        rows.assertHeldByOnly(grant);
-    }
-
-    @Test
-    void releasesWhenItsSessionIsKilled() {
-        AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
-        PermitGrant grant = node.semaphores().acquire(request);
-        Pause pause = node.gate().pauseBefore("update permit ");
-        CompletableFuture<ReleaseOutcome> released = async(grant::release);
-        pause.awaitReached(SOON);
-        killLastConnection();
-        pause.open();
-
-        assertThat(join(released)).isEqualTo(ReleaseOutcome.RELEASED);
-        rows.assertNothingHeld(request.permits().keySet());
-    }
-
     @Test
     void keepsNothingOfAnAcquireWhoseInsertTimesOut() throws SQLException {
         AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(node);
@@ -289,21 +249,6 @@ class RetriesIntegrationTests {
         }
         rows.assertNothingHeld(request.permits().keySet());
         node.semaphores().acquire(request).close();
-    }
-
-    private PermitGrant acquireWithKilledSession(AcquireRequest request, Pause pause) {
-        CompletableFuture<PermitGrant> acquired = async(() -> node.semaphores().acquire(request));
-        pause.awaitReached(SOON);
-        killLastConnection();
-        pause.open();
-        return join(acquired);
-    }
-
-    private void killLastConnection() {
-        boolean postgresql = schema.kind() == DatabaseKind.POSTGRESQL;
-        String ask = postgresql ? "select pg_backend_pid()" : "select connection_id()";
-        String session = node.connections().askLast(ask).get(0);
-        schema.jdbc().execute((postgresql ? "select pg_terminate_backend(%s)" : "kill %s").formatted(session));
     }
 
     private static RowLock lockLastOf(AcquireRequest request) throws SQLException {

@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.annotation.WithPermits;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -26,7 +23,6 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContextException;
@@ -36,40 +32,11 @@ import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.scheduling.annotation.Async;
-import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What somebody reads whose application does not start. */
 @ExtendWith(OutputCaptureExtension.class)
 class FailureAnalysisTests {
-
-    @Test
-    void showsTheLineToAddWhereTablesAreMissing(CapturedOutput output) {
-        fails(ApplicationContextException.class, Host.class);
-
-        assertThat(output)
-                .contains("APPLICATION FAILED TO START")
-                .contains("Tables of the semaphores are missing from the database: semaphore, permit_request, permit, "
-                        + "semaphore_instance and capacity_change are required")
-                .contains("<include file=\"db/dbsemaphore/changelog.xml\"/>")
-                .containsPattern("- include:\\R +file: db/dbsemaphore/changelog.xml")
-                .contains("semaphore.liquibase.enabled=true")
-                .contains("db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql")
-                .contains("spring.datasource.hikari.schema")
-                .contains("semaphore.enabled=false")
-                .doesNotContain("spring.liquibase.parameters");
-    }
-
-    @Test
-    void showsTheParameterToSetWherePrefixedTablesAreMissing(CapturedOutput output) {
-        fails(ApplicationContextException.class, Host.class, "semaphore.table-prefix=app_");
-
-        assertThat(output)
-                .contains(
-                        "app_semaphore, app_permit_request, app_permit, app_semaphore_instance and app_capacity_change are required")
-                .contains("spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_");
-    }
 
     @Test
     void showsTheCandidatesWhereThereAreSeveralDataSources(CapturedOutput output) {
@@ -168,38 +135,6 @@ class FailureAnalysisTests {
                 .doesNotContain("The pool had no connection for the semaphores");
     }
 
-    @Test
-    void showsTheMethodThatCannotBeGuarded(CapturedOutput output) {
-        fails(BeanCreationException.class, FinalMethod.class, "semaphore.liquibase.enabled=true");
-
-        assertThat(output)
-                .contains("APPLICATION FAILED TO START")
-                .contains("@WithPermits on " + Backup.class.getName() + ".run(): it is final, so no proxy can guard it")
-                .containsPattern(
-                        "Action:\\R\\RMake it an ordinary method, or use SemaphoreOperations.execute in it\\.");
-    }
-
-    @Test
-    void showsTheClassThatCannotBeGuarded(CapturedOutput output) {
-        fails(
-                BeanCreationException.class,
-                FinalClass.class,
-                "semaphore.liquibase.enabled=true",
-                "semaphore.semaphores.backup.capacity=1");
-
-        assertThat(output)
-                .contains("APPLICATION FAILED TO START")
-                .contains("The class " + FinalBackup.class.getName() + " has @WithPermits methods but is final")
-                .contains("Remove final (in Kotlin: make the class open");
-    }
-
-    @Test
-    void leavesItToOthersToExplainAFinalClassWithoutPermits(CapturedOutput output) {
-        fails(BeanCreationException.class, FinalAsyncClass.class, "semaphore.liquibase.enabled=true");
-
-        assertThat(output).doesNotContain("has @WithPermits methods");
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"false", "true"})
     void showsThatTheDatabaseCannotBeReached(String liquibase, CapturedOutput output) throws IOException {
@@ -235,129 +170,6 @@ class FailureAnalysisTests {
                 "spring.datasource.password=wrong");
 
         assertThat(output).contains("The database of the semaphores cannot be reached: Wrong user name or password");
-    }
-
-    @Test
-    void showsTheTableOfAnotherApplication(CapturedOutput output) {
-        String url = "spring.datasource.url=jdbc:h2:mem:foreign;DB_CLOSE_DELAY=-1";
-        Hosts.jdbc().withPropertyValues(url).run(context -> {
-            JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-            jdbc.execute("drop table permit");
-            jdbc.execute("create table permit (id bigint primary key, building varchar(100), issued_at date)");
-        });
-
-        fails(ApplicationContextException.class, Host.class, url);
-
-        assertThat(output)
-                .contains("APPLICATION FAILED TO START")
-                .contains("The table 'permit' exists, but is not that of the semaphores")
-                .contains("semaphore_id")
-                .contains("semaphore.table-prefix")
-                .contains("dbsemaphore.tablePrefix");
-    }
-
-    @Test
-    void showsTheTableOfAnotherApplicationThatIsInTheWayOfTheChangelog(CapturedOutput output) {
-        String url = "spring.datasource.url=jdbc:h2:mem:foreign-changelog;DB_CLOSE_DELAY=-1";
-        Hosts.jdbcWithoutTables()
-                .withPropertyValues(url, "semaphore.enabled=false")
-                .run(context -> context.getBean(JdbcTemplate.class)
-                        .execute("create table permit (id bigint primary key, building varchar(100))"));
-
-        fails(BeanCreationException.class, Host.class, url, "semaphore.liquibase.enabled=true");
-
-        assertThat(output)
-                .contains("APPLICATION FAILED TO START")
-                .contains(
-                        "The changelog of the semaphores cannot create the table 'permit', because a table of that name exists")
-                .contains("semaphore.table-prefix");
-    }
-
-    @Test
-    void showsTheTableOfAnotherApplicationThatIsInTheWayOfAnIncludedChangelog(CapturedOutput output) {
-        String url = "spring.datasource.url=jdbc:h2:mem:foreign-included;DB_CLOSE_DELAY=-1";
-        Hosts.jdbcWithoutTables()
-                .withPropertyValues(url, "semaphore.enabled=false")
-                .run(context -> context.getBean(JdbcTemplate.class)
-                        .execute("create table semaphore (id bigint primary key, building varchar(100))"));
-
-        fails(
-                BeanCreationException.class,
-                LiquibaseHost.class,
-                url,
-                "spring.liquibase.change-log=classpath:db/dbsemaphore/changelog.xml");
-
-        assertThat(output)
-                .contains("APPLICATION FAILED TO START")
-                .contains(
-                        "The changelog of the semaphores cannot create the table 'semaphore', because a table of that name exists");
-    }
-
-    @Test
-    void showsThatTheChangelogIsOfAnOlderVersion(CapturedOutput output) {
-        String url = "spring.datasource.url=jdbc:h2:mem:older;DB_CLOSE_DELAY=-1";
-        Hosts.jdbc()
-                .withPropertyValues(url)
-                .run(context ->
-                        context.getBean(JdbcTemplate.class).execute("alter table capacity_change drop column permits"));
-
-        fails(ApplicationContextException.class, Host.class, url);
-
-        assertThat(output)
-                .contains("APPLICATION FAILED TO START")
-                .contains("The table 'capacity_change' lacks the column(s) permits")
-                .contains("the changelog of this version of the library has not run");
-    }
-
-    @Test
-    void showsTheNameThatIsDeclaredNowhere(CapturedOutput output) {
-        assertThatExceptionOfType(SemaphoreConfigurationException.class)
-                .isThrownBy(() -> run(
-                        Misspelt.class,
-                        "semaphore.liquibase.enabled=true",
-                        "semaphore.semaphores.backup.capacity=1",
-                        "semaphore.patterns.[tenant-*].capacity=1"));
-
-        assertThat(output)
-                .contains("APPLICATION FAILED TO START")
-                .contains("@WithPermits on " + MisspeltBackup.class.getName() + ".run() names the semaphore 'bakcup'")
-                .contains("semaphore.semaphores.bakcup.capacity")
-                .contains("semaphore.aop.allow-unknown-names=true")
-                .contains("backup");
-    }
-
-    @Test
-    void startsWithANameThatIsDeclaredNowhereWhereThatIsAllowed() {
-        try (ConfigurableApplicationContext started =
-                run(Misspelt.class, "semaphore.liquibase.enabled=true", "semaphore.aop.allow-unknown-names=true")) {
-            assertThatExceptionOfType(SemaphoreNotFoundException.class)
-                    .isThrownBy(() -> started.getBean(MisspeltBackup.class).run());
-        }
-    }
-
-    @Test
-    void startsWithNamesThatAreDeclaredOrMatchAPattern() {
-        try (ConfigurableApplicationContext started = run(
-                Misspelt.class,
-                "semaphore.liquibase.enabled=true",
-                "semaphore.semaphores.bakcup.capacity=1",
-                "semaphore.patterns.[tenant-*].capacity=1")) {
-            started.getBean(MisspeltBackup.class).run();
-            started.getBean(MisspeltBackup.class).runForATenant();
-        }
-    }
-
-    @Test
-    void startsWithANameThatIsInTheDatabaseOnly() {
-        String url = "spring.datasource.url=jdbc:h2:mem:created-by-hand;DB_CLOSE_DELAY=-1";
-        Hosts.jdbc().withPropertyValues(url).run(context -> {
-            context.getBean(SemaphoreAdmin.class).create("bakcup", 1);
-            context.getBean(SemaphoreAdmin.class).create("tenant-42", 1);
-        });
-
-        try (ConfigurableApplicationContext started = run(Misspelt.class, url)) {
-            started.getBean(MisspeltBackup.class).run();
-        }
     }
 
     private static ConfigurableApplicationContext run(Class<?> host, String... properties) {
@@ -407,79 +219,6 @@ class FailureAnalysisTests {
             });
         }
     }
-
-    @Import(Host.class)
-    static class FinalMethod {
-
-        @Bean
-        Backup backup() {
-            return new Backup();
-        }
-    }
-
-    static class Backup {
-
-        @WithPermits("backup")
-        public final void run() {}
-    }
-
-    @Import(Host.class)
-    static class FinalClass {
-
-        @Bean
-        FinalBackup backup() {
-            return new FinalBackup();
-        }
-    }
-
-    static final class FinalBackup {
-
-        @WithPermits("backup")
-        public void run() {}
-    }
-
-    @EnableAsync(proxyTargetClass = true)
-    static class FinalAsyncClass {
-
-        @Bean
-        FinalAsync async() {
-            return new FinalAsync();
-        }
-    }
-
-    static final class FinalAsync {
-
-        @Async
-        public void run() {}
-    }
-
-    @Import(Host.class)
-    static class Misspelt {
-
-        @Bean
-        MisspeltBackup backup() {
-            return new MisspeltBackup();
-        }
-    }
-
-    static class MisspeltBackup {
-
-        @WithPermits("bakcup")
-        public void run() {}
-
-        @WithPermits("tenant-42")
-        public void runForATenant() {}
-
-        @WithPermits("tenant-#{#p0}")
-        public void runForAnyTenant(long id) {}
-    }
-
-    @ImportAutoConfiguration({
-        DataSourceAutoConfiguration.class,
-        LiquibaseAutoConfiguration.class,
-        SemaphoreAutoConfiguration.class
-    })
-    static class LiquibaseHost {}
 
     @ImportAutoConfiguration(SemaphoreAutoConfiguration.class)
     static class SeveralDataSources {

@@ -1,0 +1,167 @@
+package io.dbsemaphore.maintenance;
+
+import static io.dbsemaphore.maintenance.Instances.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.Liveness;
+import io.dbsemaphore.OwnerLiveness;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.slf4j.LoggerFactory;
+
+/** The maintenance releases what an owner holds that its liveness checks find dead for the grace. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DeadOwnerIntegrationTests {
+
+    private static final Duration AN_HOUR = Duration.ofHours(1);
+
+    /** An owner counts as dead when that was said twice, without a pause between. */
+    @RegisterExtension
+    static final Instances instances = new Instances(Instances.maintenance(800, Duration.ofHours(24), Duration.ZERO));
+
+    private final Node sweeper = instances.first();
+    private final Node holder = instances.second();
+    private final String name = instances.semaphore(5);
+    private final String id = instances.externalId();
+    private final String owner = "job of " + id;
+
+    @AfterEach
+    void leavesEverythingConsistent() {
+        instances.assertConsistent();
+        assertThat(instances.held(Instances.MAINTENANCE)).isZero();
+    }
+
+    @Test
+    void releasesWhatAnOwnerHoldsThatWasFoundDeadTwice() {
+        acquire(AcquireRequest.of(name).withPermits(name, 2).withoutTtl().withOwner(owner));
+        String other = instances.externalId();
+        holder.semaphores()
+                .acquire(AcquireRequest.of(name).withOwner("other job").withExternalId(other));
+        sweeper.judgeBy(says(Liveness.DEAD, Liveness.DEAD));
+
+        assertThat(sweeper.maintenance().releaseOrphans()).isZero();
+        assertThat(instances.states(id)).containsExactly("ACQUIRED");
+        assertThat(sweeper.maintenance().releaseOrphans()).isEqualTo(1);
+
+        assertThat(instances.states(id)).containsExactly("RELEASED");
+        assertThat(instances.states(other)).containsExactly("ACQUIRED");
+        assertThat(instances.held(name)).isEqualTo(1);
+    }
+
+    @Test
+    void waitsForTheGraceBetweenTheTwo() {
+        Duration grace = Duration.ofMillis(1500);
+        Node careful = instances.start(Instances.maintenance(800, Duration.ofHours(24), grace), SemaphorePatterns.NONE);
+        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
+        careful.judgeBy(always(Liveness.DEAD));
+        long firstAsked = System.nanoTime();
+
+        await().atMost(SOON)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(50))
+                .until(() -> careful.maintenance().releaseOrphans() == 1);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - firstAsked)).isGreaterThanOrEqualTo(grace);
+        assertThat(instances.states(id)).containsExactly("RELEASED");
+    }
+
+    @Test
+    void beginsAnewWithAnOwnerThatWasFoundAlive() {
+        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
+        sweeper.judgeBy(
+                says(Liveness.DEAD, Liveness.ALIVE, Liveness.DEAD, Liveness.UNKNOWN, Liveness.DEAD, Liveness.DEAD));
+
+        assertThat(sweep(5)).containsExactly(0, 0, 0, 0, 0);
+        assertThat(sweep(1)).containsExactly(1);
+    }
+
+    @Test
+    void reclaimsNothingFromAnOwnerOfUnknownLiveness() {
+        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
+        sweeper.judgeBy(always(Liveness.UNKNOWN), always(Liveness.UNKNOWN));
+
+        assertThat(sweep(3)).containsExactly(0, 0, 0);
+    }
+
+    @Test
+    void usesTheFirstKnownLiveness() {
+        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
+
+        sweeper.judgeBy(always(Liveness.UNKNOWN), always(Liveness.ALIVE), always(Liveness.DEAD));
+        assertThat(sweep(3)).containsExactly(0, 0, 0);
+
+        sweeper.judgeBy(always(Liveness.UNKNOWN), always(Liveness.DEAD), always(Liveness.ALIVE));
+        assertThat(sweep(2)).containsExactly(0, 1);
+    }
+
+    @Test
+    void passesOverAJudgeThatThrows() {
+        acquire(AcquireRequest.of(name).withTtl(AN_HOUR).withOwner(owner));
+        OwnerLiveness broken = asked -> {
+            throw new IllegalStateException("The scheduler cannot be reached");
+        };
+
+        List<ILoggingEvent> warnings = warningsOf("io.dbsemaphore.engine.maintenance.DeadOwners", () -> {
+            sweeper.judgeBy(broken);
+            assertThat(sweep(2)).containsExactly(0, 0);
+            sweeper.judgeBy(broken, always(Liveness.DEAD));
+            assertThat(sweep(2)).containsExactly(0, 1);
+        });
+        assertThat(warnings)
+                .anySatisfy(warning -> assertThat(warning.getFormattedMessage()).contains(owner));
+    }
+
+    private PermitGrant acquire(AcquireRequest request) {
+        return holder.semaphores().acquire(request.withExternalId(id));
+    }
+
+    private List<Integer> sweep(int times) {
+        return Stream.generate(sweeper.maintenance()::releaseOrphans)
+                .limit(times)
+                .toList();
+    }
+
+    /** Says this of the owner of these tests, one after the other, and nothing of others. */
+    private OwnerLiveness says(Liveness... inOrder) {
+        Queue<Liveness> left = new ArrayDeque<>(Arrays.asList(inOrder));
+        return asked -> asked.equals(owner) ? left.remove() : Liveness.UNKNOWN;
+    }
+
+    private OwnerLiveness always(Liveness liveness) {
+        return asked -> asked.equals(owner) ? liveness : Liveness.UNKNOWN;
+    }
+
+    private static List<ILoggingEvent> warningsOf(String loggerName, Runnable work) {
+        Logger logger = (Logger) LoggerFactory.getLogger(loggerName);
+        ListAppender<ILoggingEvent> appender = new ListAppender<>();
+        appender.start();
+        logger.addAppender(appender);
+        logger.setAdditive(false);
+        try {
+            work.run();
+        } finally {
+            logger.setAdditive(true);
+            logger.detachAppender(appender);
+        }
+        return appender.list.stream()
+                .filter(event -> event.getLevel() == Level.WARN)
+                .toList();
+    }
+}

@@ -1,0 +1,201 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.annotation.WithPermits;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+
+/** What a start says that fails for an annotation: its method, its class or its name. */
+@ExtendWith(OutputCaptureExtension.class)
+class AnnotationFailureAnalysisTests {
+
+    @Test
+    void showsTheMethodThatCannotBeGuarded(CapturedOutput output) {
+        fails(BeanCreationException.class, FinalMethod.class, "semaphore.liquibase.enabled=true");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("@WithPermits on " + Backup.class.getName() + ".run(): it is final, so no proxy can guard it")
+                .containsPattern(
+                        "Action:\\R\\RMake it an ordinary method, or use SemaphoreOperations.execute in it\\.");
+    }
+
+    @Test
+    void showsTheClassThatCannotBeGuarded(CapturedOutput output) {
+        fails(
+                BeanCreationException.class,
+                FinalClass.class,
+                "semaphore.liquibase.enabled=true",
+                "semaphore.semaphores.backup.capacity=1");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("The class " + FinalBackup.class.getName() + " has @WithPermits methods but is final")
+                .contains("Remove final (in Kotlin: make the class open");
+    }
+
+    @Test
+    void leavesItToOthersToExplainAFinalClassWithoutPermits(CapturedOutput output) {
+        fails(BeanCreationException.class, FinalAsyncClass.class, "semaphore.liquibase.enabled=true");
+
+        assertThat(output).doesNotContain("has @WithPermits methods");
+    }
+
+    @Test
+    void showsTheNameThatIsDeclaredNowhere(CapturedOutput output) {
+        assertThatExceptionOfType(SemaphoreConfigurationException.class)
+                .isThrownBy(() -> run(
+                        Misspelt.class,
+                        "semaphore.liquibase.enabled=true",
+                        "semaphore.semaphores.backup.capacity=1",
+                        "semaphore.patterns.[tenant-*].capacity=1"));
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("@WithPermits on " + MisspeltBackup.class.getName() + ".run() names the semaphore 'bakcup'")
+                .contains("semaphore.semaphores.bakcup.capacity")
+                .contains("semaphore.aop.allow-unknown-names=true")
+                .contains("backup");
+    }
+
+    @Test
+    void startsWithANameThatIsDeclaredNowhereWhereThatIsAllowed() {
+        try (ConfigurableApplicationContext started =
+                run(Misspelt.class, "semaphore.liquibase.enabled=true", "semaphore.aop.allow-unknown-names=true")) {
+            assertThatExceptionOfType(SemaphoreNotFoundException.class)
+                    .isThrownBy(() -> started.getBean(MisspeltBackup.class).run());
+        }
+    }
+
+    @Test
+    void startsWithNamesThatAreDeclaredOrMatchAPattern() {
+        try (ConfigurableApplicationContext started = run(
+                Misspelt.class,
+                "semaphore.liquibase.enabled=true",
+                "semaphore.semaphores.bakcup.capacity=1",
+                "semaphore.patterns.[tenant-*].capacity=1")) {
+            started.getBean(MisspeltBackup.class).run();
+            started.getBean(MisspeltBackup.class).runForATenant();
+        }
+    }
+
+    @Test
+    void startsWithANameThatIsInTheDatabaseOnly() {
+        String url = "spring.datasource.url=jdbc:h2:mem:created-by-hand;DB_CLOSE_DELAY=-1";
+        Hosts.jdbc().withPropertyValues(url).run(context -> {
+            context.getBean(SemaphoreAdmin.class).create("bakcup", 1);
+            context.getBean(SemaphoreAdmin.class).create("tenant-42", 1);
+        });
+
+        try (ConfigurableApplicationContext started = run(Misspelt.class, url)) {
+            started.getBean(MisspeltBackup.class).run();
+        }
+    }
+
+    private static ConfigurableApplicationContext run(Class<?> host, String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.add("spring.main.banner-mode=off");
+        return new SpringApplicationBuilder(host)
+                .web(WebApplicationType.NONE)
+                .properties(all.toArray(String[]::new))
+                .run();
+    }
+
+    /** {@code BeanCreationException} where a bean fails, {@code ApplicationContextException} where the engine does, later. */
+    private static void fails(Class<? extends Exception> type, Class<?> host, String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.add("spring.main.banner-mode=off");
+        assertThatExceptionOfType(type)
+                .isThrownBy(() -> new SpringApplicationBuilder(host)
+                        .web(WebApplicationType.NONE)
+                        .properties(all.toArray(String[]::new))
+                        .run());
+    }
+
+    @ImportAutoConfiguration({DataSourceAutoConfiguration.class, SemaphoreAutoConfiguration.class})
+    static class Host {}
+
+    @Import(Host.class)
+    static class FinalMethod {
+
+        @Bean
+        Backup backup() {
+            return new Backup();
+        }
+    }
+
+    static class Backup {
+
+        @WithPermits("backup")
+        public final void run() {}
+    }
+
+    @Import(Host.class)
+    static class FinalClass {
+
+        @Bean
+        FinalBackup backup() {
+            return new FinalBackup();
+        }
+    }
+
+    static final class FinalBackup {
+
+        @WithPermits("backup")
+        public void run() {}
+    }
+
+    @EnableAsync(proxyTargetClass = true)
+    static class FinalAsyncClass {
+
+        @Bean
+        FinalAsync async() {
+            return new FinalAsync();
+        }
+    }
+
+    static final class FinalAsync {
+
+        @Async
+        public void run() {}
+    }
+
+    @Import(Host.class)
+    static class Misspelt {
+
+        @Bean
+        MisspeltBackup backup() {
+            return new MisspeltBackup();
+        }
+    }
+
+    static class MisspeltBackup {
+
+        @WithPermits("bakcup")
+        public void run() {}
+
+        @WithPermits("tenant-42")
+        public void runForATenant() {}
+
+        @WithPermits("tenant-#{#p0}")
+        public void runForAnyTenant(long id) {}
+    }
+}

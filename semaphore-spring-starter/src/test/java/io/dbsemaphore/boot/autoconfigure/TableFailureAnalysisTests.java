@@ -1,0 +1,154 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContextException;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** What a start says that fails for the tables: they are missing, of another application, or of an older version. */
+@ExtendWith(OutputCaptureExtension.class)
+class TableFailureAnalysisTests {
+
+    @Test
+    void showsTheLineToAddWhereTablesAreMissing(CapturedOutput output) {
+        fails(ApplicationContextException.class, Host.class);
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("Tables of the semaphores are missing from the database: semaphore, permit_request, permit, "
+                        + "semaphore_instance and capacity_change are required")
+                .contains("<include file=\"db/dbsemaphore/changelog.xml\"/>")
+                .containsPattern("- include:\\R +file: db/dbsemaphore/changelog.xml")
+                .contains("semaphore.liquibase.enabled=true")
+                .contains("db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql")
+                .contains("spring.datasource.hikari.schema")
+                .contains("semaphore.enabled=false")
+                .doesNotContain("spring.liquibase.parameters");
+    }
+
+    @Test
+    void showsTheParameterToSetWherePrefixedTablesAreMissing(CapturedOutput output) {
+        fails(ApplicationContextException.class, Host.class, "semaphore.table-prefix=app_");
+
+        assertThat(output)
+                .contains(
+                        "app_semaphore, app_permit_request, app_permit, app_semaphore_instance and app_capacity_change are required")
+                .contains("spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_");
+    }
+
+    @Test
+    void showsTheTableOfAnotherApplication(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:foreign;DB_CLOSE_DELAY=-1";
+        Hosts.jdbc().withPropertyValues(url).run(context -> {
+            JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+            jdbc.execute("drop table permit");
+            jdbc.execute("create table permit (id bigint primary key, building varchar(100), issued_at date)");
+        });
+
+        fails(ApplicationContextException.class, Host.class, url);
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("The table 'permit' exists, but is not that of the semaphores")
+                .contains("semaphore_id")
+                .contains("semaphore.table-prefix")
+                .contains("dbsemaphore.tablePrefix");
+    }
+
+    @Test
+    void showsTheTableOfAnotherApplicationThatIsInTheWayOfTheChangelog(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:foreign-changelog;DB_CLOSE_DELAY=-1";
+        Hosts.jdbcWithoutTables()
+                .withPropertyValues(url, "semaphore.enabled=false")
+                .run(context -> context.getBean(JdbcTemplate.class)
+                        .execute("create table permit (id bigint primary key, building varchar(100))"));
+
+        fails(BeanCreationException.class, Host.class, url, "semaphore.liquibase.enabled=true");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains(
+                        "The changelog of the semaphores cannot create the table 'permit', because a table of that name exists")
+                .contains("semaphore.table-prefix");
+    }
+
+    @Test
+    void showsTheTableOfAnotherApplicationThatIsInTheWayOfAnIncludedChangelog(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:foreign-included;DB_CLOSE_DELAY=-1";
+        Hosts.jdbcWithoutTables()
+                .withPropertyValues(url, "semaphore.enabled=false")
+                .run(context -> context.getBean(JdbcTemplate.class)
+                        .execute("create table semaphore (id bigint primary key, building varchar(100))"));
+
+        fails(
+                BeanCreationException.class,
+                LiquibaseHost.class,
+                url,
+                "spring.liquibase.change-log=classpath:db/dbsemaphore/changelog.xml");
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains(
+                        "The changelog of the semaphores cannot create the table 'semaphore', because a table of that name exists");
+    }
+
+    @Test
+    void showsThatTheChangelogIsOfAnOlderVersion(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:older;DB_CLOSE_DELAY=-1";
+        Hosts.jdbc()
+                .withPropertyValues(url)
+                .run(context ->
+                        context.getBean(JdbcTemplate.class).execute("alter table capacity_change drop column permits"));
+
+        fails(ApplicationContextException.class, Host.class, url);
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("The table 'capacity_change' lacks the column(s) permits")
+                .contains("the changelog of this version of the library has not run");
+    }
+
+    private static ConfigurableApplicationContext run(Class<?> host, String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.add("spring.main.banner-mode=off");
+        return new SpringApplicationBuilder(host)
+                .web(WebApplicationType.NONE)
+                .properties(all.toArray(String[]::new))
+                .run();
+    }
+
+    /** {@code BeanCreationException} where a bean fails, {@code ApplicationContextException} where the engine does, later. */
+    private static void fails(Class<? extends Exception> type, Class<?> host, String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.add("spring.main.banner-mode=off");
+        assertThatExceptionOfType(type)
+                .isThrownBy(() -> new SpringApplicationBuilder(host)
+                        .web(WebApplicationType.NONE)
+                        .properties(all.toArray(String[]::new))
+                        .run());
+    }
+
+    @ImportAutoConfiguration({DataSourceAutoConfiguration.class, SemaphoreAutoConfiguration.class})
+    static class Host {}
+
+    @ImportAutoConfiguration({
+        DataSourceAutoConfiguration.class,
+        LiquibaseAutoConfiguration.class,
+        SemaphoreAutoConfiguration.class
+    })
+    static class LiquibaseHost {}
+}
