@@ -217,7 +217,7 @@ class ReactiveMethodTests {
                 .isInstanceOf(IllegalStateException.class)
                 .withMessageContaining(
                         "ReactiveBackup$SkippingPromise.run(): onUnavailable = SKIP is not supported for the return type")
-                .withMessageContaining("ReactiveMethodTests$ReactiveBackup.Promise, which cannot be empty");
+                .withMessageContaining("ReactiveBackup$Promise, which cannot be empty");
     }
 
     @Test
