@@ -112,6 +112,18 @@ public interface SemaphoreAdmin {
     List<PermitUse> requests(String name, Instant from, Instant to, int limit);
 
     /**
+     * Returns who waits for permits of a semaphore in all instances, the instance whose caller has waited longest first.
+     * Callers are found where the semaphore is {@linkplain io.dbsemaphore.config.SemaphoreSettings#FAIR fair}, which it is by
+     * default.
+     *
+     * @param name the name of the semaphore
+     * @return the instances with waiting callers
+     * @throws SemaphoreNotFoundException if the semaphore does not exist
+     * @throws IllegalArgumentException if the name is invalid
+     */
+    List<WaitingInstance> waiting(String name);
+
+    /**
      * Returns the registered instances of all applications that use this database, the last started first; at most
      * {@value #MAX_LIMIT}. An instance is registered from its first grant that is kept alive until it stops; one that
      * crashed, until some time after its last heartbeat.

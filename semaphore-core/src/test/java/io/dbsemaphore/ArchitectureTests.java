@@ -43,6 +43,7 @@ class ArchitectureTests {
     private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
+    private static final String WAITING = PERSISTENCE + ".waiting";
     private static final String UNIT = "io.dbsemaphore.persistence.unit";
     private static final String CONCURRENT = "io.dbsemaphore.concurrent";
     private static final String JDBC = "io.dbsemaphore.jdbc";
@@ -72,6 +73,7 @@ class ArchitectureTests {
                         SUPPORT,
                         DOMAIN,
                         PERSISTENCE,
+                        WAITING,
                         UNIT,
                         JDBC,
                         CONCURRENT);
@@ -127,7 +129,8 @@ class ArchitectureTests {
 
     @Test
     void persistenceDependsOnValuesOfTheContractAndOnWhatIsBelow() {
-        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, WAITING, UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(WAITING, DOMAIN, UNIT, JDBC);
         mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC);
     }
 
@@ -190,7 +193,7 @@ class ArchitectureTests {
                 .should()
                 .bePackagePrivate()
                 .andShould()
-                .resideInAPackage(PERSISTENCE)
+                .resideInAnyPackage(PERSISTENCE, WAITING)
                 .check(LIBRARY);
     }
 

@@ -141,6 +141,12 @@ public final class SemaphoreSettings {
                     times -> times.values().stream().allMatch(SemaphoreSettings::isReuseTime),
                     "permits would be returned before they are reused, or other instances would wait for them for long"));
 
+    /**
+     * Whether callers that wait are served in the order of their arrival, whatever instance they wait in; by default true.
+     * Without it each instance has a queue of its own, and one that is busy may keep a semaphore to itself.
+     */
+    public static final Setting<PerSemaphore<Boolean>> FAIR = new Setting<>("semaphore.fair", PerSemaphore.all(true));
+
     /** What becomes of an acquire within an open transaction of the application; by default a warning. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
             new Setting<>("semaphore.host-transaction", HostTransaction.WARN);

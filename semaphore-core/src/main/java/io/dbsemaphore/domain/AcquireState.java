@@ -15,11 +15,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AcquireState {
 
+    /** {@link #since} of an acquire that has not been refused: it is behind all that have. */
+    public static final long NOT_REFUSED = Long.MAX_VALUE;
+
     private final AcquireCommand command;
     private final Set<Long> requestIds = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Claim> claim = new AtomicReference<>(Claim.OPEN);
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean willingToWait;
+    private volatile long since = NOT_REFUSED;
     private volatile boolean outcomeUnknown;
     private volatile Map<String, Long> demandAhead = Map.of();
     private volatile @Nullable ReuseTerms reuseTerms;
@@ -105,6 +109,19 @@ public final class AcquireState {
     /** Whether the caller goes on waiting when it is refused. */
     public boolean isWillingToWait() {
         return willingToWait;
+    }
+
+    /** Sets when the database first refused the acquire, unless it is set: its place in the order of all instances' callers. */
+    public void setSince(long micros) {
+        since = since == NOT_REFUSED ? micros : since;
+    }
+
+    /**
+     * When the database first refused the acquire: microseconds since 1970 by the database's clock; {@link #NOT_REFUSED} if it
+     * has not.
+     */
+    public long since() {
+        return since;
     }
 
     /** Counts a refusal. To be called once for each committed batch that refused the acquire. */

@@ -69,6 +69,11 @@ public final class Allocation {
         return decision;
     }
 
+    /** What is available of each locked semaphore, by name. */
+    public Map<String, SemaphoreAvailability> availabilities() {
+        return availabilities;
+    }
+
     public List<Approval> approvals() {
         return approvals;
     }
@@ -83,6 +88,27 @@ public final class Allocation {
 
     public Map<AcquireState, GrantOutcome> rejections() {
         return rejections;
+    }
+
+    /** The refused acquires that wait, by the semaphores with too few permits for them. */
+    public Map<String, List<Waiter>> waiters() {
+        Map<String, List<Waiter>> waiters = new HashMap<>();
+        refusals.forEach((acquire, shortages) -> {
+            if (acquire.isWillingToWait()) {
+                shortages.forEach(
+                        shortage -> waiters.computeIfAbsent(shortage.numbers().name(), name -> new ArrayList<>())
+                                .add(waiter(acquire, shortage)));
+            }
+        });
+        return waiters;
+    }
+
+    private static Waiter waiter(AcquireState acquire, Shortage shortage) {
+        long now = Waiter.micros(shortage.availability().before().now());
+        return new Waiter(
+                Math.min(acquire.since(), now),
+                shortage.numbers().requested(),
+                acquire.command().exclusive());
     }
 
     /** The semaphores of which permits are granted, by id, each with the lowest token that is going to be held. */
@@ -110,7 +136,9 @@ public final class Allocation {
                         availability.held(),
                         availability.available(),
                         availability.fence(),
-                        availability.fence() + (raised.contains(availability.semaphoreId()) ? tokens : 0))));
+                        availability.fence() + (raised.contains(availability.semaphoreId()) ? tokens : 0),
+                        availability.before().now(),
+                        availability.elsewhere())));
         return remaining;
     }
 
@@ -143,7 +171,8 @@ public final class Allocation {
                                 new PermitsExceedCapacityException(wanted.getKey(), count, availability.capacity())));
                 return;
             }
-            long demandAhead = acquire.demandAhead(wanted.getKey());
+            long demandAhead = acquire.demandAhead(wanted.getKey())
+                    + availability.elsewhere().demandAhead(acquire.since(), availability.capacity());
             if (!availability.fits(count, command.exclusive(), demandAhead)) {
                 shortages.add(
                         new Shortage(availability, availability.shortage(count, command.exclusive(), demandAhead)));
@@ -158,7 +187,7 @@ public final class Allocation {
     }
 
     /**
-     * Reserves what is available for a refused acquire that waits, so that later acquires do not overtake it: many small
+     * Reserves what a refused acquire waits for, so that later acquires do not overtake it: many small
      * ones would starve a large one. An acquire that has been refused often reserves all of its semaphores, since they
      * might never be available at the same time otherwise.
      */
@@ -166,13 +195,14 @@ public final class Allocation {
         if (!acquire.isWillingToWait()) {
             return;
         }
+        boolean exclusive = acquire.command().exclusive();
         if (acquire.refusals() >= REFUSALS_UNTIL_ALL_IS_RESERVED) {
             acquire.command()
                     .permits()
-                    .keySet()
-                    .forEach(name -> availability(name).reserve());
+                    .forEach((name, count) -> availability(name).reserve(count, exclusive));
         } else {
-            shortages.forEach(shortage -> shortage.availability().reserve());
+            shortages.forEach(shortage ->
+                    shortage.availability().reserve(shortage.numbers().requested(), exclusive));
         }
     }
 

@@ -1,9 +1,11 @@
 package io.dbsemaphore.domain;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -30,6 +32,17 @@ public final class BatchOutcomes {
     public SortedSet<String> openNames() {
         TreeSet<String> names = new TreeSet<>();
         open().forEach(acquire -> names.addAll(acquire.command().permits().keySet()));
+        return names;
+    }
+
+    /** The names of the semaphores that open acquires ask for which were refused before. */
+    public Set<String> namesRefusedBefore() {
+        Set<String> names = new HashSet<>();
+        for (AcquireState acquire : open()) {
+            if (acquire.since() != AcquireState.NOT_REFUSED) {
+                names.addAll(acquire.command().permits().keySet());
+            }
+        }
         return names;
     }
 

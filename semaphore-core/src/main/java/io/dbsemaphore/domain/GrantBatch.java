@@ -16,8 +16,10 @@ import java.util.TreeMap;
  *     postponed}
  * @param releases what is released first, so that it is available to the acquires: the ids of the permits of each request,
  *     by its id. What another transaction has locked stays held, see {@link BatchResult#released}
+ * @param queues the callers that wait and are not in the batch
  */
-public record GrantBatch(List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases) {
+public record GrantBatch(
+        List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases, LocalQueues queues) {
 
     /** Makes defensive copies. */
     public GrantBatch {
@@ -28,6 +30,7 @@ public record GrantBatch(List<AcquireState> acquires, Set<String> awaited, Sorte
 
     /** A batch of one acquire that waits for its rows. */
     public static GrantBatch of(AcquireState acquire) {
-        return new GrantBatch(List.of(acquire), acquire.command().permits().keySet(), Collections.emptySortedMap());
+        return new GrantBatch(
+                List.of(acquire), acquire.command().permits().keySet(), Collections.emptySortedMap(), LocalQueues.NONE);
     }
 }

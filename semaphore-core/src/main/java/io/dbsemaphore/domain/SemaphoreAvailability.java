@@ -1,6 +1,7 @@
 package io.dbsemaphore.domain;
 
 import io.dbsemaphore.PermitShortage;
+import java.time.LocalDateTime;
 import java.util.Optional;
 
 /** What is available of one locked semaphore while the acquires of a batch are decided one after the other. */
@@ -8,15 +9,26 @@ public final class SemaphoreAvailability {
 
     private final LockedSemaphore semaphore;
     private final HeldSum before;
+    private final WaitersElsewhere elsewhere;
     private long held;
     private boolean heldExclusively;
-    private boolean reserved;
+    private long reserved;
 
-    public SemaphoreAvailability(LockedSemaphore semaphore, HeldSum before) {
+    public SemaphoreAvailability(LockedSemaphore semaphore, HeldSum before, WaitersElsewhere elsewhere) {
         this.semaphore = semaphore;
         this.before = before;
+        this.elsewhere = elsewhere;
         this.held = before.held();
         this.heldExclusively = before.isExclusive();
+    }
+
+    public LockedSemaphore semaphore() {
+        return semaphore;
+    }
+
+    /** The database's clock when the held permits were summed. */
+    public LocalDateTime now() {
+        return before.now();
     }
 
     public long semaphoreId() {
@@ -31,6 +43,11 @@ public final class SemaphoreAvailability {
         return before;
     }
 
+    /** The callers of other instances that wait. */
+    WaitersElsewhere elsewhere() {
+        return elsewhere;
+    }
+
     /** Whether the count exceeds the capacity, so that waiting is pointless. A paused semaphore may be waited for. */
     boolean isExceededBy(int count) {
         return !semaphore.isPaused() && count > semaphore.capacity();
@@ -42,10 +59,11 @@ public final class SemaphoreAvailability {
      * @param demandAhead the number of permits that callers ahead wait for
      */
     boolean fits(int count, boolean exclusive, long demandAhead) {
-        if (semaphore.isPaused() || heldExclusively || reserved) {
+        if (semaphore.isPaused() || heldExclusively) {
             return false;
         }
-        return exclusive ? held == 0 && demandAhead == 0 : held + demandAhead + count <= semaphore.capacity();
+        long unavailable = held + reserved + demandAhead;
+        return exclusive ? unavailable == 0 : unavailable + count <= semaphore.capacity();
     }
 
     /** The number of held permits, including those granted to this batch. */
@@ -63,9 +81,9 @@ public final class SemaphoreAvailability {
         return semaphore.fence();
     }
 
-    /** Reserves what is available for an earlier acquire: no further acquire of this batch gets any of it. */
-    void reserve() {
-        reserved = true;
+    /** Reserves permits for an acquire that waits: no further acquire of this batch gets them. */
+    void reserve(int count, boolean exclusive) {
+        reserved += countOf(count, exclusive);
     }
 
     /** The lowest token that is going to be held. */
@@ -75,7 +93,7 @@ public final class SemaphoreAvailability {
 
     /** Takes the permits that an acquire asks for, and returns their number. */
     int take(int count, boolean exclusive) {
-        if (!fits(count, exclusive, 0)) {
+        if (!fits(count, exclusive, -reserved)) {
             throw new IllegalStateException("Semaphore '%s' would be over capacity: %d of %d held, %d more"
                     .formatted(semaphore.name(), held, semaphore.capacity(), count));
         }
@@ -97,7 +115,7 @@ public final class SemaphoreAvailability {
                 held,
                 countOf(count, exclusive),
                 Optional.empty(),
-                reserved ? available() : Math.min(available(), demandAhead));
+                Math.min(available(), reserved + demandAhead));
     }
 
     private int countOf(int count, boolean exclusive) {

@@ -8,6 +8,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreName;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
@@ -101,6 +102,12 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         Objects.requireNonNull(containing, "containing");
         checkLimit(limit);
         return run(() -> reports.holders(name, containing, afterToken, limit));
+    }
+
+    @Override
+    public List<WaitingInstance> waiting(String name) {
+        SemaphoreName.requireValid(name);
+        return run(() -> reports.waiting(name));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.WaitingInstance;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -53,6 +54,11 @@ final class DelegatingAdmin implements SemaphoreAdmin {
     @Override
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         return admin().holders(name, containing, afterToken, limit);
+    }
+
+    @Override
+    public List<WaitingInstance> waiting(String name) {
+        return admin().waiting(name);
     }
 
     @Override

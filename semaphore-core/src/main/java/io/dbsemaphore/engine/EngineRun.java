@@ -12,6 +12,7 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchObserver;
 import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.FairQueuing;
 import io.dbsemaphore.engine.batch.ReleaseBatcher;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantOperations;
@@ -130,6 +131,10 @@ final class EngineRun {
                         background,
                         listeners,
                         new Batches(),
+                        new FairQueuing(
+                                lease.id(),
+                                settings.get(SemaphoreSettings.OWNER),
+                                settings.get(SemaphoreSettings.FAIR)::of),
                         threads,
                         database.sessions()),
                 limits,

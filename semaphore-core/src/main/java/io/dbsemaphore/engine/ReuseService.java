@@ -247,7 +247,9 @@ final class ReuseService {
 
     /** What a batch has found out about the semaphores. */
     void observe(Map<String, RemainingAvailability> availability) {
-        // until callers wait in one queue for all instances, nothing says that others wait
+        if (!permits.isDisabled()) {
+            availability.forEach((name, left) -> permits.setAwaitedElsewhere(name, left.isAwaitedElsewhere()));
+        }
     }
 
     /** See {@link #serveWaiting(String)}. */

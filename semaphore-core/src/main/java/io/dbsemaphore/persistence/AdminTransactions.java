@@ -188,7 +188,9 @@ public final class AdminTransactions {
     public void touchTables() {
         transaction.execute(() -> {
             reports.findStatus("");
+            semaphores.findAvailabilities(List.of(0L));
             reports.findHolders(0);
+            reports.findWaiting(0);
             reports.countInstances(0);
             audits.findByName("", Limit.of(1));
             semaphores.updateCapacity(0, 0);

@@ -1,12 +1,18 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.waiting.InstanceQueues;
+import io.dbsemaphore.persistence.waiting.PolledQueues;
+import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.springframework.data.domain.Limit;
 
@@ -19,6 +25,7 @@ public final class AvailabilityTransactions {
     private final PermitRequestRepository requests;
     private final InstanceRepository instances;
     private final SuspectInstances suspectInstances;
+    private final InstanceQueues instanceQueues;
 
     AvailabilityTransactions(
             ShortTransaction transaction,
@@ -26,54 +33,77 @@ public final class AvailabilityTransactions {
             SemaphoreDirectory directory,
             PermitRequestRepository requests,
             InstanceRepository instances,
-            SuspectInstances suspectInstances) {
+            SuspectInstances suspectInstances,
+            InstanceQueues instanceQueues) {
         this.transaction = transaction;
         this.semaphores = semaphores;
         this.directory = directory;
         this.requests = requests;
         this.instances = instances;
         this.suspectInstances = suspectInstances;
+        this.instanceQueues = instanceQueues;
     }
 
-    /** The availability of each semaphore, by name. */
-    public Map<String, PolledAvailability> findAvailable(Collection<String> names) {
+    /**
+     * Reads the availability of each semaphore, by name, and confirms to the other instances who waits here.
+     *
+     * @param inFlight those of them with a batch in flight
+     * @param local the callers of this instance that wait
+     */
+    public Map<String, PolledAvailability> poll(Collection<String> names, Set<String> inFlight, LocalQueues local) {
         return transaction.execute(() -> {
+            Map<String, Long> ids = new TreeMap<>(directory.findIds(names));
+            PolledQueues queues = instanceQueues.poll(ids, local);
             Map<String, PolledAvailability> available = new HashMap<>();
-            Set<Long> ids = idsOf(names);
+            Set<Long> toExtend = new HashSet<>();
             List<SemaphoreRepository.Availability> polled =
-                    ids.isEmpty() ? List.of() : semaphores.findAvailabilities(ids);
-            polled.forEach(each -> available.put(
-                    each.name(),
-                    new PolledAvailability(
-                            each.capacity(),
-                            each.held(),
-                            each.exclusive() > 0 ? 0 : each.capacity() - each.held(),
-                            each.fence())));
+                    ids.isEmpty() ? List.of() : semaphores.findAvailabilities(new TreeSet<>(ids.values()));
+            polled.forEach(each -> {
+                if (queues.isExtensionDue(each.name(), each.waitersUntil(), each.now())) {
+                    toExtend.add(each.id());
+                }
+                available.put(
+                        each.name(),
+                        new PolledAvailability(
+                                each.capacity(),
+                                each.held(),
+                                each.exclusive() > 0 ? 0 : each.capacity() - each.held(),
+                                each.fence(),
+                                each.now(),
+                                queues.elsewhere(each.id(), each.now()),
+                                queues.isRegistered(each.name(), each.id())));
+            });
+            if (!polled.isEmpty()) {
+                queues.confirm(polled.get(0).now(), inFlight);
+                extend(toExtend, polled.get(0).now());
+            }
             names.forEach(name -> available.putIfAbsent(name, PolledAvailability.DELETED));
             return available;
         });
     }
 
-    /**
-     * Raises the fences of the semaphores whose rows are not locked by another transaction, so that other JVMs notice a
-     * change.
-     *
-     * @return the fences by name
-     */
-    public Map<String, Long> raiseFences(Collection<String> names, long by) {
-        return transaction.execute(() -> {
-            Map<String, Long> fences = new HashMap<>();
-            Set<Long> ids = idsOf(names);
-            if (!ids.isEmpty()) {
-                semaphores.lockSkipLocked(ids).stream()
-                        .map(Semaphore::toLocked)
-                        .forEach(semaphore -> fences.put(semaphore.name(), semaphore.fence() + by));
-                if (!fences.isEmpty()) {
-                    semaphores.raiseFences(idsOf(fences.keySet()), by);
-                }
+    /** Records that callers wait. A row that another transaction has locked is left out: that one records it, or the next poll. */
+    private void extend(Set<Long> ids, LocalDateTime now) {
+        if (!ids.isEmpty()) {
+            List<Long> locked =
+                    semaphores.lockSkipLocked(ids).stream().map(Semaphore::id).toList();
+            if (!locked.isEmpty()) {
+                instanceQueues.extend(locked, now);
             }
-            return fences;
+        }
+    }
+
+    /** Tells the other instances that no caller of this one waits for these semaphores any more. */
+    public void forget(Collection<String> names, long instance) {
+        transaction.execute(() -> {
+            Set<Long> ids = idsOf(names);
+            return ids.isEmpty() ? 0 : instanceQueues.delete(instance, ids);
         });
+    }
+
+    /** Tells the other instances that no caller of this one waits any more. */
+    public void forgetAll(long instance) {
+        transaction.execute(() -> instanceQueues.deleteAll(instance));
     }
 
     /** Whether permits of these semaphores may be reclaimed, because they have expired or their instance is dead. */

@@ -9,6 +9,7 @@ import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.ReclaimedRequest;
@@ -16,8 +17,11 @@ import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.StaleSemaphoreException;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.TimeOrderedIds;
+import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.waiting.BatchQueues;
+import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -42,10 +46,11 @@ import org.springframework.transaction.TransactionStatus;
  *   <li>The semaphore rows are locked: those that are waited for by one statement each, in ascending order of ids; then the
  *       others, in one statement that skips locked rows. Acquires that name a skipped row are postponed.
  *   <li>The held permits are summed in a separate statement, in the same round trip if the driver pipelines.
+ *   <li>If callers may be waiting for a semaphore, the queues of the other instances are read.
  *   <li>The acquires are decided one after the other. If too few permits are available, expired permits are reclaimed
  *       first.
- *   <li>The fences are raised, the requests and permits are inserted, and the transaction is committed, in one round trip
- *       if the driver pipelines.
+ *   <li>The fences are raised, the requests and permits are inserted, the callers of this instance that wait are recorded,
+ *       and the transaction is committed, in one round trip if the driver pipelines.
  * </ol>
  *
  * A grant holds the row lock until it commits, so that no two transactions see the same permits available. A release needs
@@ -62,6 +67,7 @@ public final class GrantTransaction {
     private final SemaphoreRepository semaphores;
     private final PermitRequestRepository requests;
     private final PermitRepository permits;
+    private final InstanceQueues instanceQueues;
     private final TimeOrderedIds ids;
 
     GrantTransaction(
@@ -74,6 +80,7 @@ public final class GrantTransaction {
             SemaphoreRepository semaphores,
             PermitRequestRepository requests,
             PermitRepository permits,
+            InstanceQueues instanceQueues,
             TimeOrderedIds ids) {
         this.transaction = transaction;
         this.releases = releases;
@@ -84,6 +91,7 @@ public final class GrantTransaction {
         this.semaphores = semaphores;
         this.requests = requests;
         this.permits = permits;
+        this.instanceQueues = instanceQueues;
         this.ids = ids;
     }
 
@@ -119,7 +127,9 @@ public final class GrantTransaction {
         RowLocks locks = lock(outcomes, batch.awaited());
         // while this transaction waited for the lock, an acquire with the same external id may have been granted
         repeatedCommands.settle(outcomes);
-        Map<String, SemaphoreAvailability> availabilities = availabilities(locks, permits.sumHeld(locks.ids()));
+        BatchQueues queues = instanceQueues.batch(batch.queues());
+        queues.expect(locks.all(), outcomes.namesRefusedBefore());
+        Map<String, SemaphoreAvailability> availabilities = availabilities(locks, permits.sumHeld(locks.ids()), queues);
         Set<Long> released = release.released();
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
@@ -127,11 +137,12 @@ public final class GrantTransaction {
         List<ReclaimedRequest> reclaimed =
                 allocation.hasRefusals() ? reclaim.releaseOf(allocation.shortfalls()) : List.of();
         if (!reclaimed.isEmpty()) {
-            allocation = Allocation.of(outcomes.open(), availabilities(locks, permits.sumHeld(locks.ids())));
+            allocation = Allocation.of(outcomes.open(), availabilities(locks, permits.sumHeld(locks.ids()), queues));
         }
         write(allocation).forEach(outcomes::settle);
         allocation.rejections().forEach(outcomes::settle);
         refuse(allocation).forEach(outcomes::settle);
+        tell(queues, batch.queues(), allocation);
         return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released);
     }
 
@@ -171,20 +182,40 @@ public final class GrantTransaction {
     }
 
     /** The availability of the locked semaphores, by name. */
-    private Map<String, SemaphoreAvailability> availabilities(RowLocks locks, Map<Long, HeldSum> sums) {
+    private Map<String, SemaphoreAvailability> availabilities(
+            RowLocks locks, Map<Long, HeldSum> sums, BatchQueues queues) {
         locks.firstMissing().ifPresent(missing -> {
             directory.forget(missing.getKey());
             throw new StaleSemaphoreException(missing.getValue());
         });
+        List<LockedSemaphore> locked = locks.locked();
+        queues.read(locked, semaphore -> sumOf(semaphore, sums).now());
         Map<String, SemaphoreAvailability> availabilities = new HashMap<>();
-        for (LockedSemaphore semaphore : locks.locked()) {
-            HeldSum sum = sums.get(semaphore.id());
-            if (sum == null) {
-                throw new IllegalStateException("The locked semaphore '" + semaphore.name() + "' has no sum");
-            }
-            availabilities.put(locks.nameOf(semaphore), new SemaphoreAvailability(semaphore, sum));
+        for (LockedSemaphore semaphore : locked) {
+            HeldSum sum = sumOf(semaphore, sums);
+            availabilities.put(
+                    locks.nameOf(semaphore),
+                    new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore, sum.now())));
         }
         return availabilities;
+    }
+
+    private static HeldSum sumOf(LockedSemaphore semaphore, Map<Long, HeldSum> sums) {
+        HeldSum sum = sums.get(semaphore.id());
+        if (sum == null) {
+            throw new IllegalStateException("The locked semaphore '" + semaphore.name() + "' has no sum");
+        }
+        return sum;
+    }
+
+    /** Tells other instances which callers of this one wait after the transaction. */
+    private static void tell(BatchQueues queues, LocalQueues local, Allocation decision) {
+        Map<String, List<Waiter>> refused = decision.waiters();
+        decision.availabilities()
+                .forEach((name, availability) -> queues.write(
+                        availability.semaphore(),
+                        availability.now(),
+                        local.of(name).with(refused.getOrDefault(name, List.of()))));
     }
 
     /** Postpones an acquire that names a row that another transaction has locked. */

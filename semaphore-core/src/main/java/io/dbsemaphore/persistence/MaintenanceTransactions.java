@@ -5,6 +5,7 @@ import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -26,6 +27,7 @@ public final class MaintenanceTransactions {
     private final SemaphoreRepository semaphores;
     private final InstanceRepository instances;
     private final CapacityAuditRepository audits;
+    private final InstanceQueues instanceQueues;
     private final SuspectInstances suspectInstances;
     private final RequestReclaim release;
 
@@ -36,6 +38,7 @@ public final class MaintenanceTransactions {
             SemaphoreRepository semaphores,
             InstanceRepository instances,
             CapacityAuditRepository audits,
+            InstanceQueues instanceQueues,
             SuspectInstances suspectInstances,
             RequestReclaim release) {
         this.transaction = transaction;
@@ -44,6 +47,7 @@ public final class MaintenanceTransactions {
         this.semaphores = semaphores;
         this.instances = instances;
         this.audits = audits;
+        this.instanceQueues = instanceQueues;
         this.suspectInstances = suspectInstances;
         this.release = release;
     }
@@ -130,6 +134,11 @@ public final class MaintenanceTransactions {
             List<Long> old = audits.findBefore(-retention.toMillis(), Limit.of(limit));
             return old.isEmpty() ? 0 : audits.delete(old);
         });
+    }
+
+    /** Deletes the records of waiting callers that their instances have not confirmed for so long. */
+    public int deleteExpiredWaiters(Duration overdueFor) {
+        return transaction.execute(() -> instanceQueues.deleteExpired(overdueFor));
     }
 
     /** Deletes the instances that hold nothing and whose lease expired longer ago than the given duration. */

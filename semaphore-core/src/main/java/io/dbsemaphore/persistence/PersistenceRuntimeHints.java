@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.PermitState;
+import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,7 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
             PermitRepository.class,
             InstanceRepository.class,
             CapacityAuditRepository.class,
+            InstanceQueues.REPOSITORY,
             SemaphoreReports.class);
 
     @Override
@@ -46,6 +48,8 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
                         MemberCategory.ACCESS_DECLARED_FIELDS));
         hints.reflection().registerType(PermitState.class, MemberCategory.INVOKE_DECLARED_METHODS);
         REPOSITORIES.forEach(repository -> registerRepository(hints, repository));
+        InstanceQueues.FRAGMENTS.forEach(
+                fragment -> hints.reflection().registerType(fragment, MemberCategory.INVOKE_DECLARED_METHODS));
         FRAGMENTS.forEach(
                 fragment -> hints.reflection().registerType(fragment, MemberCategory.INVOKE_DECLARED_METHODS));
         hints.proxies().registerJdkProxy(EntityManager.class, EntityManagerProxy.class);

@@ -5,6 +5,7 @@ import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
@@ -49,6 +50,15 @@ public final class ReportTransactions {
                 name,
                 id -> reports.findHolders(id, containing, afterToken, Limit.of(limit)).stream()
                         .map(SemaphoreReports.Holder::toContract)
+                        .toList());
+    }
+
+    /** The waiting callers of all instances, by instance, the one that has waited longest first. */
+    public List<WaitingInstance> waiting(String name) {
+        return of(
+                name,
+                id -> reports.findWaiting(id).stream()
+                        .map(SemaphoreReports.Waiting::toContract)
                         .toList());
     }
 

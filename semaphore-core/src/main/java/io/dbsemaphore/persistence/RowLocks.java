@@ -68,6 +68,11 @@ final class RowLocks {
         return skippable;
     }
 
+    /** The names of all requested semaphores, by id. */
+    Map<Long, String> all() {
+        return all;
+    }
+
     /** The ids of all requested semaphores. */
     Set<Long> ids() {
         return all.keySet();

@@ -41,6 +41,10 @@ class Semaphore {
     @Column(name = "pattern", updatable = false, length = 190)
     private @Nullable String pattern;
 
+    /** Until when callers may be waiting, by the database's clock. */
+    @Column(name = "waiters_until")
+    private @Nullable LocalDateTime waitersUntil;
+
     @Column(name = "created_at", nullable = false, updatable = false)
     private LocalDateTime createdAt;
 
@@ -64,6 +68,6 @@ class Semaphore {
 
     /** The values that a transaction needs that has locked this row. */
     LockedSemaphore toLocked() {
-        return new LockedSemaphore(id, name, capacity, fence);
+        return new LockedSemaphore(id, name, capacity, fence, waitersUntil);
     }
 }

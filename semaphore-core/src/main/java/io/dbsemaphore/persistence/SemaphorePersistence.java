@@ -15,6 +15,7 @@ import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TablePrefix;
+import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.SharedCacheMode;
@@ -45,8 +46,13 @@ import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
 public final class SemaphorePersistence implements AutoCloseable {
 
     /** The entities of the library. */
-    public static final List<Class<?>> ENTITIES =
-            List.of(Semaphore.class, PermitRequest.class, Permit.class, CapacityAudit.class, SemaphoreInstance.class);
+    public static final List<Class<?>> ENTITIES = List.of(
+            Semaphore.class,
+            PermitRequest.class,
+            Permit.class,
+            CapacityAudit.class,
+            SemaphoreInstance.class,
+            InstanceQueues.ENTITY);
 
     private final SessionFactory sessionFactory;
     private final GrantTransaction grants;
@@ -84,6 +90,7 @@ public final class SemaphorePersistence implements AutoCloseable {
                 PermitRepository.class,
                 PermitStatements.class,
                 new PermitStatementsImpl(sql, new RowInsert<>(mapping, Permit.class, sql), database, tablePrefix));
+        InstanceQueues queues = new InstanceQueues(repositories, sql, tablePrefix);
         InstanceRepository instanceRows = repositories.get(InstanceRepository.class);
         CapacityAuditRepository audits = repositories.get(CapacityAuditRepository.class);
         SemaphoreReports reports = repositories.get(SemaphoreReports.class);
@@ -106,9 +113,10 @@ public final class SemaphorePersistence implements AutoCloseable {
                 semaphores,
                 requests,
                 permits,
+                queues,
                 ids);
-        availabilityTransactions =
-                new AvailabilityTransactions(transaction, semaphores, directory, requests, instanceRows, suspects);
+        availabilityTransactions = new AvailabilityTransactions(
+                transaction, semaphores, directory, requests, instanceRows, suspects, queues);
         renewals = new RenewTransaction(transaction, requests, lookup);
         undoing = new UndoTransaction(transaction, requests, releases, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);
@@ -116,7 +124,7 @@ public final class SemaphorePersistence implements AutoCloseable {
         keepAlive = new KeepAliveTransaction(transaction, requests);
         instances = new InstanceTransactions(transaction, instanceRows);
         maintenance = new MaintenanceTransactions(
-                transaction, requests, permits, semaphores, instanceRows, audits, suspects, reclaim);
+                transaction, requests, permits, semaphores, instanceRows, audits, queues, suspects, reclaim);
     }
 
     /** The transaction that grants permits. */

@@ -5,6 +5,7 @@ import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;
@@ -19,11 +20,11 @@ import org.springframework.data.repository.Repository;
 interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     /** One semaphore with its sums. */
-    record Status(String name, int capacity, long held, int exclusive, long requests) {
+    record Status(String name, int capacity, long held, int exclusive, long requests, long waiting) {
 
         SemaphoreStatus toContract() {
             long available = exclusive > 0 ? 0 : Math.max(0, capacity - held);
-            return new SemaphoreStatus(name, capacity, held, available, requests);
+            return new SemaphoreStatus(name, capacity, held, available, requests, waiting);
         }
     }
 
@@ -63,7 +64,9 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Status(
-                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id))
+                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id),
+                (select coalesce(sum(w.waiting), 0) from SemaphoreWaiter w
+                 where w.semaphoreId = s.id and w.expiresAt > utc_now()))
             from Semaphore s left join Permit p on p.semaphoreId = s.id and p.state = ACQUIRED
             where s.name = :name
             group by s.id, s.name, s.capacity""")
@@ -71,11 +74,28 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Status(
-                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id))
+                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id),
+                (select coalesce(sum(w.waiting), 0) from SemaphoreWaiter w
+                 where w.semaphoreId = s.id and w.expiresAt > utc_now()))
             from Semaphore s left join Permit p on p.semaphoreId = s.id and p.state = ACQUIRED
             group by s.id, s.name, s.capacity
             order by s.name""")
     List<Status> findStatuses();
+
+    /** The waiting callers of one instance. */
+    record Waiting(long instance, String name, LocalDateTime since, int callers) {
+
+        WaitingInstance toContract() {
+            return new WaitingInstance(instance, name, StoredGrant.instant(since), callers);
+        }
+    }
+
+    @Query("""
+            select new io.dbsemaphore.persistence.SemaphoreReports$Waiting(w.instance, w.owner, w.since, w.waiting)
+            from SemaphoreWaiter w
+            where w.semaphoreId = :semaphoreId and w.expiresAt > utc_now()
+            order by w.since, w.instance""")
+    List<Waiting> findWaiting(long semaphoreId);
 
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Holder(

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import jakarta.persistence.LockModeType;
 import jakarta.persistence.QueryHint;
+import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -38,21 +39,25 @@ interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStat
     List<NamedId> findIds(Collection<String> names);
 
     /** The availability of a semaphore. */
-    record Availability(String name, int capacity, long held, int exclusive, long fence) {}
+    record Availability(
+            long id,
+            String name,
+            int capacity,
+            long held,
+            int exclusive,
+            long fence,
+            @Nullable LocalDateTime waitersUntil,
+            LocalDateTime now) {}
 
     /** The availability of these semaphores, read without a lock, so that it may be outdated. */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreRepository$Availability(
-                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), s.fence)
+                s.id, s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), s.fence,
+                s.waitersUntil, utc_now())
             from Semaphore s left join Permit p on p.semaphoreId = s.id and p.state = ACQUIRED
             where s.id in :ids
-            group by s.id, s.name, s.capacity, s.fence""")
+            group by s.id, s.name, s.capacity, s.fence, s.waitersUntil""")
     List<Availability> findAvailabilities(Collection<Long> ids);
-
-    /** Raises the fences of these semaphores, whose rows are locked. */
-    @Modifying
-    @Query("update Semaphore s set s.fence = s.fence + :by where s.id in :ids")
-    int raiseFences(Collection<Long> ids, long by);
 
     /** The number of held permits of a semaphore. */
     @Query("select coalesce(sum(p.count), 0) from Permit p where p.semaphoreId = :id and p.state = ACQUIRED")

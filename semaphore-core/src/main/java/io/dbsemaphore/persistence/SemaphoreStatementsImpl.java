@@ -23,7 +23,7 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
     SemaphoreStatementsImpl(Sql sql, String tablePrefix) {
         this.sql = sql;
         this.table = tablePrefix + "semaphore";
-        this.lock = "select s.id, s.name, s.capacity, s.fence from " + table + " s where s.id ";
+        this.lock = "select s.id, s.name, s.capacity, s.fence, s.waiters_until from " + table + " s where s.id ";
     }
 
     @Override
@@ -47,7 +47,12 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
     private static List<LockedSemaphore> semaphores(ResultSet rows) throws SQLException {
         List<LockedSemaphore> semaphores = new ArrayList<>();
         while (rows.next()) {
-            semaphores.add(new LockedSemaphore(rows.getLong(1), rows.getString(2), rows.getInt(3), rows.getLong(4)));
+            semaphores.add(new LockedSemaphore(
+                    rows.getLong(1),
+                    rows.getString(2),
+                    rows.getInt(3),
+                    rows.getLong(4),
+                    rows.getObject(5, LocalDateTime.class)));
         }
         return semaphores;
     }

@@ -94,3 +94,18 @@ ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS external_id VARCHAR(190);
 ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS owner VARCHAR(190);
 
 ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS permits INT;
+
+CREATE TABLE IF NOT EXISTS semaphore_waiter (
+    semaphore_id BIGINT NOT NULL,
+    instance BIGINT NOT NULL,
+    owner VARCHAR(190) NOT NULL,
+    since TIMESTAMP(6) NOT NULL,
+    waiting INT NOT NULL,
+    first_waiters VARCHAR(1000) NOT NULL,
+    expires_at TIMESTAMP(6) NOT NULL,
+    CONSTRAINT pk_semaphore_waiter PRIMARY KEY (semaphore_id, instance)
+);
+
+CREATE INDEX IF NOT EXISTS ix_semaphore_waiter_instance ON semaphore_waiter(instance);
+
+ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS waiters_until TIMESTAMP(6);

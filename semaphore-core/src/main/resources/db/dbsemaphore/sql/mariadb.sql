@@ -94,3 +94,18 @@ ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS external_id VARCHAR(190) ch
 ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS owner VARCHAR(190) character set utf8mb4 collate utf8mb4_nopad_bin NULL;
 
 ALTER TABLE capacity_change ADD COLUMN IF NOT EXISTS permits INT NULL;
+
+CREATE TABLE IF NOT EXISTS semaphore_waiter (
+    semaphore_id BIGINT NOT NULL,
+    instance BIGINT NOT NULL,
+    owner VARCHAR(190) character set utf8mb4 collate utf8mb4_nopad_bin NOT NULL,
+    since datetime(6) NOT NULL,
+    waiting INT NOT NULL,
+    first_waiters VARCHAR(1000) NOT NULL,
+    expires_at datetime(6) NOT NULL,
+    CONSTRAINT pk_semaphore_waiter PRIMARY KEY (semaphore_id, instance)
+) engine=InnoDB;
+
+CREATE INDEX IF NOT EXISTS ix_semaphore_waiter_instance ON semaphore_waiter(instance);
+
+ALTER TABLE semaphore ADD COLUMN IF NOT EXISTS waiters_until datetime(6) NULL;

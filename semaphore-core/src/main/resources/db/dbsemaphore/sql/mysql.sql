@@ -154,3 +154,26 @@ SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE capacity_change A
 PREPARE statement FROM @statement;
 EXECUTE statement;
 DEALLOCATE PREPARE statement;
+
+CREATE TABLE IF NOT EXISTS semaphore_waiter (
+    semaphore_id BIGINT NOT NULL,
+    instance BIGINT NOT NULL,
+    owner VARCHAR(190) character set utf8mb4 collate utf8mb4_0900_bin NOT NULL,
+    since datetime(6) NOT NULL,
+    waiting INT NOT NULL,
+    first_waiters VARCHAR(1000) NOT NULL,
+    expires_at datetime(6) NOT NULL,
+    CONSTRAINT pk_semaphore_waiter PRIMARY KEY (semaphore_id, instance)
+) engine=InnoDB;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'CREATE INDEX ix_semaphore_waiter_instance ON semaphore_waiter(instance)')
+    FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'semaphore_waiter' AND index_name = 'ix_semaphore_waiter_instance');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
+
+SET @statement = (SELECT IF(COUNT(*) > 0, 'DO 0', 'ALTER TABLE semaphore ADD waiters_until datetime(6) NULL')
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'semaphore' AND column_name = 'waiters_until');
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;

@@ -56,6 +56,8 @@ class AllocationTests {
         return Map.of(
                 "backup",
                 new SemaphoreAvailability(
-                        new LockedSemaphore(1, "backup", capacity, 10), new HeldSum(1, 0, 0, 0, NOW)));
+                        new LockedSemaphore(1, "backup", capacity, 10, null),
+                        new HeldSum(1, 0, 0, 0, NOW),
+                        WaitersElsewhere.NONE));
     }
 }

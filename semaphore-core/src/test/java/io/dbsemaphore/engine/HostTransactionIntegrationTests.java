@@ -132,7 +132,10 @@ class HostTransactionIntegrationTests {
 
                 assertThat(isolated.semaphores().tryAcquire(AcquireRequest.of(name)))
                         .isEmpty();
-                assertThat(session(connection, jdbc)).as("after a refusal").isEqualTo(before);
+                // what is wanted often is kept for some milliseconds
+                await().untilAsserted(() -> assertThat(session(connection, jdbc))
+                        .as("after a refusal")
+                        .isEqualTo(before));
 
                 isolated.gate().failBefore("coalesce(sum(", new SQLException("out of order", "HY000"));
                 assertThatThrownBy(() -> isolated.semaphores().acquire(AcquireRequest.of(name)))
@@ -142,7 +145,6 @@ class HostTransactionIntegrationTests {
                 grant.renew(Duration.ofMinutes(1));
                 grant.release();
                 isolated.admin().setCapacity(name, 2, "operator", "more of them");
-                // what is wanted often is kept for some milliseconds
                 await().untilAsserted(() -> assertThat(session(connection, jdbc))
                         .as("after all the rest")
                         .isEqualTo(before));

@@ -106,11 +106,12 @@ class StatementEconomyIntegrationTests {
         Pause pause = gate.pauseBefore("commit");
         CompletableFuture<PermitGrant> first = async(() -> node.semaphores().acquire(AcquireRequest.of(name)));
         pause.awaitReached(SOON);
+        long before = parked(); // the first itself, unless it runs its batch on its own thread
         List<CompletableFuture<PermitGrant>> others = IntStream.range(0, CALLERS)
                 .mapToObj(i -> severalNames ? AcquireRequest.of(name, cluster.semaphore(1)) : AcquireRequest.of(name))
                 .map(request -> async(() -> node.semaphores().acquire(request)))
                 .toList();
-        awaitParked();
+        Awaitility.await().atMost(SOON).until(() -> parked() == before + CALLERS);
         gate.clear();
 
         pause.open();
@@ -148,16 +149,13 @@ class StatementEconomyIntegrationTests {
         assertThat(cluster.held(name)).isZero();
     }
 
-    /** Waits until the callers have queued their requests: the first is paused, so that the others form a batch. */
-    private void awaitParked() {
-        Awaitility.await()
-                .atMost(SOON)
-                .until(() -> Thread.getAllStackTraces().values().stream()
-                                .filter(stack -> IntStream.range(0, stack.length)
-                                        .anyMatch(i -> stack[i].getClassName().endsWith("BatchingGranter")
-                                                && stack[i].getMethodName().equals("isAnswered")))
-                                .count()
-                        == CALLERS);
+    /** The number of callers that have queued their requests and wait for the answer. */
+    private static long parked() {
+        return Thread.getAllStackTraces().values().stream()
+                .filter(stack -> IntStream.range(0, stack.length)
+                        .anyMatch(i -> stack[i].getClassName().endsWith("BatchingGranter")
+                                && stack[i].getMethodName().equals("isAnswered")))
+                .count();
     }
 
     /** The statements of the transaction that executed this, from what was executed since the last commit. */

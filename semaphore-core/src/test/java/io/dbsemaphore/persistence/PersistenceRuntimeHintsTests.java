@@ -17,6 +17,8 @@ import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
 import io.dbsemaphore.persistence.unit.LazyRepositories;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
+import io.dbsemaphore.persistence.waiting.InstanceQueues;
+import io.dbsemaphore.persistence.waiting.WaiterFragments;
 import io.dbsemaphore.testing.DatabaseKind;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
@@ -115,7 +117,8 @@ class PersistenceRuntimeHintsTests {
                                 sql, new RowInsert<>(mapping, PermitRequest.class, sql), Database.H2, "")),
                 PermitRepository.class,
                         RepositoryFragments.just(new PermitStatementsImpl(
-                                sql, new RowInsert<>(mapping, Permit.class, sql), Database.H2, "")));
+                                sql, new RowInsert<>(mapping, Permit.class, sql), Database.H2, "")),
+                InstanceQueues.REPOSITORY, WaiterFragments.of(sql));
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
@@ -179,7 +180,10 @@ class RowLockIntegrationTests {
             AcquireCommand command = new AcquireCommand(
                     "id-" + System.nanoTime(), false, true, PERMITS, false, Duration.ofMinutes(5), "owner", 7L);
             GrantBatch batch = new GrantBatch(
-                    List.of(new AcquireState(command)), awaited ? PERMITS.keySet() : Set.of(), new TreeMap<>());
+                    List.of(new AcquireState(command)),
+                    awaited ? PERMITS.keySet() : Set.of(),
+                    new TreeMap<>(),
+                    LocalQueues.NONE);
             statements.clear();
             GrantOutcome outcome =
                     persistence.grants().grant(() -> batch).outcomes().get(0);

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.GrantBatch;
+import io.dbsemaphore.domain.LocalQueues;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
@@ -11,6 +12,7 @@ import java.util.SortedMap;
  * @param members in the order of the queue
  * @param names of all semaphores that the members acquire
  * @param awaited the semaphores whose row locks the transaction waits for
+ * @param queues the callers of this JVM that wait for these semaphores
  * @param inFlight the registration of the names
  * @param startedAt this JVM's monotonic clock when the batch was taken from the queue
  */
@@ -18,6 +20,7 @@ record AcquireBatch(
         List<QueuedAcquire> members,
         Set<String> names,
         Set<String> awaited,
+        LocalQueues queues,
         InFlightNames.Registration inFlight,
         long startedAt) {
 
@@ -28,6 +31,6 @@ record AcquireBatch(
 
     /** The request to the database. */
     GrantBatch grants(SortedMap<Long, List<Long>> releases) {
-        return new GrantBatch(members.stream().map(QueuedAcquire::state).toList(), awaited, releases);
+        return new GrantBatch(members.stream().map(QueuedAcquire::state).toList(), awaited, releases, queues);
     }
 }

@@ -59,6 +59,7 @@ final class AcquireRemoval {
                 acquire.refused(latest);
             }
             if (!latest.isEmpty() && ready.sizeOfGroup(acquire) >= MAX_LAST_ATTEMPTS) {
+                waitQueues.left(acquire);
                 acquire.giveUp();
             } else {
                 ready.add(acquire);
@@ -81,6 +82,7 @@ final class AcquireRemoval {
         ready.remove(acquire);
         acquire.setUnblocksOthers(acquire.place() == Place.QUEUE);
         removeFromWaitQueues(acquire);
+        waitQueues.left(acquire);
         acquire.giveUp();
         return true;
     }

@@ -2,11 +2,12 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.PollingBackOff;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,9 +25,6 @@ final class AvailabilityPoller implements AutoCloseable {
 
     private static final Duration ORPHAN_INTERVAL = Duration.ofMillis(250);
 
-    /** The interval while other JVMs are granted permits of these semaphores: shorter than their {@link HandoverPauses pauses}. */
-    private static final Duration TURNOVER_INTERVAL = Duration.ofMillis(30);
-
     private final PolledWaiters waiters;
     private final AvailabilityTransactions availabilityTransactions;
     private final DaemonThreads threads;
@@ -34,7 +32,7 @@ final class AvailabilityPoller implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private boolean running;
-    private BackOffExecution intervals = PollingBackOff.begin();
+    private BackOffExecution backOff = PollingBackOff.begin();
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
     private boolean pollNow;
     private boolean closed;
@@ -60,20 +58,10 @@ final class AvailabilityPoller implements AutoCloseable {
         lock.lock();
         try {
             if (!running && !closed) {
-                intervals = PollingBackOff.begin();
+                backOff = PollingBackOff.begin();
                 threads.start("semaphore-poller", this::run);
                 running = true;
             }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Computes the time of the next poll again, since a handover pause may have begun. */
-    void reconsider() {
-        lock.lock();
-        try {
-            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -115,36 +103,57 @@ final class AvailabilityPoller implements AutoCloseable {
                 UnexpectedErrors.survive(log, "The availability poller", failure);
             }
         }
+        if (isClosed()) {
+            forgetAll();
+        }
+    }
+
+    /** Otherwise other instances would leave permits to callers of this one until its records expire. */
+    private void forgetAll() {
+        try {
+            availabilityTransactions.forgetAll(waiters.instance());
+        } catch (RuntimeException failure) {
+            log.debug("The records of this instance's waiting callers were not deleted; they expire", failure);
+        }
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void poll() {
-        if (waiters.endPauses()) { // before anything that may fail: until then the next poll is due at once
-            woken.run();
+        PolledWaiters.Poll poll = waiters.begin();
+        Set<String> names = poll.names();
+        if (!poll.left().isEmpty()) {
+            availabilityTransactions.forget(poll.left(), poll.queues().instance());
         }
-        Set<String> names = waiters.names();
         if (names.isEmpty()) {
             return;
         }
         long asOf = System.nanoTime();
-        boolean anyWoken = waiters.polled(availabilityTransactions.findAvailable(names), asOf);
+        Map<String, PolledAvailability> polled = availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
+        boolean anyWoken = waiters.polled(polled, asOf);
         if (nextForOrphans.isPassed()) {
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
             anyWoken |= availabilityTransactions.isReclaimable(names) && waiters.wakeFirst(names);
         }
         if (anyWoken) {
             woken.run();
-            restart();
         }
-        List<String> toAnnounce = waiters.toAnnounce();
-        if (!toAnnounce.isEmpty()) {
-            waiters.announced(availabilityTransactions.raiseFences(toAnnounce, HandoverPauses.ANNOUNCEMENT));
+        if (waiters.takeGrantedElsewhere() || anyWoken) {
+            restart();
         }
     }
 
     private void restart() {
         lock.lock();
         try {
-            intervals = PollingBackOff.begin();
+            backOff = PollingBackOff.begin();
         } finally {
             lock.unlock();
         }
@@ -154,8 +163,8 @@ final class AvailabilityPoller implements AutoCloseable {
     private boolean awaitNextPoll() {
         lock.lock();
         try {
-            Deadline next = Deadline.in(interval());
-            for (long nanos = nanosTo(next); !closed && !pollNow && nanos > 0; nanos = nanosTo(next)) {
+            Deadline next = Deadline.in(waiters.pollAfter(Duration.ofMillis(backOff.nextBackOff())));
+            for (long nanos = next.remainingNanos(); !closed && !pollNow && nanos > 0; nanos = next.remainingNanos()) {
                 await(nanos);
             }
             pollNow = false;
@@ -167,15 +176,6 @@ final class AvailabilityPoller implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-    }
-
-    private Duration interval() {
-        Duration interval = Duration.ofMillis(intervals.nextBackOff());
-        return interval.compareTo(TURNOVER_INTERVAL) > 0 && waiters.isTurnover() ? TURNOVER_INTERVAL : interval;
-    }
-
-    private long nanosTo(Deadline next) {
-        return Math.min(next.remainingNanos(), waiters.nanosToPauseEnd());
     }
 
     /** May return early: the caller checks its condition again. */

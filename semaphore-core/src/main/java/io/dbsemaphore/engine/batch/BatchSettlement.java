@@ -2,8 +2,10 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
+import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.RetryLimit;
@@ -13,6 +15,7 @@ import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import org.springframework.dao.CannotAcquireLockException;
 
@@ -65,17 +68,18 @@ final class BatchSettlement {
                 batch.members().stream().filter(QueuedAcquire::isDecided).toList(), toUndo);
     }
 
-    /** Settles a batch that was committed with these outcomes, in the order of its members. */
-    void committed(AcquireBatch batch, List<GrantOutcome> outcomes, long epoch) {
+    /** Settles a batch that was committed. */
+    void committed(AcquireBatch batch, BatchResult result, long epoch) {
+        List<GrantOutcome> outcomes = result.outcomes();
         for (int i = 0; i < outcomes.size(); i++) {
             QueuedAcquire acquire = batch.members().get(i);
             if (acquire.isInBatch()) {
-                settle(acquire, new AcquireAnswer(outcomes.get(i), batch.startedAt(), epoch));
+                settle(acquire, new AcquireAnswer(outcomes.get(i), batch.startedAt(), epoch), result.availability());
             }
         }
     }
 
-    private void settle(QueuedAcquire acquire, AcquireAnswer answer) {
+    private void settle(QueuedAcquire acquire, AcquireAnswer answer, Map<String, RemainingAvailability> availability) {
         GrantOutcome outcome = answer.outcome();
         AcquireState state = acquire.state();
         if (outcome instanceof GrantOutcome.Postponed postponed) {
@@ -98,19 +102,19 @@ final class BatchSettlement {
             acquire.setBlockedBy(null);
             acquire.setPostponedUntil(null);
             if (state.isWillingToWait() && !acquire.isAbandoned()) {
-                park(acquire);
+                park(acquire, availability);
                 return;
             }
         }
         acquire.decide(answer);
     }
 
-    private void park(QueuedAcquire acquire) {
+    private void park(QueuedAcquire acquire, Map<String, RemainingAvailability> availability) {
         if (closed) {
             acquire.decide(new SemaphoreClosedException());
         } else {
             acquire.moveTo(QueuedAcquire.Place.WAIT_QUEUE);
-            waitQueues.park(acquire);
+            waitQueues.park(acquire, availability);
         }
     }
 

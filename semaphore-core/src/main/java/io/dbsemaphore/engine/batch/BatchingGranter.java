@@ -77,6 +77,7 @@ public final class BatchingGranter implements AutoCloseable {
             BackgroundReleaser background,
             ListenerNotifier listeners,
             BatchObserver observer,
+            FairQueuing fairQueuing,
             DaemonThreads threads,
             SemaphoreDataSource connections) {}
 
@@ -92,7 +93,7 @@ public final class BatchingGranter implements AutoCloseable {
         leaseValid = with.leaseValid();
         batching = limits.maxBatchSize() > 1;
         observer = with.observer();
-        queue = new GrantQueue(limits, certifiesWrites, QueueClock.SYSTEM);
+        queue = new GrantQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal);
         timer = new AcquireTimer(deadlines, with.threads());
         poller = new AvailabilityPoller(queue.waiters(), with.availability(), with.threads(), this::signal);
@@ -288,9 +289,6 @@ public final class BatchingGranter implements AutoCloseable {
     public void released(Map<String, Integer> permits) {
         if (queue.released(permits)) {
             signal();
-        }
-        if (queue.waiters().nanosToPauseEnd() < Long.MAX_VALUE) {
-            poller.reconsider();
         }
     }
 

@@ -24,11 +24,11 @@ final class GrantQueue {
     private final QueueClock clock;
     private final ReadyQueue ready;
     private final InFlightNames inFlight;
-    private final HandoverPauses pauses;
     private final ConflictBackOff backOff;
     private final WaitQueues waitQueues;
     private final PolledWaiters waiters;
     private final AcquireRemoval removal;
+    private final FairQueuing fairQueuing;
     private boolean closed;
     private long tickets;
 
@@ -37,16 +37,16 @@ final class GrantQueue {
      *
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */
-    GrantQueue(BatchLimits limits, boolean certifiesWrites, QueueClock clock) {
+    GrantQueue(BatchLimits limits, boolean certifiesWrites, FairQueuing fairQueuing, QueueClock clock) {
         this.limits = limits;
+        this.fairQueuing = fairQueuing;
         this.clock = clock;
         contention = new Contention(limits.maxWaiting(), clock);
         ready = new ReadyQueue(clock);
         inFlight = new InFlightNames(clock);
-        pauses = new HandoverPauses(clock);
         backOff = new ConflictBackOff(certifiesWrites, clock);
-        waitQueues = new WaitQueues(pauses::isPaused, clock);
-        waiters = new PolledWaiters(lock, inFlight, waitQueues, pauses, this::wake);
+        waitQueues = new WaitQueues(clock);
+        waiters = new PolledWaiters(lock, inFlight, waitQueues, fairQueuing, this::wake);
         removal = new AcquireRemoval(ready, waitQueues, this::wake, clock);
     }
 
@@ -99,7 +99,8 @@ final class GrantQueue {
     AcquireBatch take(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
         return lock.get(() -> {
             BatchSelector selection = select(withKeptAlive, mayWait, takesReleases);
-            List<QueuedAcquire> members = List.copyOf(selection.members());
+            List<QueuedAcquire> members =
+                    selection.members().stream().sorted(QueuedAcquire.IN_ORDER).toList();
             Set<String> names = Set.copyOf(selection.names());
             Set<String> awaited = selection.awaited();
             members.forEach(acquire -> {
@@ -108,7 +109,13 @@ final class GrantQueue {
                 acquire.state().setDemandAhead(waitQueues.demandAhead(acquire));
                 acquire.setRowAwaited(!awaited.isEmpty());
             });
-            AcquireBatch batch = new AcquireBatch(members, names, awaited, inFlight.begin(names, awaited), clock.now());
+            AcquireBatch batch = new AcquireBatch(
+                    members,
+                    names,
+                    awaited,
+                    fairQueuing.queues(names, waitQueues.local(names)),
+                    inFlight.begin(names, awaited),
+                    clock.now());
             contention.begin(members.size(), batch.isWaiting());
             return batch;
         });
@@ -131,12 +138,10 @@ final class GrantQueue {
 
     /**
      * Whether releases of these semaphores should be piggy-backed on the next batch: if a batch begins soon, or if callers wait
-     * for their permits. Not while other instances lock the same rows, since batches then wait for row locks, and not when
-     * {@linkplain HandoverPauses callers of other JVMs} are to be served.
+     * for their permits. Not while other instances lock the same rows, since batches then wait for row locks.
      */
     boolean takesReleases(Set<String> names) {
-        return lock.is(() -> !pauses.begin(names)
-                && !closed
+        return lock.is(() -> !closed
                 && !contention.isWithOthers()
                 && !backOff.isPaused(names)
                 && (isAboveThreshold() || waitQueues.isAwaited(names)));
@@ -161,13 +166,12 @@ final class GrantQueue {
         return lock.get(() -> {
             BatchSettlement settlement = newSettlement();
             try {
-                settlement.committed(batch, result.outcomes(), epoch);
+                settlement.committed(batch, result, epoch);
             } catch (RuntimeException | Error unexpected) {
                 settlement.giveUp(batch, unexpected);
             }
             result.availability().forEach((name, left) -> {
                 waitQueues.batch(name, left, InFlightNames.change(batch.inFlight(), name), batch.startedAt());
-                pauses.batch(name, left, waitQueues.isAwaited(name));
                 backOff.committed(name, left);
             });
             return end(batch, settlement);
@@ -209,7 +213,6 @@ final class GrantQueue {
     boolean released(Map<String, Integer> permits) {
         return lock.is(() -> {
             permits.forEach(this::add);
-            pauses.released(permits.keySet());
             return wake(permits.keySet());
         });
     }
@@ -243,7 +246,7 @@ final class GrantQueue {
                 return new HandedOver(Handover.NOBODY_WAITS, null, false);
             }
             if (closed
-                    || pauses.isPaused(terms.name())
+                    || waitQueues.isNextElsewhere(terms.name())
                     || !terms.equals(first.state().reuseTerms())) {
                 return new HandedOver(Handover.NOT_POSSIBLE, null, false);
             }

@@ -1,9 +1,10 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.PolledAvailability;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -14,7 +15,7 @@ final class PolledWaiters {
     private final QueueLock lock;
     private final InFlightNames inFlight;
     private final WaitQueues waitQueues;
-    private final HandoverPauses pauses;
+    private final FairQueuing fairQueuing;
     private final Predicate<Collection<String>> wake;
 
     /**
@@ -27,28 +28,51 @@ final class PolledWaiters {
             QueueLock lock,
             InFlightNames inFlight,
             WaitQueues waitQueues,
-            HandoverPauses pauses,
+            FairQueuing fairQueuing,
             Predicate<Collection<String>> wake) {
         this.lock = lock;
         this.inFlight = inFlight;
         this.waitQueues = waitQueues;
-        this.pauses = pauses;
+        this.fairQueuing = fairQueuing;
         this.wake = wake;
     }
 
-    /** The semaphores that callers wait for. */
-    Set<String> names() {
-        return lock.get(waitQueues::names);
+    /**
+     * What a poll is about.
+     *
+     * @param names the semaphores that callers wait for
+     * @param inFlight those of them with a batch in flight, which tells other instances who waits
+     * @param queues the callers
+     * @param left the semaphores that callers have left since the last poll, and nobody waits for
+     */
+    record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> left) {}
+
+    /** Begins a poll. */
+    Poll begin() {
+        return lock.get(() -> {
+            Set<String> names = waitQueues.names();
+            Set<String> busy = new HashSet<>(names);
+            busy.removeIf(name -> !inFlight.contains(name));
+            Set<String> left = new HashSet<>(waitQueues.takeLeft());
+            left.removeAll(names);
+            left.removeIf(name -> !fairQueuing.isFair().test(name));
+            return new Poll(names, busy, fairQueuing.queues(names, waitQueues.local(names)), left);
+        });
     }
 
-    /** Whether no caller waits. */
+    /** Whether no caller waits, and other instances know that. */
     boolean isEmpty() {
-        return lock.is(waitQueues::isEmpty);
+        return lock.is(() -> waitQueues.isEmpty() && !waitQueues.hasLeft());
+    }
+
+    /** The id of this instance. */
+    long instance() {
+        return fairQueuing.instance();
     }
 
     /**
      * Records what the poller has read. Semaphores with a batch in flight are left out: the batch reports what it leaves
-     * available.
+     * available. Where other instances do not know that callers of this one wait, the first is tried, and registered by that.
      *
      * @param asOf this JVM's monotonic clock before the database was asked
      * @return whether a waiter was woken
@@ -60,16 +84,13 @@ final class PolledWaiters {
             polled.forEach((name, seen) -> {
                 if (idle.contains(name)) {
                     waitQueues.polled(name, seen, asOf);
-                    pauses.polled(name, seen.fence(), asOf);
+                    if (!seen.isRegistered()) {
+                        waitQueues.wakeFirst(name);
+                    }
                 }
             });
             return wake.test(idle);
         });
-    }
-
-    /** Removes the pauses that have ended. Returns whether a waiter was woken. */
-    boolean endPauses() {
-        return lock.is(() -> wake.test(pauses.end()));
     }
 
     /** Wakes the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether one was woken. */
@@ -80,25 +101,13 @@ final class PolledWaiters {
         });
     }
 
-    /** The time until the first handover pause ends. */
-    long nanosToPauseEnd() {
-        return lock.get(pauses::nanosToEnd);
+    /** Whether another instance was granted permits that callers of this one wait for, since the last call. */
+    boolean takeGrantedElsewhere() {
+        return lock.is(waitQueues::takeGrantedElsewhere);
     }
 
-    /** Whether other JVMs were recently granted permits that callers of this JVM wait for. */
-    boolean isTurnover() {
-        return lock.is(() -> pauses.isTurnover(waitQueues.names()));
-    }
-
-    /** The semaphores for which waiters of this JVM are to be announced to other JVMs. */
-    List<String> toAnnounce() {
-        return lock.get(() -> waitQueues.names().stream()
-                .filter(name -> pauses.isAnnouncementDue(name) && waitQueues.isShort(name) && !pauses.isPaused(name))
-                .toList());
-    }
-
-    /** Records the fences to which the announcements raised the semaphores. */
-    void announced(Map<String, Long> fences) {
-        lock.run(() -> fences.forEach(pauses::announced));
+    /** See {@link PollingInterval#of}; the shortest for all semaphores. */
+    Duration pollAfter(Duration backOff) {
+        return lock.get(() -> waitQueues.pollAfter(backOff));
     }
 }

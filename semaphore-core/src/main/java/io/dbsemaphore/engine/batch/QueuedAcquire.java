@@ -5,6 +5,7 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,11 @@ final class QueuedAcquire {
         /** Answered, or given up. */
         DONE
     }
+
+    /** The order in which acquires are decided: by their first refusal, then those that were not refused by their arrival. */
+    static final Comparator<QueuedAcquire> IN_ORDER = Comparator.<QueuedAcquire>comparingLong(
+                    acquire -> acquire.state().since())
+            .thenComparingLong(QueuedAcquire::ticket);
 
     /** Longer than the interval of the availability poller. */
     private static final Duration MIN_WAIT_TO_JOIN = Duration.ofSeconds(1);

@@ -1,20 +1,25 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.Waiter;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ObjLongConsumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,16 +32,11 @@ final class WaitQueues {
     /** Concurrent, so that {@link #isAwaited(String)} can be asked without the lock. */
     private final Map<String, Waiters> byName = new ConcurrentHashMap<>();
 
-    private final Predicate<String> paused;
+    private final Set<String> left = new HashSet<>();
     private final QueueClock clock;
 
-    /**
-     * Makes empty wait queues.
-     *
-     * @param paused the semaphores whose waiters are not woken for the moment, since available permits are left to other JVMs
-     */
-    WaitQueues(Predicate<String> paused, QueueClock clock) {
-        this.paused = paused;
+    /** Makes empty wait queues. */
+    WaitQueues(QueueClock clock) {
         this.clock = clock;
     }
 
@@ -60,11 +60,69 @@ final class WaitQueues {
     }
 
     /** Adds a refused acquire to the wait queues of the semaphores with too few permits. */
-    void park(QueuedAcquire acquire) {
+    void park(QueuedAcquire acquire, Map<String, RemainingAvailability> availability) {
+        long readAt = availability.values().stream()
+                .mapToLong(each -> Waiter.micros(each.readAt())) // of one statement
+                .max()
+                .orElse(0);
+        acquire.state().setSince(readAt);
         for (PermitShortage shortage : acquire.lastShortages()) {
-            byName.computeIfAbsent(shortage.name(), name -> new Waiters(shortage, acquire.startedAt(), clock))
+            byName.computeIfAbsent(shortage.name(), name -> new Waiters(shortage, readAt, acquire.startedAt(), clock))
                     .park(acquire, shortage.requested());
         }
+    }
+
+    /** The queues of these semaphores. */
+    Map<String, LocalQueue> local(Collection<String> names) {
+        Map<String, LocalQueue> local = new HashMap<>();
+        for (String name : names) {
+            Waiters waiters = byName.get(name);
+            if (waiters != null) {
+                local.put(name, waiters.waiting().toLocal());
+            }
+        }
+        return local;
+    }
+
+    /** Records that a caller has left that other instances may know of. */
+    void left(QueuedAcquire acquire) {
+        if (acquire.state().since() != AcquireState.NOT_REFUSED) {
+            left.addAll(acquire.names());
+        }
+    }
+
+    boolean hasLeft() {
+        return !left.isEmpty();
+    }
+
+    /** The semaphores that callers have left since the last call. */
+    Set<String> takeLeft() {
+        Set<String> taken = Set.copyOf(left);
+        left.clear();
+        return taken;
+    }
+
+    /** Whether a caller of another instance is to be served before the first of this one. */
+    boolean isNextElsewhere(String name) {
+        Waiters waiters = byName.get(name);
+        return waiters != null && waiters.instancesAhead() > 0;
+    }
+
+    /** Whether another instance was granted permits of a semaphore since the last call. */
+    boolean takeGrantedElsewhere() {
+        boolean any = false;
+        for (Waiters waiters : byName.values()) {
+            any |= waiters.takeGrantedElsewhere();
+        }
+        return any;
+    }
+
+    /** The shortest time after which the poller should look at a semaphore. */
+    Duration pollAfter(Duration sinceChange) {
+        return byName.values().stream()
+                .map(waiters -> PollingInterval.of(waiters.instancesAhead(), waiters.nanosToTurn(), sinceChange))
+                .min(Comparator.naturalOrder())
+                .orElse(sinceChange);
     }
 
     /**
@@ -101,17 +159,14 @@ final class WaitQueues {
     }
 
     /**
-     * The number of permits that earlier callers wait for, for each name of the acquire. While waiters are not woken, all
-     * permits count as demanded.
+     * The number of permits that earlier callers of this JVM wait for, for each name of the acquire.
      */
     Map<String, Long> demandAhead(QueuedAcquire acquire) {
         Map<String, Long> demand = new HashMap<>();
         for (String name : acquire.names()) {
             Waiters waiters = byName.get(name);
-            if (paused.test(name)) {
-                demand.put(name, (long) Integer.MAX_VALUE);
-            } else if (waiters != null) {
-                demand.put(name, waiters.waiting().demandAhead(acquire.ticket()));
+            if (waiters != null) {
+                demand.put(name, waiters.waiting().demandAhead(acquire));
             }
         }
         return demand;
@@ -175,15 +230,6 @@ final class WaitQueues {
         return waiters == null ? null : waiters.first();
     }
 
-    /** Whether fewer permits are available than the first waiter needs. */
-    boolean isShort(String name) {
-        Waiters waiters = byName.get(name);
-        QueuedAcquire first = waiters == null ? null : waiters.first();
-        return waiters != null
-                && first != null
-                && waiters.available() < first.shortOf().getOrDefault(name, 0L);
-    }
-
     /** Lets the first waiter be tried although too few permits are available: its acquire may reclaim expired permits. */
     void wakeFirst(String name) {
         Waiters waiters = byName.get(name);
@@ -224,10 +270,7 @@ final class WaitQueues {
     private boolean canBeServed(QueuedAcquire acquire) {
         return acquire.shortOf().entrySet().stream().allMatch(entry -> {
             Waiters waiters = byName.get(entry.getKey());
-            return waiters != null
-                    && waiters.isFirst(acquire)
-                    && waiters.available() >= entry.getValue()
-                    && !paused.test(entry.getKey());
+            return waiters != null && waiters.isFirst(acquire) && waiters.isEnoughForFirst();
         });
     }
 

@@ -2,9 +2,13 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.domain.WaitersElsewhere;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +22,11 @@ final class Waiters {
 
     private final WaitQueue waiting = new WaitQueue();
     private final QueueClock clock;
+    private final Turnover turnover;
     private PermitShortage latest;
     private long latestAsOf;
+    private long latestReadAt;
+    private WaitersElsewhere elsewhere = WaitersElsewhere.NONE;
     private long answeredAt;
     private long available;
     private long maxAvailable = Long.MAX_VALUE;
@@ -29,13 +36,16 @@ final class Waiters {
      * Creates it without callers.
      *
      * @param latest the numbers with which the first caller was refused
+     * @param readAt the database's clock then, in microseconds since 1970
      * @param asOf this JVM's monotonic clock before the database was asked
      */
-    Waiters(PermitShortage latest, long asOf, QueueClock clock) {
+    Waiters(PermitShortage latest, long readAt, long asOf, QueueClock clock) {
         this.latest = latest;
+        this.latestReadAt = readAt;
         this.latestAsOf = asOf;
         this.answeredAt = asOf;
         this.clock = clock;
+        this.turnover = new Turnover(clock);
         this.changedAt = clock.now();
     }
 
@@ -56,13 +66,14 @@ final class Waiters {
     void park(QueuedAcquire acquire, int shortOf) {
         long requested = add(acquire, shortOf);
         changedAt = clock.now();
-        if (isFirst(acquire) && acquire.state().demandAhead(latest.name()) == 0) {
+        if (isFirst(acquire) && acquire.state().demandAhead(latest.name()) == 0 && elsewhere.isEmpty()) {
             maxAvailable = requested - 1; // whatever the numbers are, too little was available
         }
     }
 
     /** Adds a caller for which the database was not asked. */
     void join(QueuedAcquire acquire) {
+        acquire.state().setSince(latestReadAt + TimeUnit.NANOSECONDS.toMicros(clock.now() - answeredAt));
         long unused = add(acquire, requestedBy(acquire));
     }
 
@@ -81,7 +92,8 @@ final class Waiters {
 
     /** Whether too little is available for a new caller, in addition to what earlier callers wait for. */
     boolean isShortFor(QueuedAcquire acquire) {
-        return acquire.command().exclusive() || available - waiting.demand() < requestedBy(acquire);
+        return acquire.command().exclusive()
+                || available - waiting.demand() - demandElsewhere(AcquireState.NOT_REFUSED) < requestedBy(acquire);
     }
 
     private int requestedBy(QueuedAcquire acquire) {
@@ -89,9 +101,39 @@ final class Waiters {
         return command.exclusive() ? latest.capacity() : command.permits().getOrDefault(latest.name(), 0);
     }
 
-    /** The number of available permits, as far as is known. */
-    long available() {
-        return available;
+    /** Whether enough permits are available for the first caller, besides those that earlier callers of other instances wait for. */
+    boolean isEnoughForFirst() {
+        QueuedAcquire first = first();
+        return first != null
+                && available - demandElsewhere(first.state().since())
+                        >= first.shortOf().getOrDefault(latest.name(), 0L);
+    }
+
+    private long demandElsewhere(long since) {
+        return elsewhere.demandAhead(since, latest.capacity());
+    }
+
+    /** The number of instances with a caller that came before the first of this one. */
+    int instancesAhead() {
+        QueuedAcquire first = first();
+        return first == null ? 0 : elsewhere.instancesAhead(first.state().since());
+    }
+
+    /** Whether another instance was granted permits since the last call. */
+    boolean takeGrantedElsewhere() {
+        return turnover.takeChanged();
+    }
+
+    /** The time until the first caller can probably be served; {@link Long#MAX_VALUE} if that cannot be told. */
+    long nanosToTurn() {
+        QueuedAcquire first = first();
+        if (first == null) {
+            return Long.MAX_VALUE;
+        }
+        long missing = first.shortOf().getOrDefault(latest.name(), 0L)
+                + demandElsewhere(first.state().since())
+                - available;
+        return turnover.nanosTo(Math.max(1, missing));
     }
 
     /** Adjusts the number of available permits. */
@@ -103,6 +145,7 @@ final class Waiters {
     /** Assumes that at least so many permits are available, so that the first caller is tried. */
     void raiseAvailable(long permits) {
         available = Math.max(available, permits);
+        elsewhere = WaitersElsewhere.NONE;
     }
 
     /**
@@ -115,7 +158,9 @@ final class Waiters {
         available = Math.min(left.available(), maxAvailable) + changed;
         maxAvailable = Long.MAX_VALUE;
         changedAt = clock.now();
-        answered(left.capacity(), left.held(), asOf);
+        elsewhere = left.elsewhere();
+        turnover.read(left.fenceBefore(), left.fence());
+        answered(left.capacity(), left.held(), Waiter.micros(left.readAt()), asOf);
     }
 
     /** Records what the poller has read, unless availability has changed since. */
@@ -124,13 +169,16 @@ final class Waiters {
             available = polled.available();
         }
         if (changedAt - asOf < 0 && !polled.isDeleted()) {
-            answered(polled.capacity(), polled.held(), asOf);
+            elsewhere = polled.elsewhere();
+            turnover.read(polled.fence(), polled.fence());
+            answered(polled.capacity(), polled.held(), Waiter.micros(polled.readAt()), asOf);
         }
     }
 
-    private void answered(int capacity, long held, long asOf) {
+    private void answered(int capacity, long held, long readAt, long asOf) {
         latest = new PermitShortage(latest.name(), capacity, held, latest.requested(), latest.earliestExpiry());
         latestAsOf = asOf;
+        latestReadAt = readAt;
         answeredAt = clock.now();
     }
 
@@ -153,6 +201,9 @@ final class Waiters {
                 latest.held(),
                 acquire.shortOf().getOrDefault(latest.name(), 0L).intValue(),
                 latest.earliestExpiry(),
-                Math.min(spare, waiting.demandAhead(acquire.ticket())));
+                Math.min(
+                        spare,
+                        waiting.demandAhead(acquire)
+                                + demandElsewhere(acquire.state().since())));
     }
 }

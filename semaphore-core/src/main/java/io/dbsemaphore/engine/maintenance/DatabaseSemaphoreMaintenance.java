@@ -35,6 +35,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     /** A maintenance that hangs must not block that of the other instances for ever; two at the same time do no harm. */
     private static final Duration MAX_HOLD = Duration.ofMinutes(30);
 
+    private static final Duration FORGET_WAITERS_AFTER = Duration.ofMinutes(1);
     private static final Duration FORGET_INSTANCES_AFTER = Duration.ofDays(1);
 
     private final SemaphoreSettings settings;
@@ -84,6 +85,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
                 }
             }
             repair();
+            retry.call(() -> transactions.deleteExpiredWaiters(FORGET_WAITERS_AFTER));
             return released;
         });
     }

@@ -95,14 +95,14 @@ public final class ReusablePermits {
     /** Whether the next use of this permit may begin. */
     public boolean isReusable(ReusablePermit permit) {
         ReusedSemaphore semaphore = semaphores.get(permit.terms().name());
-        return semaphore != null && !closed && !semaphore.isAwaitedElsewhere() && permit.isReusable(System.nanoTime());
+        return semaphore != null && !closed && permit.isReusable(System.nanoTime());
     }
 
     /** Adds a permit to the idle ones. False if it must go back. */
     public boolean offer(ReusablePermit permit) {
         ReusedSemaphore semaphore = semaphores.get(permit.terms().name());
         permit.setIdleSince(System.nanoTime());
-        return semaphore != null && semaphore.offer(permit);
+        return semaphore != null && !semaphore.isAwaitedElsewhere() && semaphore.offer(permit);
     }
 
     /** Removes an idle permit that an acquire with these terms can use; null if there is none. */
@@ -180,7 +180,10 @@ public final class ReusablePermits {
                 .min(Duration::compareTo);
     }
 
-    /** Sets whether callers of other instances wait for the semaphore. Until they do no longer, permits are not reused. */
+    /**
+     * Sets whether callers of other instances wait for the semaphore. Until they do no longer, permits are not kept idle; they are
+     * still handed to callers of this JVM that have waited longer.
+     */
     public void setAwaitedElsewhere(String name, boolean awaited) {
         ReusedSemaphore semaphore = semaphores.get(name);
         if (semaphore != null) {

@@ -2,7 +2,6 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.domain.RemainingAvailability;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -79,7 +78,7 @@ class ConflictBackOffTests {
             return !single.isPaused(NAMES);
         });
         for (long start = System.nanoTime(); System.nanoTime() - start < 2 * SLICE.toNanos(); ) {
-            single.committed(NAME, new RemainingAvailability(1, 0, 1, fence, ++fence));
+            single.committed(NAME, Values.remaining(1, 0, 1, fence, ++fence));
 
             assertThat(single.isPaused(NAMES)).isEqualTo(false);
         }
@@ -103,7 +102,7 @@ class ConflictBackOffTests {
     }
 
     private void grant() {
-        backOff.committed(NAME, new RemainingAvailability(1, 0, 1, fence, ++fence));
+        backOff.committed(NAME, Values.remaining(1, 0, 1, fence, ++fence));
     }
 
     private void awaitEnd() {

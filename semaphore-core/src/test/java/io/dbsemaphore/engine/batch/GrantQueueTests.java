@@ -8,7 +8,6 @@ import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
-import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.UnknownCommits;
@@ -32,7 +31,7 @@ class GrantQueueTests {
     private static final PermitShortage FULL = new PermitShortage("backup", 1, 1, 1, Optional.empty());
 
     private final GrantQueue queue =
-            new GrantQueue(new BatchLimits(2, 500, 3, Duration.ofSeconds(5)), false, QueueClock.SYSTEM);
+            new GrantQueue(new BatchLimits(2, 500, 3, Duration.ofSeconds(5)), false, Values.FAIR, QueueClock.SYSTEM);
 
     @Test
     void isNotContendedByFewCallers() {
@@ -72,7 +71,8 @@ class GrantQueueTests {
 
     @Test
     void limitsTheBatchSize() {
-        GrantQueue small = new GrantQueue(new BatchLimits(2, 5, 3, Duration.ofSeconds(5)), false, QueueClock.SYSTEM);
+        GrantQueue small =
+                new GrantQueue(new BatchLimits(2, 5, 3, Duration.ofSeconds(5)), false, Values.FAIR, QueueClock.SYSTEM);
         waiters(12).forEach(small::add);
 
         AcquireBatch first = small.take(true, true, false);
@@ -182,7 +182,7 @@ class GrantQueueTests {
         long asOf = System.nanoTime();
         queue.add(waiters(1).get(0));
 
-        assertThat(queue.waiters().polled(Map.of("backup", new PolledAvailability(1, 0, 1, 0)), asOf))
+        assertThat(queue.waiters().polled(Map.of("backup", Values.polled(1, 0, 1, 0)), asOf))
                 .isEqualTo(true);
         assertThat(queue.take(true, true, false).members()).containsExactly(first);
     }
@@ -232,8 +232,7 @@ class GrantQueueTests {
         refused.forEach(queue::tryOnceMore);
 
         assertThat(queue.tryOnceMore(unasked.get(0))).as("to be tried").isEqualTo(true);
-        boolean unused =
-                queue.waiters().polled(Map.of("backup", new PolledAvailability(7, 9, -2, 0)), System.nanoTime());
+        boolean unused = queue.waiters().polled(Map.of("backup", Values.polled(7, 9, -2, 0)), System.nanoTime());
         assertThat(queue.tryOnceMore(unasked.get(1))).as("to be tried").isEqualTo(false);
 
         assertThat(unasked.get(0).lastShortages()).isEmpty();
@@ -329,7 +328,8 @@ class GrantQueueTests {
     void hasNoWorkWhereAPauseEndsWhileABatchIsInFlight() {
         AtomicLong now = new AtomicLong();
         QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue pausing = new GrantQueue(new BatchLimits(3, 500, 3, Duration.ofSeconds(5)), false, clock);
+        GrantQueue pausing =
+                new GrantQueue(new BatchLimits(3, 500, 3, Duration.ofSeconds(5)), false, Values.FAIR, clock);
         pausing.add(new QueuedAcquire(waiting(command()), Deadline.NEVER, clock));
         BatchSettlement.Result unused = pausing.finishFailed(
                 pausing.take(true, true, false), new DataAccessResourceFailureException("No connection"), false);
@@ -348,7 +348,8 @@ class GrantQueueTests {
     void countsWhatIsReleasedForEachBatchInFlight() {
         AtomicLong now = new AtomicLong();
         QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue stalling = new GrantQueue(new BatchLimits(3, 500, 3, Duration.ofSeconds(5)), false, clock);
+        GrantQueue stalling =
+                new GrantQueue(new BatchLimits(3, 500, 3, Duration.ofSeconds(5)), false, Values.FAIR, clock);
         QueuedAcquire both =
                 new QueuedAcquire(waiting(command(Map.of("backup", 1, "copy", 1))), Deadline.in(Duration.ZERO), clock);
         stalling.add(both);
@@ -381,7 +382,7 @@ class GrantQueueTests {
 
     private boolean poll(long available) {
         return queue.waiters()
-                .polled(Map.of("backup", new PolledAvailability(1, 1 - available, available, 0)), System.nanoTime());
+                .polled(Map.of("backup", Values.polled(1, 1 - available, available, 0)), System.nanoTime());
     }
 
     private static List<QueuedAcquire> waiters(int count) {
@@ -409,7 +410,7 @@ class GrantQueueTests {
     }
 
     private static Map<String, RemainingAvailability> available(long free, long fence) {
-        return Map.of("backup", new RemainingAvailability(1, 1 - free, free, 7, fence));
+        return Map.of("backup", Values.remaining(1, 1 - free, free, 7, fence));
     }
 
     private static void end(

@@ -13,6 +13,7 @@ import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.domain.WaitersElsewhere;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 /** The semaphores and grants of a schedule: what the transactions do to a database, without one. */
 final class ModelDatabase {
 
+    private LocalDateTime now = Values.NOW;
     private final Map<String, Row> rows = new TreeMap<>();
     private final Map<String, StoredGrant> grants = new LinkedHashMap<>();
     private List<AcquireCommand> newlyGranted = List.of();
@@ -63,7 +65,11 @@ final class ModelDatabase {
         return rows.get(name).free();
     }
 
-    /** Another instance is granted a permit, gives it back, or announces that its callers wait. */
+    void advance(long nanos) {
+        now = now.plusNanos(nanos);
+    }
+
+    /** Another instance is granted a permit, or gives it back. */
     String others(String name, int choice) {
         Row row = rows.get(name);
         if (choice == 0 && row.free() > 0) {
@@ -76,8 +82,7 @@ final class ModelDatabase {
             row.held--;
             return "another instance releases a permit of " + name;
         }
-        row.fence += choice == 2 ? HandoverPauses.ANNOUNCEMENT : 0;
-        return choice == 2 ? "another instance announces that it waits for " + name : "-";
+        return "-";
     }
 
     /** Another instance locks a row, or commits. */
@@ -103,7 +108,7 @@ final class ModelDatabase {
         Map<String, PolledAvailability> polled = new TreeMap<>();
         names.forEach(name -> {
             Row row = rows.get(name);
-            polled.put(name, new PolledAvailability(row.capacity, row.held, row.free(), row.fence));
+            polled.put(name, Values.polled(row.capacity, row.held, row.free(), row.fence, now));
         });
         return polled;
     }
@@ -118,8 +123,9 @@ final class ModelDatabase {
             locked.put(
                     name,
                     new SemaphoreAvailability(
-                            new LockedSemaphore(row.id, name, row.capacity, row.fence),
-                            new HeldSum(row.id, row.held, row.exclusive, 0, LocalDateTime.MIN)));
+                            new LockedSemaphore(row.id, name, row.capacity, row.fence, null),
+                            new HeldSum(row.id, row.held, row.exclusive, 0, now),
+                            WaitersElsewhere.NONE));
         });
         outcomes.settleAll(acquire -> acquire.command().permits().keySet().stream()
                 .filter(name -> !locked.containsKey(name))

@@ -31,6 +31,11 @@ final class QueueModel {
     /** For so long after a conflict a semaphore may be passed over. */
     private static final long CONFLICT = Duration.ofMillis(2_200).toNanos();
 
+    /** Callers are served in the order of their first refusal. */
+    private static final Comparator<Caller> IN_ORDER = Comparator.<Caller>comparingLong(
+                    each -> each.acquire.state().since())
+            .thenComparing(each -> each.acquire.ticket());
+
     private final GrantQueue queue;
     private final ModelDatabase database;
     private final int maxBatchSize;
@@ -263,7 +268,7 @@ final class QueueModel {
             if (flight.grants.contains(member.state().command())) {
                 for (String name : member.names()) {
                     long ahead = flight.waiting.entrySet().stream()
-                            .filter(each -> each.getKey().acquire.ticket() < member.ticket())
+                            .filter(each -> IN_ORDER.compare(each.getKey(), of(member)) < 0)
                             .filter(each -> still.containsKey(each.getKey()))
                             .mapToLong(each -> each.getValue().getOrDefault(name, 0L))
                             .sum();
@@ -308,7 +313,7 @@ final class QueueModel {
         return waiting.entrySet().stream()
                 .filter(each -> each.getValue().containsKey(name))
                 .map(Map.Entry::getKey)
-                .min(Comparator.comparing(each -> each.acquire.ticket()))
+                .min(IN_ORDER)
                 .orElse(null);
     }
 
@@ -393,7 +398,7 @@ final class QueueModel {
         waiting.entrySet().stream()
                 .filter(each ->
                         each.getKey() != leaving && each.getKey().acquire.place() == Place.QUEUE)
-                .sorted(Comparator.comparing(each -> each.getKey().acquire.ticket()))
+                .sorted(Map.Entry.comparingByKey(IN_ORDER))
                 .forEach(each -> each.getValue().forEach((name, asked) -> {
                     require(available.of(name) >= asked, () -> "Woken, but too few of " + name + ": " + each);
                     changed(name, -asked);
@@ -404,20 +409,18 @@ final class QueueModel {
         waiting.values().forEach(each -> names.addAll(each.keySet()));
         available.keepOnly(names);
         require(
-                queue.waiters().names().equals(names),
-                () -> "Waited for: " + queue.waiters().names());
+                queue.waiters().begin().names().equals(names),
+                () -> "Waited for: " + queue.waiters().begin().names());
         boolean keptAlive = callers.stream()
                 .anyMatch(each -> each.acquire.place() == Place.QUEUE
                         && each.acquire.state().command().isKeptAlive());
         require(queue.hasKeptAlive() == keptAlive, () -> "To be kept alive: " + !keptAlive);
         callers.forEach(this::check);
-        if (queue.waiters().nanosToPauseEnd() == Long.MAX_VALUE) {
-            waiting.forEach((caller, asked) -> require(
-                    !asked.entrySet().stream()
-                            .allMatch(each ->
-                                    available.of(each.getKey()) >= each.getValue() && first(each.getKey()) == caller),
-                    () -> "It is its turn, and it was not woken: " + caller));
-        }
+        waiting.forEach((caller, asked) -> require(
+                !asked.entrySet().stream()
+                        .allMatch(each ->
+                                available.of(each.getKey()) >= each.getValue() && first(each.getKey()) == caller),
+                () -> "It is its turn, and it was not woken: " + caller));
     }
 
     private void check(Caller caller) {

@@ -32,7 +32,6 @@ record QueueSchedule(int setup, List<Step> steps) {
         OTHERS(24),
         LOCK(8),
         TAKES_RELEASES(10),
-        END_PAUSES(6),
         WAKE_FIRST(4),
         CLOSE(1);
 

@@ -61,6 +61,7 @@ final class QueueScheduleRun {
         queue = new GrantQueue(
                 new BatchLimits(3, maxBatchSize, 3, Duration.ofSeconds(1)),
                 schedule.setup() % 3 == 0,
+                Values.FAIR,
                 new QueueClock(() -> now, bound -> (random.nextLong() >>> 1) % bound));
         model = new QueueModel(queue, database, maxBatchSize);
     }
@@ -81,7 +82,7 @@ final class QueueScheduleRun {
     }
 
     private void perform(Step step) {
-        now += 1_000;
+        advance(1_000);
         model.begin(now);
         String event = perform(step.action(), new Random(step.choice()));
         events.add(step + "  " + event);
@@ -105,11 +106,14 @@ final class QueueScheduleRun {
             case OTHERS -> database.others(name(choice), choice.nextInt(3));
             case LOCK -> database.toggleLock(name(choice));
             case TAKES_RELEASES -> "takes releases: " + queue.takesReleases(Set.of(name(choice)));
-            case END_PAUSES ->
-                "pauses over, somebody is woken: " + queue.waiters().endPauses();
             case WAKE_FIRST -> wakeFirst(name(choice));
             case CLOSE -> choice.nextInt(4) == 0 ? close() : "-";
         };
+    }
+
+    private void advance(long nanos) {
+        now += nanos;
+        database.advance(nanos);
     }
 
     private String name(Random choice) {
@@ -257,14 +261,14 @@ final class QueueScheduleRun {
         long toWork = queue.nanosToWork();
         boolean untilWork = choice.nextBoolean() && toWork > 0 && toWork < Long.MAX_VALUE;
         Duration pause = untilWork ? Duration.ofNanos(toWork) : PAUSES[choice.nextInt(PAUSES.length)];
-        now += pause.toNanos();
+        advance(pause.toNanos());
         model.begin(now);
         return "after " + pause;
     }
 
     private String poll() {
         polledAsOf = now;
-        polled = database.poll(queue.waiters().names());
+        polled = database.poll(queue.waiters().begin().names());
         return "the poller asks";
     }
 
@@ -337,19 +341,18 @@ final class QueueScheduleRun {
             step(() -> pass(pause));
             step(this::poll);
             step(this::polled);
-            step(() -> "pauses over, somebody is woken: " + queue.waiters().endPauses());
             step(() -> model.flights().isEmpty() && !model.isAllAnswered() ? model.take(true, true, false, now) : "-");
         }
         while (!granted.isEmpty()) {
             step(() -> release(new Random(1)));
         }
         toRelease.forEach(database::release);
-        now += Duration.ofSeconds(10).toNanos();
+        advance(Duration.ofSeconds(10).toNanos());
         model.checkEmpty();
     }
 
     private void step(Supplier<String> action) {
-        now += 1_000;
+        advance(1_000);
         model.begin(now);
         String event = action.get();
         if (!"-".equals(event)) {

@@ -34,7 +34,7 @@ class WaitQueueTests {
                 assertThat(queue.remove(known)).isEqualTo(false);
             }
             long upTo = 1L + random.nextInt(402);
-            assertThat(queue.demandAhead(upTo))
+            assertThat(queue.demandAhead(acquire(upTo)))
                     .isEqualTo(expected.headMap(upTo).keySet().stream()
                             .mapToLong(each -> each)
                             .sum());

@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.SemaphoreName;
 import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
@@ -38,6 +39,7 @@ import org.springframework.util.StringUtils;
  * @param patterns Semaphores that may be made on first use, by glob such as 'tenant:*', each with the 'capacity' of what it
  *     makes, and perhaps a 'reuse' time. Of several that match, the longest counts. A name that nothing matches is an error.
  * @param maxPatternSemaphores How many semaphores the patterns may make in all.
+ * @param fair Whether callers that wait are served in the order of their arrival, whatever instance they wait in.
  * @param defaultTtl Time to live of a grant whose request names none, at least 1s.
  * @param maxTtl Longest time to live that a request may ask for.
  * @param maxHold How long a grant is kept alive at most when its request says nothing else.
@@ -77,6 +79,7 @@ public record SemaphoreProperties(
         @DefaultValue("keep") CapacityAtStart capacityAtStart,
         @DefaultValue Map<String, Declared> patterns,
         @Nullable Integer maxPatternSemaphores,
+        @DefaultValue("true") boolean fair,
         @Nullable Duration defaultTtl,
         @Nullable Duration maxTtl,
         @Nullable Duration maxHold,
@@ -149,6 +152,9 @@ public record SemaphoreProperties(
         settings = map.from(maxBatchSize).to(settings, to(SemaphoreSettings.MAX_BATCH_SIZE));
         settings = map.from(maxConnections).to(settings, to(SemaphoreSettings.MAX_CONNECTIONS));
         settings = map.from(pipelining).to(settings, to(SemaphoreSettings.PIPELINING));
+        settings = map.from(fairness())
+                .when(fairness -> !fairness.equals(SemaphoreSettings.defaults().get(SemaphoreSettings.FAIR)))
+                .to(settings, to(SemaphoreSettings.FAIR));
         settings = map.from(hostTransaction).to(settings, to(SemaphoreSettings.HOST_TRANSACTION));
         Map<String, Duration> reuse = reuse();
         settings = reuse.isEmpty() ? settings : settings.with(SemaphoreSettings.REUSE, reuse);
@@ -165,6 +171,20 @@ public record SemaphoreProperties(
         patterns.forEach(add);
         semaphores.forEach(add); // a name counts more than a pattern that looks the same
         return reuse;
+    }
+
+    private PerSemaphore<Boolean> fairness() {
+        return new PerSemaphore<>(fair, fairOf(semaphores), fairOf(patterns));
+    }
+
+    private static Map<String, Boolean> fairOf(Map<String, Declared> declared) {
+        Map<String, Boolean> fair = new HashMap<>();
+        declared.forEach((name, each) -> {
+            if (each.fair() != null) {
+                fair.put(name, each.fair());
+            }
+        });
+        return fair;
     }
 
     private static <T> BiFunction<SemaphoreSettings, T, SemaphoreSettings> to(Setting<T> setting) {
@@ -202,10 +222,13 @@ public record SemaphoreProperties(
      * A semaphore to create.
      *
      * @param capacity How many permits may be held at once, at least 0, which pauses it. Required.
+     * @param fair Whether callers that wait are served in the order of their arrival, whatever instance they wait in. Default is
+     *     semaphore.fair.
      * @param reuse For how long permits that callers of this instance have released are kept for its next callers, without
      *     transactions. Between 10ms and 10s. Without it, or with zero, each release is written to the database.
      */
-    public record Declared(int capacity, @Nullable Duration reuse) {}
+    public record Declared(
+            int capacity, @Nullable Boolean fair, @Nullable Duration reuse) {}
 
     /**
      * How annotated methods are guarded.

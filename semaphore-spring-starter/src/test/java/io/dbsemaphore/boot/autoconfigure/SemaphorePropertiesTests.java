@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties.Declared;
 import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
@@ -85,6 +86,7 @@ class SemaphorePropertiesTests {
                 Map.entry("semaphore.max-batch-size", 11),
                 Map.entry("semaphore.max-connections", 2),
                 Map.entry("semaphore.pipelining", false),
+                Map.entry("semaphore.fair", false),
                 Map.entry("semaphore.host-transaction", HostTransaction.REFUSE),
                 Map.entry("semaphore.maintenance.enabled", false),
                 Map.entry("semaphore.maintenance.batch-size", 12));
@@ -103,7 +105,27 @@ class SemaphorePropertiesTests {
                         .allSatisfy(setting -> assertThat(
                                         context.getBean(SemaphoreSettings.class).get(setting))
                                 .as(setting.property())
-                                .isEqualTo(all.get(setting.property()))));
+                                .isEqualTo(
+                                        setting == SemaphoreSettings.FAIR
+                                                ? PerSemaphore.all(false)
+                                                : all.get(setting.property()))));
+    }
+
+    @Test
+    void tellWhichSemaphoresAreFair() {
+        runner.withInitializer(properties(Map.of(
+                        "semaphore.fair", "false",
+                        "semaphore.semaphores.backup.capacity", "1",
+                        "semaphore.semaphores.backup.fair", "true",
+                        "semaphore.patterns.[tenant:*].capacity", "1",
+                        "semaphore.patterns.[tenant:*].fair", "true")))
+                .run(context -> {
+                    PerSemaphore<Boolean> fair =
+                            context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.FAIR);
+                    assertThat(fair.of("backup")).isTrue();
+                    assertThat(fair.of("tenant:a")).isTrue();
+                    assertThat(fair.of("other")).isFalse();
+                });
     }
 
     @Test
@@ -139,9 +161,9 @@ class SemaphorePropertiesTests {
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).semaphores())
                         .containsOnly(
-                                Map.entry("tenant:a", new Declared(3, null)),
-                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null)),
-                                Map.entry("Backup", new Declared(1, null))));
+                                Map.entry("tenant:a", new Declared(3, null, null)),
+                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null, null)),
+                                Map.entry("Backup", new Declared(1, null, null))));
     }
 
     @Test
@@ -216,6 +238,8 @@ class SemaphorePropertiesTests {
                         "management.endpoint.semaphores.access",
                         "management.endpoint.semaphores.cache.time-to-live",
                         "semaphore.endpoint.force-release-enabled",
+                        "semaphore.endpoint.page-enabled",
+                        "semaphore.fair",
                         "semaphore.endpoint.set-capacity-enabled",
                         "semaphore.metrics.enabled",
                         "semaphore.metrics.refresh-interval",

@@ -1,0 +1,68 @@
+package io.dbsemaphore.config;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import org.springframework.util.PatternMatchUtils;
+
+/**
+ * A value that may differ from semaphore to semaphore: that of its name; or else that of the longest matching pattern; or else
+ * the default. Immutable.
+ *
+ * @param <T> the type of the value
+ * @param byDefault the value of all others
+ * @param byName the values of single semaphores
+ * @param byPattern the values of patterns such as {@code tenant:*}
+ */
+public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T> byPattern) {
+
+    /** Makes defensive copies. */
+    public PerSemaphore {
+        byName = Map.copyOf(byName);
+        byPattern = Map.copyOf(byPattern);
+    }
+
+    /**
+     * The same value for all semaphores.
+     *
+     * @param <T> the type of the value
+     * @param value the value
+     * @return the values
+     */
+    public static <T> PerSemaphore<T> all(T value) {
+        return new PerSemaphore<>(value, Map.of(), Map.of());
+    }
+
+    /**
+     * Sets the value of one semaphore, or of a pattern.
+     *
+     * @param name the name, or a pattern with at least one {@code *}
+     * @param value the value
+     * @return the changed values
+     */
+    public PerSemaphore<T> with(String name, T value) {
+        boolean isPattern = name.contains("*");
+        Map<String, T> changed = new HashMap<>(isPattern ? byPattern : byName);
+        changed.put(name, value);
+        return new PerSemaphore<>(byDefault, isPattern ? byName : changed, isPattern ? changed : byPattern);
+    }
+
+    /**
+     * Finds the value of a semaphore.
+     *
+     * @param name its name
+     * @return the value
+     */
+    public T of(String name) {
+        T own = byName.get(name);
+        return own != null ? own : ofPattern(name);
+    }
+
+    private T ofPattern(String name) {
+        return byPattern.entrySet().stream()
+                .filter(pattern -> PatternMatchUtils.simpleMatch(pattern.getKey(), name))
+                .max(Comparator.comparingInt(pattern -> pattern.getKey().length()))
+                .map(Map.Entry::getValue)
+                .orElse(byDefault);
+    }
+}

@@ -1,0 +1,40 @@
+package io.dbsemaphore.domain;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The callers of this instance that wait for one semaphore.
+ *
+ * @param first those that have waited longest, in order, at most {@link #MAX_FIRST}
+ * @param size the number of all
+ */
+public record LocalQueue(List<Waiter> first, int size) {
+
+    /** No caller waits. */
+    public static final LocalQueue EMPTY = new LocalQueue(List.of(), 0);
+
+    /** How many callers an instance tells the others of; they matter only where so many permits are released at once. */
+    public static final int MAX_FIRST = 16;
+
+    /** Makes a defensive copy. */
+    public LocalQueue {
+        first = List.copyOf(first);
+    }
+
+    /** This queue with callers that begin to wait. */
+    public LocalQueue with(List<Waiter> more) {
+        if (more.isEmpty()) {
+            return this;
+        }
+        List<Waiter> all = new ArrayList<>(first);
+        all.addAll(more);
+        all.sort(Comparator.comparingLong(Waiter::since));
+        return new LocalQueue(all.subList(0, Math.min(all.size(), MAX_FIRST)), size + more.size());
+    }
+
+    public boolean isEmpty() {
+        return first.isEmpty();
+    }
+}

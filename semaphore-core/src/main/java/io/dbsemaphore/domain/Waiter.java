@@ -1,0 +1,32 @@
+package io.dbsemaphore.domain;
+
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+
+/**
+ * A caller that waits for permits of a semaphore, as the instances tell one another.
+ *
+ * @param since when the database first refused it: microseconds since 1970 by the database's clock; the order of the queue
+ * @param permits the number of permits that it waits for
+ * @param exclusive whether it waits for the whole capacity
+ */
+public record Waiter(long since, int permits, boolean exclusive) {
+
+    private static final LocalDateTime EPOCH = LocalDateTime.ofEpochSecond(0, 0, ZoneOffset.UTC);
+
+    /** Converts a timestamp of the database. */
+    public static long micros(LocalDateTime utc) {
+        return EPOCH.until(utc, ChronoUnit.MICROS);
+    }
+
+    /** The timestamp of {@link #since}. */
+    public LocalDateTime sinceUtc() {
+        return EPOCH.plus(since, ChronoUnit.MICROS);
+    }
+
+    /** The number of permits that are withheld for it from callers that came later. */
+    long demand(int capacity) {
+        return exclusive ? capacity : permits;
+    }
+}

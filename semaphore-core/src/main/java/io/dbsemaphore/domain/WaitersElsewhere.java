@@ -1,0 +1,72 @@
+package io.dbsemaphore.domain;
+
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * The callers of other instances that wait for a semaphore. What they wait for is withheld from callers of this instance that
+ * came later.
+ */
+public final class WaitersElsewhere {
+
+    /** Nobody waits. */
+    public static final WaitersElsewhere NONE = new WaitersElsewhere(0, List.of());
+
+    private final long instance;
+    private final List<InstanceQueue> queues;
+
+    private WaitersElsewhere(long instance, List<InstanceQueue> queues) {
+        this.instance = instance;
+        this.queues = queues;
+    }
+
+    /**
+     * Those among these queues that count.
+     *
+     * @param instance the id of this instance
+     * @param now the database's clock
+     */
+    public static WaitersElsewhere of(Collection<InstanceQueue> queues, long instance, LocalDateTime now) {
+        List<InstanceQueue> others = queues.stream()
+                .filter(queue -> queue.instance() != instance && queue.isValid(now))
+                .toList();
+        return others.isEmpty() ? NONE : new WaitersElsewhere(instance, others);
+    }
+
+    public boolean isEmpty() {
+        return queues.isEmpty();
+    }
+
+    /**
+     * The number of permits that callers wait for who came before this one.
+     *
+     * @param since when the caller was first refused
+     * @param capacity of the semaphore
+     */
+    public long demandAhead(long since, int capacity) {
+        long demand = 0;
+        for (InstanceQueue queue : queues) {
+            for (Waiter waiter : queue.first()) {
+                demand += isAhead(waiter, queue.instance(), since) ? waiter.demand(capacity) : 0;
+            }
+        }
+        return demand;
+    }
+
+    /** The number of instances with a caller that came before this one. */
+    public int instancesAhead(long since) {
+        return (int) queues.stream()
+                .filter(queue -> queue.first().stream().anyMatch(waiter -> isAhead(waiter, queue.instance(), since)))
+                .count();
+    }
+
+    private boolean isAhead(Waiter waiter, long itsInstance, long since) {
+        return waiter.since() < since || (waiter.since() == since && itsInstance < instance);
+    }
+
+    @Override
+    public String toString() {
+        return queues.toString();
+    }
+}

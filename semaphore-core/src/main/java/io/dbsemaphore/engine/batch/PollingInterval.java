@@ -1,0 +1,42 @@
+package io.dbsemaphore.engine.batch;
+
+import java.time.Duration;
+
+/**
+ * The interval of the availability poller. The more instances are before this one, the longer it is, so that many instances poll
+ * the database about as often as few. Where permits are granted often, the poller comes when the turn of this instance is due.
+ */
+final class PollingInterval {
+
+    private static final Duration NEXT = Duration.ofMillis(30);
+    private static final Duration LONGEST = Duration.ofMillis(400);
+
+    /** The longest interval of an instance that is next. */
+    private static final Duration LONGEST_OF_NEXT = Duration.ofMillis(100);
+
+    private static final Duration SHORTEST = Duration.ofMillis(2);
+
+    private PollingInterval() {}
+
+    /**
+     * The interval for one semaphore.
+     *
+     * @param instancesAhead the number of instances with a caller that is served before those of this one
+     * @param nanosToTurn the time until the turn of this instance
+     * @param backOff the interval while nothing happens, for an instance that is next
+     */
+    static Duration of(int instancesAhead, long nanosToTurn, Duration backOff) {
+        Duration longest = instancesAhead == 0
+                ? min(backOff, LONGEST_OF_NEXT)
+                : min(NEXT.multipliedBy(1L << Math.min(instancesAhead - 1, 4)), LONGEST);
+        return max(SHORTEST, min(longest, Duration.ofNanos(nanosToTurn)));
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    private static Duration max(Duration one, Duration other) {
+        return one.compareTo(other) > 0 ? one : other;
+    }
+}

@@ -1,0 +1,60 @@
+package io.dbsemaphore.persistence.waiting;
+
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.persistence.unit.LazyRepositories;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/** The queues of all instances in the database. All methods require an open transaction. */
+public final class InstanceQueues {
+
+    /** The entity of the rows. */
+    public static final Class<?> ENTITY = SemaphoreWaiter.class;
+
+    /** The repository of the rows. */
+    public static final Class<?> REPOSITORY = WaiterRepository.class;
+
+    /** What the repository consists of besides its queries. */
+    public static final List<Class<?>> FRAGMENTS = List.of(WaiterStatements.class, WaiterStatementsImpl.class);
+
+    private final WaiterRepository rows;
+
+    public InstanceQueues(LazyRepositories repositories, Sql sql, String tablePrefix) {
+        rows = repositories.get(
+                WaiterRepository.class, WaiterStatements.class, new WaiterStatementsImpl(sql, tablePrefix));
+    }
+
+    /** Begins a transaction that grants permits. */
+    public BatchQueues batch(LocalQueues local) {
+        return new BatchQueues(rows, local);
+    }
+
+    /** Reads the queues of the fair ones among these semaphores, which are given with their ids. */
+    public PolledQueues poll(Map<String, Long> ids, LocalQueues local) {
+        return PolledQueues.read(rows, ids, local);
+    }
+
+    /** Records that callers wait for these semaphores, whose rows are locked. */
+    public void extend(Collection<Long> semaphoreIds, LocalDateTime now) {
+        rows.queueAwaited(semaphoreIds, BatchQueues.awaitedUntil(now));
+    }
+
+    /** Deletes the queues of an instance for these semaphores. Returns how many there were. */
+    public int delete(long instance, Collection<Long> semaphoreIds) {
+        return rows.delete(instance, semaphoreIds);
+    }
+
+    /** Deletes all queues of an instance. Returns how many there were. */
+    public int deleteAll(long instance) {
+        return rows.deleteAll(instance);
+    }
+
+    /** Deletes the queues that their instances have not confirmed for so long. Returns how many there were. */
+    public int deleteExpired(Duration overdueFor) {
+        return rows.deleteExpired(-overdueFor.toMillis());
+    }
+}

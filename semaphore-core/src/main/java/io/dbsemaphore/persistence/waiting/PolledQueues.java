@@ -1,0 +1,103 @@
+package io.dbsemaphore.persistence.waiting;
+
+import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queues of all instances as a poll sees them, without a row lock. The poll confirms the rows of its instance, and updates
+ * them where the queue has changed; only a {@linkplain BatchQueues batch}, which has locked the semaphore's row, inserts one.
+ */
+public final class PolledQueues {
+
+    /** A poll confirms rows that are valid for less than this. */
+    private static final Duration MIN_VALID = Duration.ofMillis(900);
+
+    private final WaiterRepository rows;
+    private final LocalQueues local;
+    private final Map<String, Long> ids;
+    private final Map<Long, List<InstanceQueue>> queues = new HashMap<>();
+
+    private PolledQueues(WaiterRepository rows, Map<String, Long> ids, LocalQueues local) {
+        this.rows = rows;
+        this.ids = ids;
+        this.local = local;
+    }
+
+    /** Reads the rows of the fair ones among these semaphores, which are given with their ids. */
+    static PolledQueues read(WaiterRepository rows, Map<String, Long> ids, LocalQueues local) {
+        PolledQueues read = new PolledQueues(rows, ids, local);
+        List<Long> fair =
+                ids.keySet().stream().filter(local::isFair).map(ids::get).toList();
+        if (!fair.isEmpty()) {
+            Result<List<InstanceQueue>> found = rows.queueFind(fair);
+            rows.flush();
+            found.get()
+                    .forEach(queue -> read.queues
+                            .computeIfAbsent(queue.semaphoreId(), id -> new ArrayList<>())
+                            .add(queue));
+        }
+        return read;
+    }
+
+    private Optional<InstanceQueue> own(@Nullable Long semaphoreId) {
+        return queues.getOrDefault(semaphoreId, List.of()).stream()
+                .filter(queue -> queue.instance() == local.instance())
+                .findFirst();
+    }
+
+    /** The callers of other instances that wait for a semaphore. */
+    public WaitersElsewhere elsewhere(long semaphoreId, LocalDateTime now) {
+        return WaitersElsewhere.of(queues.getOrDefault(semaphoreId, List.of()), local.instance(), now);
+    }
+
+    /** Whether the other instances know of the callers of this one, if there are any. */
+    public boolean isRegistered(String name, long semaphoreId) {
+        return !local.isFair(name)
+                || local.of(name).isEmpty()
+                || own(semaphoreId).isPresent();
+    }
+
+    /** Whether the time until which callers are assumed to wait has to be extended. */
+    public boolean isExtensionDue(String name, @Nullable LocalDateTime until, LocalDateTime now) {
+        return local.isFair(name) && !local.of(name).isEmpty() && BatchQueues.isExtensionDue(until, now);
+    }
+
+    /**
+     * Updates and confirms the rows of this instance.
+     *
+     * @param inFlight the semaphores whose rows are only confirmed, since a batch in flight updates them
+     */
+    public void confirm(LocalDateTime now, Set<String> inFlight) {
+        List<Long> unchanged = new ArrayList<>();
+        LocalDateTime expiresAt = now.plus(BatchQueues.VALID_FOR);
+        ids.forEach((name, id) -> own(id).ifPresent(row -> {
+            LocalQueue queue = local.of(name);
+            if (queue.isEmpty() && !inFlight.contains(name)) {
+                rows.queueDelete(id, local.instance());
+            } else if (!row.first().equals(queue.first()) && !inFlight.contains(name)) {
+                rows.queueUpdate(id, local.instance(), queue, expiresAt);
+            } else if (row.expiresAt().isBefore(now.plus(MIN_VALID))) {
+                if (row.size() == queue.size() || inFlight.contains(name)) {
+                    unchanged.add(id);
+                } else {
+                    rows.queueUpdate(id, local.instance(), queue, expiresAt);
+                }
+            }
+        }));
+        if (!unchanged.isEmpty()) {
+            rows.confirm(local.instance(), unchanged, expiresAt);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package io.dbsemaphore.persistence.waiting;
+
+import jakarta.persistence.Column;
+import jakarta.persistence.Entity;
+import jakarta.persistence.Id;
+import jakarta.persistence.IdClass;
+import jakarta.persistence.Table;
+import java.io.Serializable;
+import java.time.LocalDateTime;
+
+/** The callers of one instance that wait for a semaphore: one row, for the one that has waited longest. */
+@Entity
+@Table(name = "semaphore_waiter")
+@IdClass(SemaphoreWaiter.Key.class)
+class SemaphoreWaiter {
+
+    /** The primary key. */
+    record Key(long semaphoreId, long instance) implements Serializable {}
+
+    @Id
+    @Column(name = "semaphore_id", nullable = false, updatable = false)
+    private long semaphoreId;
+
+    @Id
+    @Column(name = "instance", nullable = false, updatable = false)
+    private long instance;
+
+    /** The name of the instance. */
+    @Column(name = "owner", nullable = false, updatable = false, length = 190)
+    private String owner;
+
+    /** When the database first refused the caller that has waited longest. */
+    @Column(name = "since", nullable = false)
+    private LocalDateTime since;
+
+    /** The number of callers. */
+    @Column(name = "waiting", nullable = false)
+    private int waiting;
+
+    /** Those that have waited longest, {@linkplain WaiterList encoded}. */
+    @Column(name = "first_waiters", nullable = false, length = 1000)
+    private String firstWaiters;
+
+    @Column(name = "expires_at", nullable = false)
+    private LocalDateTime expiresAt;
+
+    @SuppressWarnings("NullAway.Init") // filled by Hibernate
+    protected SemaphoreWaiter() {}
+}

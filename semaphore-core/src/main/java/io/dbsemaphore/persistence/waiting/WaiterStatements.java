@@ -1,0 +1,31 @@
+package io.dbsemaphore.persistence.waiting;
+
+import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.jdbc.StatementQueue.Result;
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.List;
+
+/** A fragment of {@link WaiterRepository}: statements that are queued for the next round trip of the transaction. */
+interface WaiterStatements {
+
+    /** Queues a query of all rows of these semaphores, those that have expired included. */
+    Result<List<InstanceQueue>> queueFind(Collection<Long> semaphoreIds);
+
+    /** Executes the queued statements. */
+    void flush();
+
+    /** Queues the insert of this instance's row. */
+    void queueInsert(long semaphoreId, LocalQueues own, LocalQueue queue, LocalDateTime expiresAt);
+
+    /** Queues the update of this instance's row. */
+    void queueUpdate(long semaphoreId, long instance, LocalQueue queue, LocalDateTime expiresAt);
+
+    /** Queues the deletion of this instance's row. */
+    void queueDelete(long semaphoreId, long instance);
+
+    /** Queues an update of a semaphore, whose row is locked: until then callers may be waiting. */
+    void queueAwaited(Collection<Long> semaphoreIds, LocalDateTime until);
+}
