@@ -28,7 +28,7 @@ public final class AcquireContext extends Observation.Context {
         return semaphore;
     }
 
-    /** {@return {@code granted}, {@code refused} or {@code failed}; {@code unknown} before its end} */
+    /** {@return {@code granted}, {@code reused}, {@code refused} or {@code failed}; {@code unknown} before its end} */
     public String outcome() {
         return outcome;
     }

@@ -101,10 +101,15 @@ final class InstrumentedPermitManager implements PermitManager {
     }
 
     private static void stop(List<Watch> watches, @Nullable AcquireResult result, @Nullable Throwable failure) {
-        String outcome = result == null
-                ? SemaphoreMetrics.FAILED
-                : result instanceof AcquireResult.Granted ? SemaphoreMetrics.GRANTED : SemaphoreMetrics.REFUSED;
+        String outcome = result == null ? SemaphoreMetrics.FAILED : outcome(result);
         each(watches, watch -> watch.stop(outcome, failure));
+    }
+
+    private static String outcome(AcquireResult result) {
+        if (result instanceof AcquireResult.Granted granted) {
+            return granted.grant().reused() ? SemaphoreMetrics.REUSED : SemaphoreMetrics.GRANTED;
+        }
+        return SemaphoreMetrics.REFUSED;
     }
 
     private static <T> void each(List<T> all, Consumer<T> call) {

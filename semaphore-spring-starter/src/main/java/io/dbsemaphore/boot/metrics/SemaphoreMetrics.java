@@ -21,6 +21,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
     static final String SEMAPHORE = "semaphore";
     static final String OUTCOME = "outcome";
     static final String GRANTED = "granted";
+    static final String REUSED = "reused";
     static final String REFUSED = "refused";
     static final String FAILED = "failed";
 

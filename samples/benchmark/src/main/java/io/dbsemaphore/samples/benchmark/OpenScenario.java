@@ -67,7 +67,8 @@ final class OpenScenario implements AutoCloseable {
             }
             pool = pool("library", Math.max(threads, 4), config -> config.setMinimumIdle(2));
         }
-        Limiter limiter = measured.approach().open(pool, measured.tablePrefix(), target, jvm);
+        Limiter limiter = measured.approach()
+                .open(pool, measured.tablePrefix(), measured.scenario().reuses(), target, jvm);
         toClose.push(limiter);
         return new Opened(limiter, pool);
     }

@@ -12,12 +12,18 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 
 /** One round of a case in this JVM. */
 final class Round {
 
     private static final long CONNECTIONS_PERIOD_MILLIS = 3;
+
+    /** So many acquires of a thread are timed, and of further ones every 64th, since all would need too much memory. */
+    private static final long ALL_ARE_TIMED = 100_000;
+
+    private static final long TIMED_OF_MORE = 64;
 
     private final OpenScenario.Opened opened;
     private final Case measured;
@@ -75,11 +81,17 @@ final class Round {
         long pairs = 0;
         long failures = 0;
         String failure = null;
+        long hold = measured.scenario().hold().toNanos();
         long end = System.nanoTime() + length.toNanos();
         for (long start = System.nanoTime(); start - end < 0; start = System.nanoTime()) {
             try {
                 Limiter.Held held = limiter.acquire(measured.pick(semaphores));
-                acquires.add(System.nanoTime() - start);
+                if (pairs < ALL_ARE_TIMED || pairs % TIMED_OF_MORE == 0) {
+                    acquires.add(System.nanoTime() - start);
+                }
+                if (hold > 0) {
+                    LockSupport.parkNanos(hold);
+                }
                 held.release();
                 pairs += System.nanoTime() - end < 0 ? 1 : 0;
             } catch (InterruptedException interrupt) {

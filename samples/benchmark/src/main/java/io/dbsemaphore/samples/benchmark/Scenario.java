@@ -3,8 +3,10 @@ package io.dbsemaphore.samples.benchmark;
 import static io.dbsemaphore.samples.benchmark.approach.Approach.DB_SEMAPHORE;
 
 import io.dbsemaphore.samples.benchmark.approach.Approach;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Threads that acquire and release as fast as they can: by number of threads, or by the number of rows in the tables. */
@@ -19,6 +21,9 @@ enum Scenario {
     TWO_NAMES_1("two-names-1", "1 thread, 2 names at once", 1, 1, 2, 2),
     TWO_NAMES_32("two-names-32", "32 threads, 2 names at once", 1, 32, 2, 2),
     TWO_JVMS("two-jvms", "2 JVMs x 32 threads, 1 semaphore", 2, 32, 1, 1),
+    REUSE_1("reuse-1", "reuse, 1 thread", 1, 1, 1, 1),
+    REUSE_32("reuse-32", "reuse, 32 threads, 1 semaphore", 1, 32, 1, 1),
+    REUSE_2_JVMS("reuse-2-jvms", "reuse, 2 JVMs x 16 threads, 8 permits, holds of 2 ms", 2, 16, 1, 1),
 
     /** Permits of the same semaphore are held. */
     HELD("held", "1 thread, %,d permits held", List.of(10, 1_000, 10_000)),
@@ -26,6 +31,10 @@ enum Scenario {
     HISTORY("history", "1 thread, %,d released requests", List.of(0, 100_000, 1_000_000)),
     /** Requests of the same semaphore were released, and an older snapshot keeps the server from purging them. */
     SNAPSHOT("snapshot", "1 thread, %,d releases under an old snapshot", List.of(0, 100_000));
+
+    /** The others are slower than these, and do not wait in line for a permit. */
+    private static final Set<Approach> COMPARED_WITH_REUSE =
+            Set.of(DB_SEMAPHORE, Approach.BARE_UPDATE, Approach.REDISSON);
 
     private final String id;
     private final String title;
@@ -68,11 +77,22 @@ enum Scenario {
                                 new Case(this, DB_SEMAPHORE, false, Math.max(Math.min(count, 1), count / rowsDivisor)))
                 : approaches.stream()
                         .filter(approach -> namesAtOnce == 1 || approach.acquiresSeveralNames())
+                        .filter(approach -> !reuses() || COMPARED_WITH_REUSE.contains(approach))
                         .map(approach -> new Case(this, approach, false, 0));
-        return current.flatMap(one -> earlierBuild && one.approach() == DB_SEMAPHORE
+        return current.flatMap(one -> earlierBuild && one.approach() == DB_SEMAPHORE && !reuses()
                         ? Stream.of(one, one.with(DB_SEMAPHORE, true))
                         : Stream.of(one))
                 .toList();
+    }
+
+    /** Whether the library reuses permits. */
+    boolean reuses() {
+        return this == REUSE_1 || this == REUSE_32 || this == REUSE_2_JVMS;
+    }
+
+    /** How long a permit is held. */
+    Duration hold() {
+        return this == REUSE_2_JVMS ? Duration.ofMillis(2) : Duration.ZERO;
     }
 
     /** Its name on the command line and in CSV. */

@@ -47,13 +47,14 @@ public enum Approach {
      *
      * @param pool its connections
      * @param tablePrefix of the library's tables, which exist
+     * @param reuse whether the library reuses permits
      * @param jvm 0 or 1
      */
-    public Limiter open(DataSource pool, String tablePrefix, Target target, int jvm) {
+    public Limiter open(DataSource pool, String tablePrefix, boolean reuse, Target target, int jvm) {
         JdbcTemplate jdbc = new JdbcTemplate(pool);
         PlatformTransactionManager transactions = new DataSourceTransactionManager(pool);
         return switch (this) {
-            case DB_SEMAPHORE -> new DbSemaphoreLimiter(pool, tablePrefix);
+            case DB_SEMAPHORE -> new DbSemaphoreLimiter(pool, tablePrefix, reuse);
             case TEXTBOOK -> new TextbookLimiter(jdbc, new TransactionTemplate(transactions), jvm);
             case BARE_UPDATE -> new BareUpdateLimiter(jdbc, new TransactionTemplate(transactions));
             case LOCK_REGISTRY -> new LockRegistryLimiter(pool, transactions);

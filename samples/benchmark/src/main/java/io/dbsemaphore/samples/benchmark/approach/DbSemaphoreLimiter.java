@@ -5,17 +5,22 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** This library with its defaults. */
+/** This library with its defaults, or with reuse. */
 public final class DbSemaphoreLimiter implements Limiter {
+
+    private static final Duration LONG = Duration.ofMinutes(1);
 
     private final SemaphoreEngine engine;
     private final SemaphoreOperations semaphores;
+    private final boolean reuse;
 
-    DbSemaphoreLimiter(DataSource dataSource, String tablePrefix) {
-        engine = LibraryBuild.openEngine(dataSource, tablePrefix);
+    DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, boolean reuse) {
+        this.reuse = reuse;
+        engine = LibraryBuild.openEngine(dataSource, tablePrefix, reuse);
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
 
@@ -30,7 +35,8 @@ public final class DbSemaphoreLimiter implements Limiter {
         for (int i = 0; i < names.length; i++) {
             names[i] = name(numbers.get(i));
         }
-        return semaphores.acquire(AcquireRequest.of(names))::release;
+        AcquireRequest request = AcquireRequest.of(names);
+        return semaphores.acquire(reuse ? request.withKeepAlive(true).withWaitTime(LONG) : request)::release;
     }
 
     /** Acquires a permit that stays held until it is released, even if this JVM ends. */

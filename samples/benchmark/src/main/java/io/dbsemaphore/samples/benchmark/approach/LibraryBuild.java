@@ -1,11 +1,14 @@
 package io.dbsemaphore.samples.benchmark.approach;
 
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.RecordComponent;
 import java.security.CodeSource;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.Map;
 import javax.sql.DataSource;
 
 /**
@@ -22,7 +25,7 @@ public final class LibraryBuild {
         return source.getLocation().getPath();
     }
 
-    static SemaphoreEngine openEngine(DataSource dataSource, String tablePrefix) {
+    static SemaphoreEngine openEngine(DataSource dataSource, String tablePrefix, boolean reuse) {
         try {
             Constructor<?> constructor = Arrays.stream(SemaphoreEngine.class.getConstructors())
                     .filter(candidate -> candidate.getParameterCount() == 2)
@@ -30,10 +33,15 @@ public final class LibraryBuild {
                     .orElseThrow();
             Object defaults =
                     constructor.getParameterTypes()[1].getMethod("defaults").invoke(null);
-            return (SemaphoreEngine) constructor.newInstance(dataSource, withTablePrefix(defaults, tablePrefix));
+            Object settings = withTablePrefix(defaults, tablePrefix);
+            return (SemaphoreEngine) constructor.newInstance(dataSource, reuse ? withReuse(settings) : settings);
         } catch (ReflectiveOperationException failure) {
             throw new IllegalStateException("The benchmark cannot open the library of " + location(), failure);
         }
+    }
+
+    private static Object withReuse(Object settings) {
+        return ((SemaphoreSettings) settings).with(SemaphoreSettings.REUSE, Map.of("bench-*", Duration.ofMillis(250)));
     }
 
     /** A copy of these settings: early builds have a record, later ones a class with a constant for each setting. */

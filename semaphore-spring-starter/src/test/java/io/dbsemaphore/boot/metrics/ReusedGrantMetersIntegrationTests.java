@@ -1,0 +1,55 @@
+package io.dbsemaphore.boot.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.testing.TestDatabase;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+/** Acquires without a transaction are counted apart. */
+class ReusedGrantMetersIntegrationTests {
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final ConfiguredNames names = new ConfiguredNames(
+            new Binder(new MapConfigurationPropertySource(Map.of("semaphore.semaphores.orders.capacity", "1")))
+                    .bind("semaphore", SemaphoreProperties.class)
+                    .get(),
+            SemaphorePatterns.NONE);
+
+    @Test
+    void countReusesBesideGrants() {
+        SemaphoreSettings settings =
+                SemaphoreSettings.defaults().with(SemaphoreSettings.REUSE, Map.of("orders", Duration.ofSeconds(10)));
+        try (TestDatabase.Schema schema = TestDatabase.create().migrate();
+                SemaphoreEngine engine = new SemaphoreEngine(schema.newPool(4), settings)) {
+            engine.admin().create("orders", 1);
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(
+                    new InstrumentedPermitManager(engine.permitManager(), List.of(new AcquireMeters(registry, names))));
+
+            for (int i = 0; i < 5; i++) {
+                semaphores.executeWithoutResult(AcquireRequest.of("orders"), grant -> {});
+            }
+
+            assertThat(count("granted")).isEqualTo(1);
+            assertThat(count("reused")).isEqualTo(4);
+        }
+    }
+
+    private long count(String outcome) {
+        return registry.get("semaphore.acquire")
+                .tags("semaphore", "orders", "outcome", outcome)
+                .timer()
+                .count();
+    }
+}
