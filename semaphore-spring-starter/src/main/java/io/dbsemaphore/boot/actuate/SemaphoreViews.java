@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.actuate;
 import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HistoryDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HolderDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.SemaphoreDescriptor;
@@ -60,6 +61,7 @@ final class SemaphoreViews {
                         admin.holders(name, containing, after, limit).stream()
                                 .map(HolderDescriptor::of)
                                 .toList(),
+                        admin.waiting(name).stream().map(WaitingDescriptor::of).toList(),
                         admin.capacityHistory(name, HISTORY).stream()
                                 .map(HistoryDescriptor::of)
                                 .toList()))
@@ -103,14 +105,32 @@ final class SemaphoreViews {
      * @param asOf the database's clock
      * @param semaphore the current state
      * @param holders a page of the holders, ordered by fencing token
+     * @param waiting the instances with waiting callers, the one whose caller has waited longest first
      * @param capacityHistory the latest entries of the audit, newest first
      */
     record SemaphorePageDescriptor(
             Instant asOf,
             SemaphoreDescriptor semaphore,
             List<HolderDescriptor> holders,
+            List<WaitingDescriptor> waiting,
             List<HistoryDescriptor> capacityHistory)
             implements OperationResponseBody {}
+
+    /**
+     * The waiting callers of an instance.
+     *
+     * @param id the id of the instance
+     * @param name its name
+     * @param since when the caller that has waited longest was first refused
+     * @param callers how many wait
+     */
+    record WaitingDescriptor(String id, String name, Instant since, int callers) {
+
+        private static WaitingDescriptor of(WaitingInstance waiting) {
+            return new WaitingDescriptor(
+                    String.valueOf(waiting.instance()), waiting.name(), waiting.since(), waiting.callers());
+        }
+    }
 
     /**
      * The view {@code requests}.

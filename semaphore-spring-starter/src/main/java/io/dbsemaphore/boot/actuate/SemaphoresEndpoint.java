@@ -138,13 +138,19 @@ public class SemaphoresEndpoint {
      * @param held how many permits are held
      * @param available how many permits could be acquired now
      * @param requests how many acquires hold permits
+     * @param waiting how many callers of all instances wait
      */
-    public record SemaphoreDescriptor(String name, int capacity, long held, long available, long requests)
+    public record SemaphoreDescriptor(String name, int capacity, long held, long available, long requests, long waiting)
             implements OperationResponseBody {
 
         static SemaphoreDescriptor of(SemaphoreStatus status) {
             return new SemaphoreDescriptor(
-                    status.name(), status.capacity(), status.held(), status.available(), status.requests());
+                    status.name(),
+                    status.capacity(),
+                    status.held(),
+                    status.available(),
+                    status.requests(),
+                    status.waiting());
         }
     }
 

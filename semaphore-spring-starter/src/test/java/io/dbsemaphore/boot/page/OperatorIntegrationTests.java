@@ -10,6 +10,7 @@ import io.dbsemaphore.testing.TestDatabase;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -71,6 +72,25 @@ class OperatorIntegrationTests {
                 .awaitText(".state", "1 free")
                 .awaitText("#main", "its machine is gone");
         assertThat(host.admin().holders("backup")).isEmpty();
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void findsWhoWaits() {
+        host.admin().create("report", 1);
+        PermitGrant held = host.semaphores().acquire(AcquireRequest.of("report"));
+        CompletableFuture<PermitGrant> waiting =
+                other.semaphores().acquireAsync(AcquireRequest.of("report").withWaitTime(Duration.ofMinutes(2)));
+
+        open("");
+        browser.awaitText("#main", "1 of 1 held · 1 waiting");
+        open("#/semaphore/report");
+        browser.awaitText("#main", "Who waits")
+                .awaitText("section[aria-labelledby='waiting-title'] table", "other@host");
+        held.release();
+        waiting.join().release();
+
+        browser.awaitText("section[aria-labelledby='waiting-title']", "Nobody.");
         assertThat(browser.errors()).isEmpty();
     }
 

@@ -40,6 +40,7 @@ function setState(element, semaphore) {
   setAttribute(element, "class", `state ${kind}`);
 }
 
-function heldInWords({capacity, held}) {
-  return `${numbers.format(held)} of ${numbers.format(capacity)} held`;
+function heldInWords({capacity, held, waiting}) {
+  return `${numbers.format(held)} of ${numbers.format(capacity)} held`
+    + (waiting > 0 ? ` · ${numbers.format(waiting)} waiting` : "");
 }

@@ -61,12 +61,12 @@ class SemaphoreView {
   }
 }
 
-/** Who waits for permits; nothing where that is not known. */
+/** Who waits for permits. */
 class Waiting {
 
   constructor() {
     this.none = h("p", {class: "empty"});
-    this.table = new Table("Waiting", ["Instance", "Wants", "Waits for"]);
+    this.table = new Table("Waiting", ["Instance", "Callers", "Waits for"]);
     this.element = h("section", {"aria-labelledby": "waiting-title", hidden: true},
       h("h2", {id: "waiting-title"}, "Who waits"), this.none, this.table.element);
   }
@@ -76,9 +76,9 @@ class Waiting {
     if (!this.element.hidden) {
       setText(this.none, waiting.length === 0 ? "Nobody." : "");
       this.table.show(waiting, ({id}) => id, () => [h("bdi", {class: "strong"}), h("span"), h("time")],
-        ([instance, wants, since], waiter) => {
-          setText(instance, waiter.name ?? "deregistered");
-          setText(wants, waiter.exclusive ? "all permits" : count(waiter.permits, "permit", "permits"));
+        ([instance, callers, since], waiter) => {
+          setText(instance, waiter.name);
+          setText(callers, numbers.format(waiter.callers));
           setAge(since, waiter.since, now);
         });
     }
