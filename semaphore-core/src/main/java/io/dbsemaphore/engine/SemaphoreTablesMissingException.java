@@ -21,7 +21,7 @@ public class SemaphoreTablesMissingException extends SemaphoreException {
      */
     public SemaphoreTablesMissingException(String tablePrefix, Throwable cause) {
         super(
-                "The tables %ssemaphore, %<spermit_request, %<spermit, %<ssemaphore_instance and %<scapacity_change are not all in the database."
+                "The tables %ssemaphore, %<spermit_request, %<spermit, %<ssemaphore_instance, %<ssemaphore_waiter and %<scapacity_change are not all in the database."
                                 .formatted(tablePrefix)
                         + " Include " + CHANGELOG + " in the Liquibase changelog of the application",
                 cause);

@@ -18,8 +18,8 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 /** The SQL script creates the same schema as the changelog, on the database of this run. */
 class SqlScriptIntegrationTests {
 
-    private static final List<String> TABLES =
-            List.of("semaphore", "permit_request", "permit", "semaphore_instance", "capacity_change");
+    private static final List<String> TABLES = List.of(
+            "semaphore", "permit_request", "permit", "semaphore_instance", "semaphore_waiter", "capacity_change");
 
     @Test
     void createsTheSchemaOfTheChangelog() {

@@ -9,7 +9,7 @@ final class SemaphoreTablesMissingFailureAnalyzer extends AbstractFailureAnalyze
 
     private static final String DESCRIPTION = """
             Tables of the semaphores are missing from the database: %1$ssemaphore, %1$spermit_request, %1$spermit, \
-            %1$ssemaphore_instance and %1$scapacity_change are required, in the schema of the connections.""";
+            %1$ssemaphore_instance, %1$ssemaphore_waiter and %1$scapacity_change are required, in the schema of the connections.""";
 
     private static final String ACTION = """
             Do one of these:

@@ -66,6 +66,7 @@ class PrimaryKeyDemandIntegrationTests {
                             "permit_request",
                             "semaphore",
                             "semaphore_instance",
+                            "semaphore_waiter",
                             "capacity_change")
                     .forEach(table -> database.jdbc().execute("drop table " + table));
             assertThatExceptionOfType(BeanCreationException.class)
