@@ -54,7 +54,7 @@ class FairQueueIntegrationTests {
         PermitGrant all =
                 cluster.node(0).semaphores().acquire(AcquireRequest.of(name).withPermits(name, capacity));
         for (int i = 0; i < CALLERS; i++) {
-            wait(i, cluster.node(i), AcquireRequest.of(name), Duration.ofMillis(5));
+            wait(i, cluster.node(i), AcquireRequest.of(name), HOLD);
             awaitWaiting(name, i + 1);
         }
 
