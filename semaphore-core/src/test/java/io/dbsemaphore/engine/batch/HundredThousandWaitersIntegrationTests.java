@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HundredThousandWaitersIntegrationTests {
 
-    /** How far from the end of the wait time an answer may be, and the last one where other processes need the processors. */
+    /** How far from the end of the wait time an answer may be; the last ones where other processes need the processors. */
     private static final Duration LATE = Duration.ofMillis(500);
 
     private static final Duration LATEST = Duration.ofSeconds(2);
@@ -104,7 +104,7 @@ class HundredThousandWaitersIntegrationTests {
         void assertRefused(String name) {
             long[] late = late();
             assertThat(late[0]).as("the first of %s", this).isGreaterThanOrEqualTo(-LATE.toMillis());
-            assertThat(late[late.length / 100 * 99]).as("99 %% of %s", this).isLessThanOrEqualTo(LATE.toMillis());
+            assertThat(late[late.length / 100 * 95]).as("95 %% of %s", this).isLessThanOrEqualTo(LATE.toMillis());
             assertThat(late[late.length - 1]).as("the last of %s", this).isLessThanOrEqualTo(LATEST.toMillis());
             for (int caller = 0; caller < failures.length(); caller++) {
                 assertThat(failures.get(caller))
