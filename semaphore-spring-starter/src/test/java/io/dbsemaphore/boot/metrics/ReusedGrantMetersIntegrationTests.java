@@ -16,6 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** Acquires without a transaction are counted apart. */
 class ReusedGrantMetersIntegrationTests {
@@ -32,7 +33,9 @@ class ReusedGrantMetersIntegrationTests {
         SemaphoreSettings settings =
                 SemaphoreSettings.defaults().with(SemaphoreSettings.REUSE, Map.of("orders", Duration.ofSeconds(10)));
         try (TestDatabase.Schema schema = TestDatabase.create().migrate();
-                SemaphoreEngine engine = new SemaphoreEngine(schema.newPool(4), settings)) {
+                SemaphoreEngine engine = new SemaphoreEngine(
+                        new DriverManagerDataSource(schema.jdbcUrl(), schema.username(), schema.password()),
+                        settings)) {
             engine.admin().create("orders", 1);
             SemaphoreTemplate semaphores = new SemaphoreTemplate(
                     new InstrumentedPermitManager(engine.permitManager(), List.of(new AcquireMeters(registry, names))));
