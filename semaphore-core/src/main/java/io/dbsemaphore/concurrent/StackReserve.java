@@ -6,8 +6,11 @@ package io.dbsemaphore.concurrent;
  */
 public final class StackReserve {
 
-    /** In compiled code about twice the stack that an acquire takes, in interpreted code far more. */
-    private static final int FRAMES = 250;
+    /**
+     * In compiled code about four times the stack that an acquire takes. Interpreted code, and Hibernate where the driver sends
+     * statements one by one, take more.
+     */
+    private static final int FRAMES = 500;
 
     private StackReserve() {}
 

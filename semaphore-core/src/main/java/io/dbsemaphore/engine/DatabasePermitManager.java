@@ -68,6 +68,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public ReleaseOutcome release(String externalId) {
+        StackReserve.require();
         EngineRun run = current.get();
         return run.reuse().isKnown(externalId)
                 ? run.reuse().findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED)
@@ -76,6 +77,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public ReleaseOutcome release(HeldGrant grant) {
+        StackReserve.require(); // or the grant is still held, and kept alive: a later release is as good
         ReleaseService releases = current.get().releases();
         return releases.release(grant, releases.eventOf(grant));
     }
