@@ -16,7 +16,13 @@ import org.springframework.util.PatternMatchUtils;
  */
 public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T> byPattern) {
 
-    /** Makes defensive copies. */
+    /**
+     * Makes defensive copies.
+     *
+     * @param byDefault the value of all others
+     * @param byName the values of single semaphores
+     * @param byPattern the values of patterns
+     */
     public PerSemaphore {
         byName = Map.copyOf(byName);
         byPattern = Map.copyOf(byPattern);
