@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence;
 
+import static io.dbsemaphore.persistence.TableRows.NOW;
+import static io.dbsemaphore.persistence.TableRows.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -9,7 +11,6 @@ import io.dbsemaphore.testing.TestDatabase;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -21,13 +22,13 @@ import org.springframework.dao.DuplicateKeyException;
 /** The changelog creates the tables with the properties that the library relies on, on every database. */
 class ChangelogIntegrationTests {
 
-    private static final LocalDateTime NOW = LocalDateTime.of(2040, 2, 29, 23, 59, 59, 123_456_000);
     private static TestDatabase.Schema database;
-    private static long ids;
+    private static TableRows rows;
 
     @BeforeAll
     static void migrate() {
         database = TestDatabase.create().migrate();
+        rows = new TableRows(database);
     }
 
     @AfterAll
@@ -37,7 +38,7 @@ class ChangelogIntegrationTests {
 
     @Test
     void runsAgainWithoutChangingAnything() {
-        insertSemaphore("kept", 3);
+        rows.insertSemaphore("kept", 3);
         List<Map<String, Object>> before = changeSets();
 
         database.migrate();
@@ -85,28 +86,28 @@ class ChangelogIntegrationTests {
     @ParameterizedTest
     @CsvSource({"Backup, backup", "e, é", "😀, 😁", "ß, ss", "ﬁ, fi"})
     void namesAreComparedByteForByte(String one, String other) {
-        insertSemaphore(one, 1);
-        insertSemaphore(other, 2);
+        rows.insertSemaphore(one, 1);
+        rows.insertSemaphore(other, 2);
 
         assertThat(capacityOf(one)).isEqualTo(1);
         assertThat(capacityOf(other)).isEqualTo(2);
-        assertThatExceptionOfType(DuplicateKeyException.class).isThrownBy(() -> insertSemaphore(one, 3));
+        assertThatExceptionOfType(DuplicateKeyException.class).isThrownBy(() -> rows.insertSemaphore(one, 3));
     }
 
     @Test
     void trailingSpacesMakeAnotherName() {
-        insertSemaphore("pad", 1);
+        rows.insertSemaphore("pad", 1);
 
-        assertThatCode(() -> insertSemaphore("pad ", 2)).doesNotThrowAnyException();
+        assertThatCode(() -> rows.insertSemaphore("pad ", 2)).doesNotThrowAnyException();
     }
 
     @Test
     void externalIdsAreComparedByteForByte() {
-        insertRequest("Job", "ACQUIRED", 1000L);
-        insertRequest("job", "ACQUIRED", 1000L);
+        rows.insertRequest("Job", "ACQUIRED", 1000L);
+        rows.insertRequest("job", "ACQUIRED", 1000L);
 
         assertThatExceptionOfType(DuplicateKeyException.class)
-                .isThrownBy(() -> insertRequest("job", "RELEASED", 1000L));
+                .isThrownBy(() -> rows.insertRequest("job", "RELEASED", 1000L));
     }
 
     @ParameterizedTest
@@ -114,14 +115,14 @@ class ChangelogIntegrationTests {
     void namesMayHave190Characters(String character, int times) {
         String name = character.repeat(times);
 
-        insertSemaphore(name, 7);
+        rows.insertSemaphore(name, 7);
 
         assertThat(capacityOf(name)).isEqualTo(7);
     }
 
     @Test
     void instantsKeepTheirMicrosecondsBeyond2038() {
-        insertSemaphore("instant", 1);
+        rows.insertSemaphore("instant", 1);
 
         assertThat(database.jdbc()
                         .queryForObject("select created_at from semaphore where name = 'instant'", LocalDateTime.class))
@@ -201,13 +202,6 @@ class ChangelogIntegrationTests {
                 .containsPattern("Covering index lookup on p using ix_permit_held|ix_permit_held.*Using index(?! c)");
     }
 
-    private static void assertRefused(String constraint, ThrowingCallable statement) {
-        assertThatExceptionOfType(DataAccessException.class)
-                .isThrownBy(statement)
-                .havingRootCause()
-                .satisfies(e -> assertThat(e.getMessage()).containsIgnoringCase(constraint));
-    }
-
     private static Object columnOnMySql(String property, String column) {
         String[] parts = column.split("\\.", -1);
         return database.jdbc()
@@ -226,34 +220,5 @@ class ChangelogIntegrationTests {
 
     private static int capacityOf(String name) {
         return database.jdbc().queryForObject("select capacity from semaphore where name = ?", Integer.class, name);
-    }
-
-    private static void insertSemaphore(String name, int capacity) {
-        database.jdbc()
-                .update(
-                        "insert into semaphore (id, name, capacity, fence, created_at, updated_at)"
-                                + " values (?, ?, ?, 1, ?, ?)",
-                        ++ids,
-                        name,
-                        capacity,
-                        NOW,
-                        NOW);
-    }
-
-    private static long insertRequest(String externalId, String state, Long ttlMillis) {
-        long id = ++ids;
-        database.jdbc()
-                .update(
-                        "insert into permit_request (id, external_id, owner, instance, state, content_digest,"
-                                + " ttl_millis, expires_at, renewed_at, created_at, updated_at)"
-                                + " values (?, ?, 'owner', 1, ?, 'digest', ?, null, ?, ?, ?)",
-                        id,
-                        externalId,
-                        state,
-                        ttlMillis,
-                        NOW,
-                        NOW,
-                        NOW);
-        return id;
     }
 }
