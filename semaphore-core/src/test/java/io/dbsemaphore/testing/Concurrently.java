@@ -128,7 +128,12 @@ public final class Concurrently {
 
     /** The result of a task that must come soon. */
     public static <T extends @Nullable Object> T get(Future<T> future) throws Exception {
-        return future.get(30, TimeUnit.SECONDS);
+        return get(future, Duration.ofSeconds(30));
+    }
+
+    /** The result of a task that must come within this time. */
+    public static <T extends @Nullable Object> T get(Future<T> future, Duration timeout) throws Exception {
+        return future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Asserts that a task is still not done after a while. */

@@ -1,5 +1,7 @@
 package io.dbsemaphore.engine.support;
 
+import static io.dbsemaphore.testing.Concurrently.async;
+import static io.dbsemaphore.testing.Concurrently.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
@@ -8,23 +10,17 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
-import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.NodePerTest;
 import io.dbsemaphore.testing.node.SemaphoreRows;
-import io.dbsemaphore.testing.node.Waits;
 import io.dbsemaphore.testing.node.Wish;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,78 +36,55 @@ class KilledSessionIntegrationTests {
     private static final String LOCK = " for ";
 
     private static final String INSERT = "insert into permit_request";
-    private static Schema schema;
-    private static SemaphoreRows rows;
-    private static Waits waits;
-    private Node node;
 
-    @BeforeAll
-    static void start() {
-        schema = TestDatabase.create().migrate();
-        rows = new SemaphoreRows(schema);
-        waits = new Waits(schema);
-    }
+    @RegisterExtension
+    static final NodePerTest nodes = new NodePerTest(TestSettings.limits(1, 10, ATTEMPTS));
 
-    @AfterAll
-    static void stop() {
-        if (schema != null) {
-            schema.close();
-        }
-    }
-
-    @BeforeEach
-    void startNode() {
-        node = Node.on(schema, TestSettings.limits(1, 10, ATTEMPTS));
-    }
-
-    @AfterEach
-    void stopNode() {
-        node.close();
-    }
+    private final Schema schema = nodes.schema();
+    private final SemaphoreRows rows = new SemaphoreRows(schema);
+    private final Node node = nodes.node();
 
     @ParameterizedTest
     @ValueSource(strings = {"from permit_request", LOCK, "sum(", "update semaphore", INSERT, "insert into permit("})
-    void triesAgainWhenItsSessionIsKilled(String before) {
+    void triesAgainWhenItsSessionIsKilled(String before) throws Exception {
         AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(node);
         Pause pause = node.gate().pauseBefore(before);
 
-        PermitGrant grant = acquireWithKilledSession(request, pause);
-
-        assertThat(grant.replayed()).isFalse();
-        rows.assertHeldByOnly(grant);
+        assertGrantedAlthoughItsSessionIsKilled(request, pause);
     }
 
     @Test
-    void triesAgainWhenItsSessionIsKilledBeforeTheCommit() {
+    void triesAgainWhenItsSessionIsKilledBeforeTheCommit() throws Exception {
         AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
         Pause pause = node.gate().pauseBeforeCommitOf(INSERT);
 
-        PermitGrant grant = acquireWithKilledSession(request, pause);
-
-        assertThat(grant.replayed()).isFalse();
-        rows.assertHeldByOnly(grant);
+        assertGrantedAlthoughItsSessionIsKilled(request, pause);
     }
 
     @Test
-    void releasesWhenItsSessionIsKilled() {
+    void releasesWhenItsSessionIsKilled() throws Exception {
         AcquireRequest request = Wish.SEVERAL_NAMES.on(node);
         PermitGrant grant = node.semaphores().acquire(request);
         Pause pause = node.gate().pauseBefore("update permit ");
-        CompletableFuture<ReleaseOutcome> released = async(grant::release);
+        Future<ReleaseOutcome> released = async(grant::release);
         pause.awaitReached(SOON);
         killLastConnection();
         pause.open();
 
-        assertThat(join(released)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(get(released, SOON)).isEqualTo(ReleaseOutcome.RELEASED);
         rows.assertNothingHeld(request.permits().keySet());
     }
 
-    private PermitGrant acquireWithKilledSession(AcquireRequest request, Pause pause) {
-        CompletableFuture<PermitGrant> acquired = async(() -> node.semaphores().acquire(request));
+    private void assertGrantedAlthoughItsSessionIsKilled(AcquireRequest request, Pause pause) throws Exception {
+        Future<PermitGrant> acquired = async(() -> node.semaphores().acquire(request));
         pause.awaitReached(SOON);
         killLastConnection();
         pause.open();
-        return join(acquired);
+
+        PermitGrant grant = get(acquired, SOON);
+
+        assertThat(grant.replayed()).isFalse();
+        rows.assertHeldByOnly(grant);
     }
 
     private void killLastConnection() {
@@ -119,13 +92,5 @@ class KilledSessionIntegrationTests {
         String ask = postgresql ? "select pg_backend_pid()" : "select connection_id()";
         String session = node.connections().askLast(ask).get(0);
         schema.jdbc().execute((postgresql ? "select pg_terminate_backend(%s)" : "kill %s").formatted(session));
-    }
-
-    private static <T> CompletableFuture<T> async(Supplier<T> task) {
-        return CompletableFuture.supplyAsync(task);
-    }
-
-    private static <T> T join(CompletableFuture<T> task) {
-        return task.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
     }
 }

@@ -1,5 +1,7 @@
 package io.dbsemaphore.engine.support;
 
+import static io.dbsemaphore.testing.Concurrently.async;
+import static io.dbsemaphore.testing.Concurrently.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -10,27 +12,23 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
-import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.NodePerTest;
 import io.dbsemaphore.testing.node.RowLock;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Waits;
 import io.dbsemaphore.testing.node.Wish;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.CannotAcquireLockException;
@@ -49,47 +47,27 @@ class RetriesIntegrationTests {
     private static final String LOCK = " for ";
 
     private static final String INSERT = "insert into permit_request";
-    private static Schema schema;
-    private static SemaphoreRows rows;
-    private static Waits waits;
-    private Node node;
 
-    @BeforeAll
-    static void start() {
-        schema = TestDatabase.create().migrate();
-        rows = new SemaphoreRows(schema);
-        waits = new Waits(schema);
-    }
+    @RegisterExtension
+    static final NodePerTest nodes = new NodePerTest(TestSettings.limits(1, 10, ATTEMPTS));
 
-    @AfterAll
-    static void stop() {
-        if (schema != null) {
-            schema.close();
-        }
-    }
-
-    @BeforeEach
-    void startNode() {
-        node = Node.on(schema, TestSettings.limits(1, 10, ATTEMPTS));
-    }
-
-    @AfterEach
-    void stopNode() {
-        node.close();
-    }
+    private final Schema schema = nodes.schema();
+    private final SemaphoreRows rows = new SemaphoreRows(schema);
+    private final Waits waits = new Waits(schema);
+    private final Node node = nodes.node();
 
     @ParameterizedTest
     @EnumSource(names = {"ONE_NAME_WITH_ID", "SEVERAL_NAMES"})
-    void waitsForALockLongerThanOneAttemptDoes(Wish wish) throws SQLException {
+    void waitsForALockLongerThanOneAttemptDoes(Wish wish) throws Exception {
         AcquireRequest request = wish.on(node).withWaitTime(SOON);
         node.gate().clear();
-        CompletableFuture<PermitGrant> acquired;
+        Future<PermitGrant> acquired;
         try (RowLock lock = lockLastOf(request)) {
             acquired = async(() -> node.semaphores().acquire(request));
             Awaitility.await().atMost(SOON).until(() -> attempts() == 2);
         }
 
-        PermitGrant grant = join(acquired);
+        PermitGrant grant = get(acquired, SOON);
 
         assertThat(grant.replayed()).isFalse();
         rows.assertHeldByOnly(grant);
@@ -124,7 +102,7 @@ class RetriesIntegrationTests {
         String name = request.permits().keySet().iterator().next();
         node.gate().clear();
         Pause locked = node.gate().pauseAfter("sum(");
-        CompletableFuture<PermitGrant> acquired;
+        Future<PermitGrant> acquired;
         try (RowLock other = RowLock.begin(schema)) {
             other.execute(
                     "insert into permit_request (id, external_id, owner, state, content_digest, renewed_at, created_at,"
@@ -139,16 +117,16 @@ class RetriesIntegrationTests {
             }
             acquired = async(() -> node.semaphores().acquire(request));
             locked.awaitReached(SOON);
-            CompletableFuture<RowLock> crossed = async(() -> lockQuietly(other, name));
+            Future<RowLock> crossed = async(() -> other.lockSemaphore(name));
             waits.await("where name =");
             long begun = System.nanoTime();
             locked.open();
-            join(crossed);
+            get(crossed, SOON);
             // not by a lock wait that timed out
             assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(LOCK_WAIT);
         }
 
-        PermitGrant grant = join(acquired);
+        PermitGrant grant = get(acquired, SOON);
 
         assertThat(node.gate().count(INSERT)).as("attempts").isEqualTo(2);
         assertThat(grant.replayed()).isFalse();
@@ -251,19 +229,11 @@ class RetriesIntegrationTests {
         node.semaphores().acquire(request).close();
     }
 
-    private static RowLock lockLastOf(AcquireRequest request) throws SQLException {
+    private RowLock lockLastOf(AcquireRequest request) throws SQLException {
         String last = request.permits().keySet().stream()
                 .reduce((former, latter) -> latter)
                 .orElseThrow();
         return RowLock.ofSemaphore(schema, last);
-    }
-
-    private static RowLock lockQuietly(RowLock lock, String name) {
-        try {
-            return lock.lockSemaphore(name);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     /** How often a row was waited for; a transaction waits for one at most. */
@@ -271,13 +241,5 @@ class RetriesIntegrationTests {
         return node.gate().statements().stream()
                 .filter(statement -> statement.contains(LOCK) && !statement.contains("skip locked")) // do not wait
                 .count();
-    }
-
-    private static <T> CompletableFuture<T> async(Supplier<T> task) {
-        return CompletableFuture.supplyAsync(task);
-    }
-
-    private static <T> T join(CompletableFuture<T> task) {
-        return task.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
     }
 }
