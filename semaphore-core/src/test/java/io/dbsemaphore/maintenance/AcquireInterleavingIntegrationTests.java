@@ -5,7 +5,6 @@ import static io.dbsemaphore.testing.Concurrently.async;
 import static io.dbsemaphore.testing.Concurrently.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -13,27 +12,19 @@ import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.testing.DatabaseKind;
-import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
-import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What an acquire and its repetition meet at the worst moment: a release, a clean-up, a change of the capacity. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class AcquireInterleavingIntegrationTests {
+class AcquireInterleavingIntegrationTests extends InterleavingFixture {
 
-    /** Of the permits, or of the request. */
-    private static final String RELEASED = "set state = 'RELEASED'";
-
-    private static final String REQUEST_RENEWED = "update permit_request pr1_0 set ttl_millis=";
     private static final String REQUEST_INSERTED = "insert into permit_request";
 
     /** Where the driver pipelines, the lock is a statement of its own; elsewhere it is the query of the repository. */
@@ -42,20 +33,6 @@ class AcquireInterleavingIntegrationTests {
             : "from semaphore s1_0 where s1_0.id=? for";
 
     private static final String SEMAPHORE_LOCKED_BY_OPERATOR = "from semaphore s1_0 where s1_0.id=?";
-    private static final Duration AN_HOUR = Duration.ofHours(1);
-
-    @RegisterExtension
-    static final Instances instances = new Instances(Instances.inBatchesOf(100));
-
-    private final Node sweeper = instances.first();
-    private final Node holder = instances.second();
-    private final String id = instances.externalId();
-
-    @AfterEach
-    void leavesEverythingConsistent() {
-        instances.assertConsistent();
-        assertThat(instances.held(Instances.MAINTENANCE)).isZero();
-    }
 
     // Release against the commit of its acquire
 
@@ -184,27 +161,26 @@ class AcquireInterleavingIntegrationTests {
     @Test
     void acquireThatWaitsForALowerCapacityObeysIt() throws Exception {
         String name = instances.semaphore(2);
-        holder.semaphores().acquire(AcquireRequest.of(name));
-        Pause resizing = sweeper.gate().pauseBeforeCommitOf("insert into capacity_change");
-        Future<Boolean> resize = async(() -> setCapacity(name, 1));
-        resizing.awaitReached(SOON);
-        holder.gate().clear();
-        Future<Optional<PermitGrant>> acquire = async(() -> holder.semaphores().tryAcquire(request(name)));
-        awaitSent(holder.gate(), SEMAPHORE_LOCKED);
 
-        resizing.open();
+        assertThat(tryAcquireBesideOneDuringAResize(name, 1)).isEmpty();
 
-        get(resize);
-        assertThat(get(acquire)).isEmpty();
         assertThat(instances.held(name)).isEqualTo(1);
     }
 
     @Test
     void acquireThatWaitsForAHigherCapacityHasIt() throws Exception {
         String name = instances.semaphore(1);
+
+        assertHeld(tryAcquireBesideOneDuringAResize(name, 2).orElseThrow());
+
+        assertThat(instances.held(name)).isEqualTo(2);
+    }
+
+    /** Acquires one permit, and then a second one, which waits for a change of the capacity to commit. */
+    private Optional<PermitGrant> tryAcquireBesideOneDuringAResize(String name, int capacity) throws Exception {
         holder.semaphores().acquire(AcquireRequest.of(name));
         Pause resizing = sweeper.gate().pauseBeforeCommitOf("insert into capacity_change");
-        Future<Boolean> resize = async(() -> setCapacity(name, 2));
+        Future<Boolean> resize = async(() -> setCapacity(name, capacity));
         resizing.awaitReached(SOON);
         holder.gate().clear();
         Future<Optional<PermitGrant>> acquire = async(() -> holder.semaphores().tryAcquire(request(name)));
@@ -213,38 +189,11 @@ class AcquireInterleavingIntegrationTests {
         resizing.open();
 
         get(resize);
-        assertHeld(get(acquire).orElseThrow());
-        assertThat(instances.held(name)).isEqualTo(2);
-    }
-
-    private AcquireRequest request(String name) {
-        return AcquireRequest.of(name).withExternalId(id).withTtl(AN_HOUR);
+        return get(acquire);
     }
 
     private boolean setCapacity(String name, int capacity) {
         sweeper.admin().setCapacity(name, capacity, "operator", "test");
         return true;
-    }
-
-    private static void awaitSent(StatementGate gate, String part) {
-        await().atMost(SOON)
-                .pollInterval(Duration.ofMillis(10))
-                .untilAsserted(() -> assertThat(gate.count(part)).isPositive());
-    }
-
-    private static void assertHeld(String name, PermitGrant grant) {
-        assertHeld(grant);
-        assertThat(instances.held(name)).isEqualTo(1);
-    }
-
-    private static void assertHeld(PermitGrant grant) {
-        assertThat(instances.states(grant.externalId())).containsExactly("ACQUIRED");
-        assertThat(grant.isHeld()).isEqualTo(true);
-        assertThat(grant.renew(AN_HOUR).permits()).isEqualTo(grant.permits());
-    }
-
-    private void assertReleased(String name) {
-        assertThat(instances.states(id)).containsExactly("RELEASED");
-        assertThat(instances.held(name)).isZero();
     }
 }

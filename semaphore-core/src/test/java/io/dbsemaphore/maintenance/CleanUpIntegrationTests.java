@@ -41,8 +41,7 @@ class CleanUpIntegrationTests {
 
     @AfterEach
     void leavesEverythingConsistent() {
-        instances.assertConsistent();
-        assertThat(instances.held(Instances.MAINTENANCE)).isZero();
+        instances.assertConsistentAfterMaintenance();
     }
 
     @Test

@@ -192,6 +192,12 @@ final class Instances implements BeforeAllCallback, AfterEachCallback, AfterAllC
                 .isEmpty();
     }
 
+    /** As {@link #assertConsistent()}, and the maintenance holds nothing any more. */
+    void assertConsistentAfterMaintenance() {
+        assertConsistent();
+        assertThat(held(MAINTENANCE)).isZero();
+    }
+
     void assertRequestsAndPermitsAgree() {
         assertThat(jdbc().queryForList("""
                         select r.external_id from permit_request r left join permit p on p.permit_request_id = r.id

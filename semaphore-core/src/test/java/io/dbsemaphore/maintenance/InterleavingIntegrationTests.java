@@ -5,27 +5,22 @@ import static io.dbsemaphore.testing.Concurrently.async;
 import static io.dbsemaphore.testing.Concurrently.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
-import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
-import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two concurrent operations on one request, or on one semaphore; one of them is paused at a statement. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class InterleavingIntegrationTests {
+class InterleavingIntegrationTests extends InterleavingFixture {
 
     private static final String CANDIDATES_READ =
             "select pr1_0.id from permit_request pr1_0 where pr1_0.state='ACQUIRED' and pr1_0.expires_at<=";
@@ -37,21 +32,6 @@ class InterleavingIntegrationTests {
     private static final String RELEASED = "set state = 'RELEASED'";
 
     private static final String REQUEST_RELEASED = "update permit_request set state = 'RELEASED'";
-    private static final String REQUEST_RENEWED = "update permit_request pr1_0 set ttl_millis=";
-    private static final Duration AN_HOUR = Duration.ofHours(1);
-
-    @RegisterExtension
-    static final Instances instances = new Instances(Instances.inBatchesOf(100));
-
-    private final Node sweeper = instances.first();
-    private final Node holder = instances.second();
-    private final String id = instances.externalId();
-
-    @AfterEach
-    void leavesEverythingConsistent() {
-        instances.assertConsistent();
-        assertThat(instances.held(Instances.MAINTENANCE)).isZero();
-    }
 
     // Sweep against renewal
 
@@ -230,31 +210,5 @@ class InterleavingIntegrationTests {
         assertThat(sweeper.maintenance().releaseOrphans()).isEqualTo(1);
         assertReleased(one);
         assertReleased(two);
-    }
-
-    private AcquireRequest request(String name) {
-        return AcquireRequest.of(name).withExternalId(id).withTtl(AN_HOUR);
-    }
-
-    private static void awaitSent(StatementGate gate, String part) {
-        await().atMost(SOON)
-                .pollInterval(Duration.ofMillis(10))
-                .untilAsserted(() -> assertThat(gate.count(part)).isPositive());
-    }
-
-    private static void assertHeld(String name, PermitGrant grant) {
-        assertHeld(grant);
-        assertThat(instances.held(name)).isEqualTo(1);
-    }
-
-    private static void assertHeld(PermitGrant grant) {
-        assertThat(instances.states(grant.externalId())).containsExactly("ACQUIRED");
-        assertThat(grant.isHeld()).isEqualTo(true);
-        assertThat(grant.renew(AN_HOUR).permits()).isEqualTo(grant.permits());
-    }
-
-    private void assertReleased(String name) {
-        assertThat(instances.states(id)).containsExactly("RELEASED");
-        assertThat(instances.held(name)).isZero();
     }
 }
