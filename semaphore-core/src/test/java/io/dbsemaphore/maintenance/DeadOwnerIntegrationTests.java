@@ -4,15 +4,11 @@ import static io.dbsemaphore.maintenance.Instances.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.Liveness;
 import io.dbsemaphore.OwnerLiveness;
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.engine.maintenance.DeadOwners;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -20,33 +16,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.slf4j.LoggerFactory;
 
 /** The maintenance releases what an owner holds that its liveness checks find dead for the grace. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class DeadOwnerIntegrationTests {
+class DeadOwnerIntegrationTests extends SweepFixture {
 
-    private static final Duration AN_HOUR = Duration.ofHours(1);
-
-    /** An owner counts as dead when that was said twice, without a pause between. */
-    @RegisterExtension
-    static final Instances instances = new Instances(Instances.maintenance(800, Duration.ofHours(24), Duration.ZERO));
-
-    private final Node sweeper = instances.first();
-    private final Node holder = instances.second();
-    private final String name = instances.semaphore(5);
-    private final String id = instances.externalId();
     private final String owner = "job of " + id;
-
-    @AfterEach
-    void leavesEverythingConsistent() {
-        instances.assertConsistent();
-        assertThat(instances.held(Instances.MAINTENANCE)).isZero();
-    }
 
     @Test
     void releasesWhatAnOwnerHoldsThatWasFoundDeadTwice() {
@@ -118,18 +95,13 @@ class DeadOwnerIntegrationTests {
             throw new IllegalStateException("The scheduler cannot be reached");
         };
 
-        List<ILoggingEvent> warnings = warningsOf("io.dbsemaphore.engine.maintenance.DeadOwners", () -> {
+        List<String> warnings = LoggedWarnings.of(DeadOwners.class, () -> {
             sweeper.judgeBy(broken);
             assertThat(sweep(2)).containsExactly(0, 0);
             sweeper.judgeBy(broken, always(Liveness.DEAD));
             assertThat(sweep(2)).containsExactly(0, 1);
         });
-        assertThat(warnings)
-                .anySatisfy(warning -> assertThat(warning.getFormattedMessage()).contains(owner));
-    }
-
-    private PermitGrant acquire(AcquireRequest request) {
-        return holder.semaphores().acquire(request.withExternalId(id));
+        assertThat(warnings).anySatisfy(warning -> assertThat(warning).contains(owner));
     }
 
     private List<Integer> sweep(int times) {
@@ -146,22 +118,5 @@ class DeadOwnerIntegrationTests {
 
     private OwnerLiveness always(Liveness liveness) {
         return asked -> asked.equals(owner) ? liveness : Liveness.UNKNOWN;
-    }
-
-    private static List<ILoggingEvent> warningsOf(String loggerName, Runnable work) {
-        Logger logger = (Logger) LoggerFactory.getLogger(loggerName);
-        ListAppender<ILoggingEvent> appender = new ListAppender<>();
-        appender.start();
-        logger.addAppender(appender);
-        logger.setAdditive(false);
-        try {
-            work.run();
-        } finally {
-            logger.setAdditive(true);
-            logger.detachAppender(appender);
-        }
-        return appender.list.stream()
-                .filter(event -> event.getLevel() == Level.WARN)
-                .toList();
     }
 }

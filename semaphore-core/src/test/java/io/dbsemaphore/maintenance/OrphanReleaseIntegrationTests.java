@@ -20,35 +20,17 @@ import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The grants that the maintenance reclaims, and those that it keeps. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class OrphanReleaseIntegrationTests {
+class OrphanReleaseIntegrationTests extends SweepFixture {
 
     /** The query by which the sweep, and nothing else, reads expired requests: by key. */
     private static final String SWEEP = "and pr1_0.id>? order by pr1_0.id";
 
-    private static final Duration AN_HOUR = Duration.ofHours(1);
-
-    /** An owner counts as dead when that was said twice, without a pause between. */
-    @RegisterExtension
-    static final Instances instances = new Instances(Instances.maintenance(800, Duration.ofHours(24), Duration.ZERO));
-
-    private final Node sweeper = instances.first();
-    private final Node holder = instances.second();
-    private final String name = instances.semaphore(5);
-    private final String id = instances.externalId();
     private final String owner = "job of " + id;
-
-    @AfterEach
-    void leavesEverythingConsistent() {
-        instances.assertConsistent();
-        assertThat(instances.held(Instances.MAINTENANCE)).isZero();
-    }
 
     @Test
     void releasesWhatHasExpiredAndNothingElse() {
@@ -258,9 +240,5 @@ class OrphanReleaseIntegrationTests {
                 .doesNotHaveDuplicates();
         names.forEach(one -> assertThat(instances.held(one)).isEqualTo(1));
         assertThat(grant.renew(AN_HOUR).isHeld()).isEqualTo(true);
-    }
-
-    private PermitGrant acquire(AcquireRequest request) {
-        return holder.semaphores().acquire(request.withExternalId(id));
     }
 }
