@@ -13,17 +13,12 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
-import io.dbsemaphore.testing.node.Cluster;
-import io.dbsemaphore.testing.node.Node;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.dao.ConcurrencyFailureException;
@@ -34,31 +29,12 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * A business transaction cannot commit on a permit that was taken away: not when it was taken before the check, and after
  * it the taking waits. The host has the isolation that its database has by default, on MySQL {@code REPEATABLE READ}.
  */
-class RequireHeldIntegrationTests {
+class RequireHeldIntegrationTests extends RequireHeldFixture {
 
     private static final Duration SOON = Duration.ofSeconds(20);
 
     /** Well below the lock wait timeout: a caller that waits for a lock takes longer. */
     private static final Duration WITHOUT_WAITING = Duration.ofSeconds(4);
-
-    @RegisterExtension
-    static final Cluster cluster = new Cluster(2);
-
-    private final Node node = cluster.node(0);
-    private final Node other = cluster.node(1);
-    private final String name = cluster.semaphore(1);
-
-    @BeforeEach
-    void createBusinessTable() {
-        JdbcTemplate jdbc = cluster.schema().jdbc();
-        jdbc.execute("drop table if exists business");
-        jdbc.execute("create table business (id int primary key)");
-    }
-
-    @AfterEach
-    void forgetStatements() {
-        other.gate().clear();
-    }
 
     @Test
     @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
@@ -274,22 +250,5 @@ class RequireHeldIntegrationTests {
         return cluster.schema().kind() == DatabaseKind.MARIADB
                 && jdbc.queryForList("show variables like 'innodb_snapshot_isolation'").stream()
                         .anyMatch(variable -> variable.containsValue("ON"));
-    }
-
-    private PermitGrant acquire() {
-        node.gate().clear();
-        return node.semaphores().acquire(AcquireRequest.of(name));
-    }
-
-    private void requireHeldInTransaction(PermitGrant grant) {
-        node.transaction().executeWithoutResult(status -> node.semaphores().requireHeld(grant));
-    }
-
-    private void doBusiness() {
-        node.jdbc().update("insert into business (id) values (1)");
-    }
-
-    private static int businessDone() {
-        return cluster.schema().jdbc().queryForList("select id from business").size();
     }
 }

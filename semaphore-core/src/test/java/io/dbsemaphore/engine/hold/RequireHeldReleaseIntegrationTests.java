@@ -8,41 +8,16 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
-import io.dbsemaphore.testing.node.Cluster;
-import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A release of a grant that an open transaction has checked is put off until that transaction has ended. */
-class RequireHeldReleaseIntegrationTests {
+class RequireHeldReleaseIntegrationTests extends RequireHeldFixture {
 
     private static final Duration SOON = Duration.ofSeconds(20);
-
-    @RegisterExtension
-    static final Cluster cluster = new Cluster(2);
-
-    private final Node node = cluster.node(0);
-    private final Node other = cluster.node(1);
-    private final String name = cluster.semaphore(1);
-
-    @BeforeEach
-    void createBusinessTable() {
-        JdbcTemplate jdbc = cluster.schema().jdbc();
-        jdbc.execute("drop table if exists business");
-        jdbc.execute("create table business (id int primary key)");
-    }
-
-    @AfterEach
-    void forgetStatements() {
-        other.gate().clear();
-    }
 
     @Test
     void putsAReleaseOffUntilTheCheckedTransactionHasCommitted() {
@@ -147,23 +122,6 @@ class RequireHeldReleaseIntegrationTests {
 
         assertThat(businessDone()).isEqualTo(1);
         awaitReleased();
-    }
-
-    private PermitGrant acquire() {
-        node.gate().clear();
-        return node.semaphores().acquire(AcquireRequest.of(name));
-    }
-
-    private void requireHeldInTransaction(PermitGrant grant) {
-        node.transaction().executeWithoutResult(status -> node.semaphores().requireHeld(grant));
-    }
-
-    private void doBusiness() {
-        node.jdbc().update("insert into business (id) values (1)");
-    }
-
-    private static int businessDone() {
-        return cluster.schema().jdbc().queryForList("select id from business").size();
     }
 
     private void awaitReleased() {
