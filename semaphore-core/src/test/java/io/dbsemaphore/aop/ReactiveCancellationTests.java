@@ -3,15 +3,10 @@ package io.dbsemaphore.aop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.core.ReactiveTypeDescriptor;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
@@ -21,28 +16,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /** A subscription that is cancelled, or whose acquire waits, blocks no thread and loses no permit. */
-class ReactiveCancellationTests {
-
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private final GuardedContext context = GuardedContext.of(ReactiveBackup.class);
-    private final InMemoryPermitManager permits = context.permits;
-    private final ReactiveBackup backup = context.bean(ReactiveBackup.class);
-
-    @BeforeAll
-    static void registerATypeOfOurOwn() {
-        ReactiveAdapterRegistry.getSharedInstance()
-                .registerReactiveType(
-                        ReactiveTypeDescriptor.singleRequiredValue(ReactiveBackup.Promise.class),
-                        promise -> ((ReactiveBackup.Promise) promise).mono(),
-                        publisher ->
-                                new ReactiveBackup.Promise(Mono.from(publisher).cast(Integer.class)));
-    }
-
-    @AfterEach
-    void close() {
-        Hooks.resetOnErrorDropped();
-        context.close();
-    }
+class ReactiveCancellationTests extends ReactiveFixture {
 
     @Test
     void releasesOnCancel() throws Exception {

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dbsemaphore.PermitsUnavailableException;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,8 +14,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.Advisor;
@@ -27,35 +24,11 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.core.ReactiveTypeDescriptor;
 import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 
-class ReactiveMethodTests {
-
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private final GuardedContext context = GuardedContext.of(ReactiveBackup.class);
-    private final InMemoryPermitManager permits = context.permits;
-    private final ReactiveBackup backup = context.bean(ReactiveBackup.class);
-
-    @BeforeAll
-    static void registerATypeOfOurOwn() {
-        ReactiveAdapterRegistry.getSharedInstance()
-                .registerReactiveType(
-                        ReactiveTypeDescriptor.singleRequiredValue(ReactiveBackup.Promise.class),
-                        promise -> ((ReactiveBackup.Promise) promise).mono(),
-                        publisher ->
-                                new ReactiveBackup.Promise(Mono.from(publisher).cast(Integer.class)));
-    }
-
-    @AfterEach
-    void close() {
-        Hooks.resetOnErrorDropped();
-        context.close();
-    }
+class ReactiveMethodTests extends ReactiveFixture {
 
     @Test
     void acquiresWhenSubscribedToNotWhenCalled() {
