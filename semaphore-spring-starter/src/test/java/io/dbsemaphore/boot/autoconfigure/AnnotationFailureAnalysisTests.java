@@ -1,20 +1,15 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import static io.dbsemaphore.boot.autoconfigure.Hosts.assertStartFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.annotation.WithPermits;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.BeanCreationException;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -29,7 +24,7 @@ class AnnotationFailureAnalysisTests {
 
     @Test
     void showsTheMethodThatCannotBeGuarded(CapturedOutput output) {
-        fails(BeanCreationException.class, FinalMethod.class, "semaphore.liquibase.enabled=true");
+        assertStartFails(BeanCreationException.class, FinalMethod.class, "semaphore.liquibase.enabled=true");
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -40,7 +35,7 @@ class AnnotationFailureAnalysisTests {
 
     @Test
     void showsTheClassThatCannotBeGuarded(CapturedOutput output) {
-        fails(
+        assertStartFails(
                 BeanCreationException.class,
                 FinalClass.class,
                 "semaphore.liquibase.enabled=true",
@@ -54,7 +49,7 @@ class AnnotationFailureAnalysisTests {
 
     @Test
     void leavesItToOthersToExplainAFinalClassWithoutPermits(CapturedOutput output) {
-        fails(BeanCreationException.class, FinalAsyncClass.class, "semaphore.liquibase.enabled=true");
+        assertStartFails(BeanCreationException.class, FinalAsyncClass.class, "semaphore.liquibase.enabled=true");
 
         assertThat(output).doesNotContain("has @WithPermits methods");
     }
@@ -62,7 +57,7 @@ class AnnotationFailureAnalysisTests {
     @Test
     void showsTheNameThatIsDeclaredNowhere(CapturedOutput output) {
         assertThatExceptionOfType(SemaphoreConfigurationException.class)
-                .isThrownBy(() -> run(
+                .isThrownBy(() -> Hosts.start(
                         Misspelt.class,
                         "semaphore.liquibase.enabled=true",
                         "semaphore.semaphores.backup.capacity=1",
@@ -78,8 +73,8 @@ class AnnotationFailureAnalysisTests {
 
     @Test
     void startsWithANameThatIsDeclaredNowhereWhereThatIsAllowed() {
-        try (ConfigurableApplicationContext started =
-                run(Misspelt.class, "semaphore.liquibase.enabled=true", "semaphore.aop.allow-unknown-names=true")) {
+        try (ConfigurableApplicationContext started = Hosts.start(
+                Misspelt.class, "semaphore.liquibase.enabled=true", "semaphore.aop.allow-unknown-names=true")) {
             assertThatExceptionOfType(SemaphoreNotFoundException.class)
                     .isThrownBy(() -> started.getBean(MisspeltBackup.class).run());
         }
@@ -87,7 +82,7 @@ class AnnotationFailureAnalysisTests {
 
     @Test
     void startsWithNamesThatAreDeclaredOrMatchAPattern() {
-        try (ConfigurableApplicationContext started = run(
+        try (ConfigurableApplicationContext started = Hosts.start(
                 Misspelt.class,
                 "semaphore.liquibase.enabled=true",
                 "semaphore.semaphores.bakcup.capacity=1",
@@ -105,35 +100,12 @@ class AnnotationFailureAnalysisTests {
             context.getBean(SemaphoreAdmin.class).create("tenant-42", 1);
         });
 
-        try (ConfigurableApplicationContext started = run(Misspelt.class, url)) {
+        try (ConfigurableApplicationContext started = Hosts.start(Misspelt.class, url)) {
             started.getBean(MisspeltBackup.class).run();
         }
     }
 
-    private static ConfigurableApplicationContext run(Class<?> host, String... properties) {
-        List<String> all = new ArrayList<>(List.of(properties));
-        all.add("spring.main.banner-mode=off");
-        return new SpringApplicationBuilder(host)
-                .web(WebApplicationType.NONE)
-                .properties(all.toArray(String[]::new))
-                .run();
-    }
-
-    /** {@code BeanCreationException} where a bean fails, {@code ApplicationContextException} where the engine does, later. */
-    private static void fails(Class<? extends Exception> type, Class<?> host, String... properties) {
-        List<String> all = new ArrayList<>(List.of(properties));
-        all.add("spring.main.banner-mode=off");
-        assertThatExceptionOfType(type)
-                .isThrownBy(() -> new SpringApplicationBuilder(host)
-                        .web(WebApplicationType.NONE)
-                        .properties(all.toArray(String[]::new))
-                        .run());
-    }
-
-    @ImportAutoConfiguration({DataSourceAutoConfiguration.class, SemaphoreAutoConfiguration.class})
-    static class Host {}
-
-    @Import(Host.class)
+    @Import(Hosts.OnDataSource.class)
     static class FinalMethod {
 
         @Bean
@@ -148,7 +120,7 @@ class AnnotationFailureAnalysisTests {
         public final void run() {}
     }
 
-    @Import(Host.class)
+    @Import(Hosts.OnDataSource.class)
     static class FinalClass {
 
         @Bean
@@ -178,7 +150,7 @@ class AnnotationFailureAnalysisTests {
         public void run() {}
     }
 
-    @Import(Host.class)
+    @Import(Hosts.OnDataSource.class)
     static class Misspelt {
 
         @Bean

@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import static io.dbsemaphore.boot.autoconfigure.Hosts.assertStartFails;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
@@ -10,8 +10,6 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -19,14 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContextException;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -40,7 +34,7 @@ class FailureAnalysisTests {
 
     @Test
     void showsTheCandidatesWhereThereAreSeveralDataSources(CapturedOutput output) {
-        fails(BeanCreationException.class, SeveralDataSources.class);
+        assertStartFails(BeanCreationException.class, SeveralDataSources.class);
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -51,7 +45,8 @@ class FailureAnalysisTests {
 
     @Test
     void showsThePropertyThatDoesNotFit(CapturedOutput output) {
-        fails(BeanCreationException.class, Host.class, "semaphore.semaphores.backup.capacity=-1");
+        assertStartFails(
+                BeanCreationException.class, Hosts.OnDataSource.class, "semaphore.semaphores.backup.capacity=-1");
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -60,14 +55,17 @@ class FailureAnalysisTests {
 
     @Test
     void showsThatTheOrderIsNoNumber(CapturedOutput output) {
-        fails(BeanCreationException.class, Host.class, "semaphore.aop.order=first");
+        assertStartFails(BeanCreationException.class, Hosts.OnDataSource.class, "semaphore.aop.order=first");
 
         assertThat(output).contains("APPLICATION FAILED TO START").contains("semaphore.aop.order");
     }
 
     @Test
     void showsWhichDatabasesAreSupported(CapturedOutput output) {
-        fails(ApplicationContextException.class, Host.class, "spring.datasource.url=jdbc:hsqldb:mem:unsupported");
+        assertStartFails(
+                ApplicationContextException.class,
+                Hosts.OnDataSource.class,
+                "spring.datasource.url=jdbc:hsqldb:mem:unsupported");
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -82,7 +80,7 @@ class FailureAnalysisTests {
         String url = "spring.datasource.url=jdbc:h2:file:" + directory.resolve("replica");
         Hosts.jdbc().withPropertyValues(url).run(context -> assertThat(context).hasNotFailed());
 
-        fails(ApplicationContextException.class, Host.class, url + ";ACCESS_MODE_DATA=r");
+        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, url + ";ACCESS_MODE_DATA=r");
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -99,14 +97,18 @@ class FailureAnalysisTests {
                 .withPropertyValues(url, "semaphore.enabled=false")
                 .run(context -> context.getBean(JdbcTemplate.class).execute("create table any_table (id int)"));
 
-        fails(BeanCreationException.class, Host.class, url + ";ACCESS_MODE_DATA=r", "semaphore.liquibase.enabled=true");
+        assertStartFails(
+                BeanCreationException.class,
+                Hosts.OnDataSource.class,
+                url + ";ACCESS_MODE_DATA=r",
+                "semaphore.liquibase.enabled=true");
 
         assertThat(output).contains("The database of the semaphores is read-only. The database reports: ");
     }
 
     @Test
     void showsThatThePoolIsTooSmall(CapturedOutput output) {
-        fails(
+        assertStartFails(
                 BeanCreationException.class,
                 AcquiresInATransaction.class,
                 "spring.datasource.hikari.maximum-pool-size=1",
@@ -123,7 +125,7 @@ class FailureAnalysisTests {
 
     @Test
     void leavesItToOthersToExplainThatThePoolIsTooSmallForThem(CapturedOutput output) {
-        fails(
+        assertStartFails(
                 BeanCreationException.class,
                 ConnectsInATransaction.class,
                 "spring.datasource.hikari.maximum-pool-size=1",
@@ -143,9 +145,9 @@ class FailureAnalysisTests {
             port = closed.getLocalPort();
         }
 
-        fails(
+        assertStartFails(
                 liquibase.equals("true") ? BeanCreationException.class : ApplicationContextException.class,
-                Host.class,
+                Hosts.OnDataSource.class,
                 "spring.datasource.url=jdbc:mysql://localhost:" + port + "/app",
                 "spring.datasource.hikari.connection-timeout=250",
                 "semaphore.liquibase.enabled=" + liquibase);
@@ -162,9 +164,9 @@ class FailureAnalysisTests {
         String url = "spring.datasource.url=jdbc:h2:mem:password;DB_CLOSE_DELAY=-1";
         Hosts.jdbc().withPropertyValues(url, "spring.datasource.username=sa").run(context -> {});
 
-        fails(
+        assertStartFails(
                 ApplicationContextException.class,
-                Host.class,
+                Hosts.OnDataSource.class,
                 url,
                 "spring.datasource.username=sa",
                 "spring.datasource.password=wrong");
@@ -172,30 +174,7 @@ class FailureAnalysisTests {
         assertThat(output).contains("The database of the semaphores cannot be reached: Wrong user name or password");
     }
 
-    private static ConfigurableApplicationContext run(Class<?> host, String... properties) {
-        List<String> all = new ArrayList<>(List.of(properties));
-        all.add("spring.main.banner-mode=off");
-        return new SpringApplicationBuilder(host)
-                .web(WebApplicationType.NONE)
-                .properties(all.toArray(String[]::new))
-                .run();
-    }
-
-    /** {@code BeanCreationException} where a bean fails, {@code ApplicationContextException} where the engine does, later. */
-    private static void fails(Class<? extends Exception> type, Class<?> host, String... properties) {
-        List<String> all = new ArrayList<>(List.of(properties));
-        all.add("spring.main.banner-mode=off");
-        assertThatExceptionOfType(type)
-                .isThrownBy(() -> new SpringApplicationBuilder(host)
-                        .web(WebApplicationType.NONE)
-                        .properties(all.toArray(String[]::new))
-                        .run());
-    }
-
-    @ImportAutoConfiguration({DataSourceAutoConfiguration.class, SemaphoreAutoConfiguration.class})
-    static class Host {}
-
-    @Import(Host.class)
+    @Import(Hosts.OnDataSource.class)
     static class AcquiresInATransaction {
 
         @Bean
@@ -205,7 +184,7 @@ class FailureAnalysisTests {
         }
     }
 
-    @Import(Host.class)
+    @Import(Hosts.OnDataSource.class)
     static class ConnectsInATransaction {
 
         @Bean

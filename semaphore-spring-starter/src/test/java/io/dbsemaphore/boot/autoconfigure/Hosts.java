@@ -1,11 +1,14 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
 import com.example.orders.OrdersApplication;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -63,6 +66,11 @@ final class Hosts {
                 .run();
     }
 
+    /** {@code BeanCreationException} where a bean fails, {@code ApplicationContextException} where the engine does, later. */
+    static void assertStartFails(Class<? extends Exception> type, Class<?> application, Object... properties) {
+        assertThatExceptionOfType(type).isThrownBy(() -> start(application, properties));
+    }
+
     /** Any application, to be started. */
     static SpringApplicationBuilder application(Class<?> application, Object... sourcesAndProperties) {
         List<Class<?>> sources = new ArrayList<>(List.of(application));
@@ -78,4 +86,8 @@ final class Hosts {
         return new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
                 .properties(properties.toArray(String[]::new));
     }
+
+    /** The starter and a {@code DataSource}, an embedded H2 unless the properties say otherwise. */
+    @ImportAutoConfiguration({DataSourceAutoConfiguration.class, SemaphoreAutoConfiguration.class})
+    static class OnDataSource {}
 }

@@ -1,22 +1,17 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import static io.dbsemaphore.boot.autoconfigure.Hosts.assertStartFails;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.BeanCreationException;
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContextException;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** What a start says that fails for the tables: they are missing, of another application, or of an older version. */
@@ -25,7 +20,7 @@ class TableFailureAnalysisTests {
 
     @Test
     void showsTheLineToAddWhereTablesAreMissing(CapturedOutput output) {
-        fails(ApplicationContextException.class, Host.class);
+        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class);
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -42,7 +37,7 @@ class TableFailureAnalysisTests {
 
     @Test
     void showsTheParameterToSetWherePrefixedTablesAreMissing(CapturedOutput output) {
-        fails(ApplicationContextException.class, Host.class, "semaphore.table-prefix=app_");
+        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, "semaphore.table-prefix=app_");
 
         assertThat(output)
                 .contains(
@@ -59,7 +54,7 @@ class TableFailureAnalysisTests {
             jdbc.execute("create table permit (id bigint primary key, building varchar(100), issued_at date)");
         });
 
-        fails(ApplicationContextException.class, Host.class, url);
+        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, url);
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -77,7 +72,8 @@ class TableFailureAnalysisTests {
                 .run(context -> context.getBean(JdbcTemplate.class)
                         .execute("create table permit (id bigint primary key, building varchar(100))"));
 
-        fails(BeanCreationException.class, Host.class, url, "semaphore.liquibase.enabled=true");
+        assertStartFails(
+                BeanCreationException.class, Hosts.OnDataSource.class, url, "semaphore.liquibase.enabled=true");
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -94,7 +90,7 @@ class TableFailureAnalysisTests {
                 .run(context -> context.getBean(JdbcTemplate.class)
                         .execute("create table semaphore (id bigint primary key, building varchar(100))"));
 
-        fails(
+        assertStartFails(
                 BeanCreationException.class,
                 LiquibaseHost.class,
                 url,
@@ -114,36 +110,13 @@ class TableFailureAnalysisTests {
                 .run(context ->
                         context.getBean(JdbcTemplate.class).execute("alter table capacity_change drop column permits"));
 
-        fails(ApplicationContextException.class, Host.class, url);
+        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, url);
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains("The table 'capacity_change' lacks the column(s) permits")
                 .contains("the changelog of this version of the library has not run");
     }
-
-    private static ConfigurableApplicationContext run(Class<?> host, String... properties) {
-        List<String> all = new ArrayList<>(List.of(properties));
-        all.add("spring.main.banner-mode=off");
-        return new SpringApplicationBuilder(host)
-                .web(WebApplicationType.NONE)
-                .properties(all.toArray(String[]::new))
-                .run();
-    }
-
-    /** {@code BeanCreationException} where a bean fails, {@code ApplicationContextException} where the engine does, later. */
-    private static void fails(Class<? extends Exception> type, Class<?> host, String... properties) {
-        List<String> all = new ArrayList<>(List.of(properties));
-        all.add("spring.main.banner-mode=off");
-        assertThatExceptionOfType(type)
-                .isThrownBy(() -> new SpringApplicationBuilder(host)
-                        .web(WebApplicationType.NONE)
-                        .properties(all.toArray(String[]::new))
-                        .run());
-    }
-
-    @ImportAutoConfiguration({DataSourceAutoConfiguration.class, SemaphoreAutoConfiguration.class})
-    static class Host {}
 
     @ImportAutoConfiguration({
         DataSourceAutoConfiguration.class,
