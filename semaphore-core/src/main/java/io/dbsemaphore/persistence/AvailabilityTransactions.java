@@ -96,14 +96,17 @@ public final class AvailabilityTransactions {
     /** Tells the other instances that no caller of this one waits for these semaphores any more. */
     public void forget(Collection<String> names, long instance) {
         transaction.execute(() -> {
-            Set<Long> ids = idsOf(names);
-            return ids.isEmpty() ? 0 : instanceQueues.delete(instance, ids);
+            instanceQueues.delete(instance, idsOf(names));
+            return null;
         });
     }
 
     /** Tells the other instances that no caller of this one waits any more. */
     public void forgetAll(long instance) {
-        transaction.execute(() -> instanceQueues.deleteAll(instance));
+        transaction.execute(() -> {
+            instanceQueues.deleteAll(instance);
+            return null;
+        });
     }
 
     /** Whether permits of these semaphores may be reclaimed, because they have expired or their instance is dead. */

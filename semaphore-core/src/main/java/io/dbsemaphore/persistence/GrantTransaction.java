@@ -208,14 +208,15 @@ public final class GrantTransaction {
         return sum;
     }
 
-    /** Tells other instances which callers of this one wait after the transaction. */
+    /** Tells other instances which callers of this one wait after the transaction: in the order of the locks, as a poll does. */
     private static void tell(BatchQueues queues, LocalQueues local, Allocation decision) {
         Map<String, List<Waiter>> refused = decision.waiters();
-        decision.availabilities()
-                .forEach((name, availability) -> queues.write(
-                        availability.semaphore(),
-                        availability.now(),
-                        local.of(name).with(refused.getOrDefault(name, List.of()))));
+        decision.availabilities().entrySet().stream()
+                .sorted(Comparator.comparing(entry -> entry.getValue().semaphoreId()))
+                .forEach(entry -> queues.write(
+                        entry.getValue().semaphore(),
+                        entry.getValue().now(),
+                        local.of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
     }
 
     /** Postpones an acquire that names a row that another transaction has locked. */

@@ -136,9 +136,9 @@ public final class MaintenanceTransactions {
         });
     }
 
-    /** Deletes the records of waiting callers that their instances have not confirmed for so long. */
-    public int deleteExpiredWaiters(Duration overdueFor) {
-        return transaction.execute(() -> instanceQueues.deleteExpired(overdueFor));
+    /** Deletes one batch of the records of waiting callers that their instances have not confirmed for so long. */
+    public int deleteExpiredWaiters(Duration overdueFor, int limit) {
+        return transaction.execute(() -> instanceQueues.deleteExpired(overdueFor, limit));
     }
 
     /** Deletes the instances that hold nothing and whose lease expired longer ago than the given duration. */

@@ -85,7 +85,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
                 }
             }
             repair();
-            retry.call(() -> transactions.deleteExpiredWaiters(FORGET_WAITERS_AFTER));
+            all(() -> transactions.deleteExpiredWaiters(FORGET_WAITERS_AFTER, batch));
             return released;
         });
     }

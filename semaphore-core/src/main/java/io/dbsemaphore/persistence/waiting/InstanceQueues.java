@@ -8,6 +8,8 @@ import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
+import org.springframework.data.domain.Limit;
 
 /** The queues of all instances in the database. All methods require an open transaction. */
 public final class InstanceQueues {
@@ -43,18 +45,22 @@ public final class InstanceQueues {
         rows.queueAwaited(semaphoreIds, BatchQueues.awaitedUntil(now));
     }
 
-    /** Deletes the queues of an instance for these semaphores. Returns how many there were. */
-    public int delete(long instance, Collection<Long> semaphoreIds) {
-        return rows.delete(instance, semaphoreIds);
+    /** Deletes the queues of an instance for these semaphores. */
+    public void delete(long instance, Collection<Long> semaphoreIds) {
+        new TreeSet<>(semaphoreIds).forEach(id -> rows.queueDelete(id, instance));
     }
 
-    /** Deletes all queues of an instance. Returns how many there were. */
-    public int deleteAll(long instance) {
-        return rows.deleteAll(instance);
+    /** Deletes all queues of an instance. */
+    public void deleteAll(long instance) {
+        delete(instance, rows.findSemaphoreIds(instance));
     }
 
-    /** Deletes the queues that their instances have not confirmed for so long. Returns how many there were. */
-    public int deleteExpired(Duration overdueFor) {
-        return rows.deleteExpired(-overdueFor.toMillis());
+    /** Deletes queues that their instances have not confirmed for so long. Returns how many were deleted. */
+    public int deleteExpired(Duration overdueFor, int limit) {
+        long minusMillis = -overdueFor.toMillis();
+        return rows.findExpired(minusMillis, Limit.of(limit)).stream()
+                .map(SemaphoreWaiter::key)
+                .mapToInt(key -> rows.deleteExpired(key.semaphoreId(), key.instance(), minusMillis))
+                .sum();
     }
 }

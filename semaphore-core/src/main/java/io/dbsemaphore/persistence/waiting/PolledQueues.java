@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +28,12 @@ public final class PolledQueues {
 
     private final WaiterRepository rows;
     private final LocalQueues local;
-    private final Map<String, Long> ids;
+    private final SortedMap<Long, String> namesById = new TreeMap<>();
     private final Map<Long, List<InstanceQueue>> queues = new HashMap<>();
 
     private PolledQueues(WaiterRepository rows, Map<String, Long> ids, LocalQueues local) {
         this.rows = rows;
-        this.ids = ids;
+        ids.forEach((name, id) -> namesById.put(id, name));
         this.local = local;
     }
 
@@ -75,14 +77,15 @@ public final class PolledQueues {
     }
 
     /**
-     * Updates and confirms the rows of this instance.
+     * Updates and confirms the rows of this instance. A row to be confirmed only that another transaction has locked is left to
+     * that one.
      *
      * @param inFlight the semaphores whose rows are only confirmed, since a batch in flight updates them
      */
     public void confirm(LocalDateTime now, Set<String> inFlight) {
         List<Long> unchanged = new ArrayList<>();
         LocalDateTime expiresAt = now.plus(BatchQueues.VALID_FOR);
-        ids.forEach((name, id) -> own(id).ifPresent(row -> {
+        namesById.forEach((id, name) -> own(id).ifPresent(row -> {
             LocalQueue queue = local.of(name);
             if (queue.isEmpty() && !inFlight.contains(name)) {
                 rows.queueDelete(id, local.instance());
@@ -97,7 +100,16 @@ public final class PolledQueues {
             }
         }));
         if (!unchanged.isEmpty()) {
-            rows.confirm(local.instance(), unchanged, expiresAt);
+            confirm(unchanged, expiresAt);
+        }
+    }
+
+    private void confirm(List<Long> semaphoreIds, LocalDateTime expiresAt) {
+        List<Long> locked = rows.lockSkipLocked(local.instance(), semaphoreIds).stream()
+                .map(row -> row.key().semaphoreId())
+                .toList();
+        if (!locked.isEmpty()) {
+            rows.confirm(local.instance(), locked, expiresAt);
         }
     }
 }

@@ -46,4 +46,8 @@ class SemaphoreWaiter {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected SemaphoreWaiter() {}
+
+    Key key() {
+        return new Key(semaphoreId, instance);
+    }
 }

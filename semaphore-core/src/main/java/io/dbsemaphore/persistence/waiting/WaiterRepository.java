@@ -1,32 +1,51 @@
 package io.dbsemaphore.persistence.waiting;
 
+import jakarta.persistence.LockModeType;
+import jakarta.persistence.QueryHint;
 import java.time.LocalDateTime;
 import java.util.Collection;
+import java.util.List;
+import org.hibernate.jpa.SpecHints;
+import org.springframework.data.domain.Limit;
+import org.springframework.data.jpa.repository.Lock;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
+import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
 
-/** The rows of waiting callers. */
+/**
+ * The rows of waiting callers. Batches, polls and the sweep lock several in one transaction: one by one, in ascending order of the
+ * semaphores, or without waiting for another transaction.
+ */
 interface WaiterRepository extends Repository<SemaphoreWaiter, SemaphoreWaiter.Key>, WaiterStatements {
 
-    /** Confirms the rows of an instance for these semaphores. */
+    /** The value of the lock timeout hint for {@code SKIP LOCKED}. */
+    String SKIP_LOCKED = "-2";
+
+    /** Locks the rows of an instance for these semaphores, those left out that another transaction has locked. */
+    @Lock(LockModeType.PESSIMISTIC_WRITE)
+    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = SKIP_LOCKED))
+    @Query("select w from SemaphoreWaiter w where w.instance = :instance and w.semaphoreId in :semaphoreIds")
+    List<SemaphoreWaiter> lockSkipLocked(long instance, Collection<Long> semaphoreIds);
+
+    /** Confirms the rows of an instance for these semaphores, which are locked. */
     @Modifying
     @Query("update SemaphoreWaiter w set w.expiresAt = :expiresAt"
             + " where w.instance = :instance and w.semaphoreId in :semaphoreIds")
     int confirm(long instance, Collection<Long> semaphoreIds, LocalDateTime expiresAt);
 
-    /** Deletes the rows of an instance for these semaphores. */
-    @Modifying
-    @Query("delete from SemaphoreWaiter w where w.instance = :instance and w.semaphoreId in :semaphoreIds")
-    int delete(long instance, Collection<Long> semaphoreIds);
+    /** The semaphores of an instance's rows. */
+    @Query("select w.semaphoreId from SemaphoreWaiter w where w.instance = :instance")
+    List<Long> findSemaphoreIds(long instance);
 
-    /** Deletes all rows of an instance. */
-    @Modifying
-    @Query("delete from SemaphoreWaiter w where w.instance = :instance")
-    int deleteAll(long instance);
+    /** Rows that their instances have not confirmed for so long. */
+    @Query("select w from SemaphoreWaiter w where w.expiresAt <= utc_plus_millis(:minusMillis)"
+            + " order by w.semaphoreId, w.instance")
+    List<SemaphoreWaiter> findExpired(long minusMillis, Limit limit);
 
-    /** Deletes the rows of instances that have not confirmed them for so long. */
+    /** Deletes a row that its instance has not confirmed for so long. */
     @Modifying
-    @Query("delete from SemaphoreWaiter w where w.expiresAt <= utc_plus_millis(:minusMillis)")
-    int deleteExpired(long minusMillis);
+    @Query("delete from SemaphoreWaiter w where w.semaphoreId = :semaphoreId and w.instance = :instance"
+            + " and w.expiresAt <= utc_plus_millis(:minusMillis)")
+    int deleteExpired(long semaphoreId, long instance, long minusMillis);
 }
