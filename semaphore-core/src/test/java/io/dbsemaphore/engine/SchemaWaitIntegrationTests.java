@@ -9,6 +9,7 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -94,6 +95,18 @@ class SchemaWaitIntegrationTests {
 
             engine.start();
         }
+    }
+
+    /** Reading a table may conflict with the statement that changes it. */
+    @Test
+    void waitsWhereALookConflictsWithTheChangelog() {
+        schema.migrate();
+        gate.failBefore("capacity_change", new SQLException("on purpose", "40001", 1213));
+
+        try (SemaphoreEngine engine = start(LONG)) {
+            engine.start();
+        }
+        assertThat(gate.count("capacity_change")).as("statements of two looks").isGreaterThan(1);
     }
 
     @Test

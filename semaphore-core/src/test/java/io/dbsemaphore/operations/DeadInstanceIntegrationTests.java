@@ -149,6 +149,20 @@ class DeadInstanceIntegrationTests {
                 .satisfies(refusal -> assertThat(refusal.earliestExpiry()).isEqualTo(unkept.expiresAt()));
     }
 
+    @Test
+    void isNotCountedWhereTheTtlEndsBeforeItIsSuspect() {
+        String name = dying.semaphore(1);
+        PermitGrant brief = dying.semaphores()
+                .acquire(AcquireRequest.of(name).withTtl(SELDOM.dividedBy(4)).withKeepAlive(true));
+
+        assertThatExceptionOfType(PermitsUnavailableException.class)
+                .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)))
+                .satisfies(refusal -> assertThat(refusal.earliestExpiry().orElseThrow())
+                        .isCloseTo(
+                                brief.expiresAt().orElseThrow(),
+                                within(SELDOM.dividedBy(4).toMillis(), ChronoUnit.MILLIS))); // perhaps renewed
+    }
+
     private List<PermitHolder> holders(String name) {
         return node.admin().holders(name);
     }
