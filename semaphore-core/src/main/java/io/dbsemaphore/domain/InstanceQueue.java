@@ -1,23 +1,33 @@
 package io.dbsemaphore.domain;
 
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;
 
 /**
  * The callers of one instance that wait for a semaphore, as stored in the database.
  *
- * @param first those that have waited longest, in order
+ * @param first those that have waited longest, in order; empty if the record cannot be read
  * @param size the number of all
  * @param expiresAt until when they count, by the database's clock, unless their instance confirms them
  */
 public record InstanceQueue(long semaphoreId, long instance, List<Waiter> first, int size, LocalDateTime expiresAt) {
+
+    /** More than an instance confirms its callers for, and than the clocks of a cluster's servers differ. */
+    private static final Duration MAX_VALID = Duration.ofSeconds(3);
 
     /** Makes a defensive copy. */
     public InstanceQueue {
         first = List.copyOf(first);
     }
 
+    /** Whether the callers count. A record counts for longer than any instance confirms it only if the clock was set back. */
     boolean isValid(LocalDateTime now) {
-        return expiresAt.isAfter(now);
+        return expiresAt.isAfter(now) && expiresAt.isBefore(now.plus(MAX_VALID));
+    }
+
+    /** Whether the callers count for that time, even if their instance does not confirm them. */
+    public boolean isValidFor(Duration time, LocalDateTime now) {
+        return isValid(now) && !expiresAt.isBefore(now.plus(time));
     }
 }

@@ -29,7 +29,9 @@ public final class WaitersElsewhere {
      */
     public static WaitersElsewhere of(Collection<InstanceQueue> queues, long instance, LocalDateTime now) {
         List<InstanceQueue> others = queues.stream()
-                .filter(queue -> queue.instance() != instance && queue.isValid(now))
+                .filter(queue -> queue.instance() != instance
+                        && queue.isValid(now)
+                        && !queue.first().isEmpty())
                 .toList();
         return others.isEmpty() ? NONE : new WaitersElsewhere(instance, others);
     }

@@ -143,7 +143,7 @@ public final class BatchQueues {
 
     /** While no other instance has waiting callers, nobody reads the row. */
     private boolean isWorthWriting(LockedSemaphore semaphore, LocalDateTime now, InstanceQueue own, LocalQueue queue) {
-        return own.expiresAt().isBefore(now.plus(MIN_VALID))
+        return !own.isValidFor(MIN_VALID, now)
                 || (!own.first().equals(queue.first())
                         && !elsewhere(semaphore, now).isEmpty());
     }

@@ -91,7 +91,7 @@ public final class PolledQueues {
                 rows.queueDelete(id, local.instance());
             } else if (!row.first().equals(queue.first()) && !inFlight.contains(name)) {
                 rows.queueUpdate(id, local.instance(), queue, expiresAt);
-            } else if (row.expiresAt().isBefore(now.plus(MIN_VALID))) {
+            } else if (!row.isValidFor(MIN_VALID, now)) {
                 if (row.size() == queue.size() || inFlight.contains(name)) {
                     unchanged.add(id);
                 } else {

@@ -3,6 +3,8 @@ package io.dbsemaphore.persistence.waiting;
 import io.dbsemaphore.domain.Waiter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Encodes waiting callers in one column: for each the microseconds since the one before it, in base 36, and the number of its
@@ -12,6 +14,9 @@ final class WaiterList {
 
     private static final int RADIX = 36;
     private static final String ALL = "*";
+
+    /** Numbers that cannot overflow. */
+    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,8}|\\*)");
 
     private WaiterList() {}
 
@@ -32,16 +37,19 @@ final class WaiterList {
      * Decodes what {@link #encode} has made.
      *
      * @param since the {@link Waiter#since} of the first
+     * @return empty if the text is not of this format, as when another version has made it
      */
     static List<Waiter> decode(String text, long since) {
         List<Waiter> waiters = new ArrayList<>();
         long before = since;
         for (String each : text.split(" ", -1)) {
-            int colon = each.indexOf(':');
-            before += Long.parseLong(each, 0, colon, RADIX);
-            String permits = each.substring(colon + 1);
-            boolean exclusive = ALL.equals(permits);
-            waiters.add(new Waiter(before, exclusive ? 0 : Integer.parseInt(permits), exclusive));
+            Matcher matcher = WAITER.matcher(each);
+            if (!matcher.matches()) {
+                return List.of();
+            }
+            before += Long.parseLong(matcher.group(1), RADIX);
+            boolean exclusive = ALL.equals(matcher.group(2));
+            waiters.add(new Waiter(before, exclusive ? 0 : Integer.parseInt(matcher.group(2)), exclusive));
         }
         return waiters;
     }

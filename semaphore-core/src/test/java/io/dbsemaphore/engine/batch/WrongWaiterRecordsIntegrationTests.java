@@ -1,0 +1,108 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.node.Cluster;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Records of waiting callers that no instance of this version has written never keep anybody from a permit. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WrongWaiterRecordsIntegrationTests {
+
+    private static final long INSTANCE = 4711;
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(2);
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "garbage",
+                " ",
+                ":",
+                "0:",
+                ":1",
+                "0:1 ",
+                "0:x",
+                "x!:1",
+                "0:-1",
+                "0:-2147483648 1:-2147483648",
+                "0:99999999999",
+                "zzzzzzzzzzzzzzzzzzzz:1",
+                "v2;0:1;later"
+            })
+    void whatCannotBeReadWithholdsNothing(String firstWaiters) throws Exception {
+        String name = cluster.semaphore(1);
+        record(name, firstWaiters, Duration.ofSeconds(1));
+
+        try (PermitGrant grant = cluster.node(0).semaphores().acquire(AcquireRequest.of(name))) {
+            assertThat(grant.isHeld()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"garbage", "0:-1", "v2;0:1;later"})
+    void whatCannotBeReadKeepsNobodyFromWaiting(String firstWaiters) throws Exception {
+        String name = cluster.semaphore(1);
+        PermitGrant held = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
+        Future<PermitGrant> waiting = Concurrently.async(() ->
+                cluster.node(1).semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON)));
+        await().until(() -> isRecorded(name));
+        record(name, firstWaiters, Duration.ofHours(1));
+
+        held.release();
+
+        assertThat(Concurrently.get(waiting).isHeld()).isTrue();
+        waiting.get().release();
+    }
+
+    /** As after the database's clock was set back. */
+    @Test
+    void aRecordThatIsValidForLongerThanAnyInstanceWritesDoesNotCount() {
+        String name = cluster.semaphore(1);
+        record(name, "0:1", Duration.ofHours(1));
+
+        assertThat(cluster.node(0).semaphores().tryAcquire(AcquireRequest.of(name)))
+                .hasValueSatisfying(PermitGrant::release);
+    }
+
+    private static boolean isRecorded(String name) {
+        Integer rows = cluster.schema()
+                .jdbc()
+                .queryForObject(
+                        "select count(*) from semaphore_waiter w join semaphore s on s.id = w.semaphore_id"
+                                + " where s.name = ?",
+                        Integer.class,
+                        name);
+        return rows != null && rows > 0;
+    }
+
+    private static void record(String name, String firstWaiters, Duration valid) {
+        LocalDateTime now = LocalDateTime.ofInstant(cluster.node(0).admin().now(), ZoneOffset.UTC);
+        Long id = cluster.schema().jdbc().queryForObject("select id from semaphore where name = ?", Long.class, name);
+        cluster.schema()
+                .jdbc()
+                .update(
+                        "insert into semaphore_waiter (semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)"
+                                + " values (?, ?, 'another', ?, 1, ?, ?)",
+                        id,
+                        INSTANCE,
+                        now.minusSeconds(100),
+                        firstWaiters,
+                        now.plus(valid));
+        cluster.schema().jdbc().update("update semaphore set waiters_until = ? where id = ?", now.plusSeconds(10), id);
+    }
+}
