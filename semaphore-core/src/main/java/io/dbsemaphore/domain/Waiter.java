@@ -8,12 +8,17 @@ import java.time.temporal.ChronoUnit;
  * A caller that waits for permits of a semaphore, as the instances tell one another.
  *
  * @param since when the database first refused it: microseconds since 1970 by the database's clock; the order of the queue
- * @param permits the number of permits that it waits for
+ * @param permits the number of permits that it waits for; 0 if exclusive
  * @param exclusive whether it waits for the whole capacity
  */
 public record Waiter(long since, int permits, boolean exclusive) {
 
     private static final LocalDateTime EPOCH = LocalDateTime.ofEpochSecond(0, 0, ZoneOffset.UTC);
+
+    /** Two callers of the whole capacity are alike, whatever the capacity is. */
+    public Waiter {
+        permits = exclusive ? 0 : permits;
+    }
 
     /** Converts a timestamp of the database. */
     public static long micros(LocalDateTime utc) {
@@ -25,8 +30,11 @@ public record Waiter(long since, int permits, boolean exclusive) {
         return EPOCH.plus(since, ChronoUnit.MICROS);
     }
 
-    /** The number of permits that are withheld for it from callers that came later. */
+    /** The number of permits that are withheld for it from callers that came later; 0 if it waits for more than the capacity. */
     long demand(int capacity) {
-        return exclusive ? capacity : permits;
+        if (exclusive) {
+            return capacity;
+        }
+        return permits > capacity ? 0 : permits;
     }
 }

@@ -233,9 +233,8 @@ final class WaitQueues {
     /** Lets the first waiter be tried although too few permits are available: its acquire may reclaim expired permits. */
     void wakeFirst(String name) {
         Waiters waiters = byName.get(name);
-        QueuedAcquire first = waiters == null ? null : waiters.first();
-        if (waiters != null && first != null) {
-            waiters.raiseAvailable(first.shortOf().getOrDefault(name, 0L));
+        if (waiters != null) {
+            waiters.raiseAvailableForFirst();
         }
     }
 
@@ -268,9 +267,18 @@ final class WaitQueues {
     }
 
     private boolean canBeServed(QueuedAcquire acquire) {
-        return acquire.shortOf().entrySet().stream().allMatch(entry -> {
-            Waiters waiters = byName.get(entry.getKey());
-            return waiters != null && waiters.isFirst(acquire) && waiters.isEnoughForFirst();
+        return isExceeded(acquire)
+                || acquire.shortOf().entrySet().stream().allMatch(entry -> {
+                    Waiters waiters = byName.get(entry.getKey());
+                    return waiters != null && waiters.isFirst(acquire) && waiters.isEnoughForFirst();
+                });
+    }
+
+    /** Whether the acquire asks for more than the capacity of a semaphore, which was lowered: then it need not wait. */
+    private boolean isExceeded(QueuedAcquire acquire) {
+        return acquire.shortOf().keySet().stream().anyMatch(name -> {
+            Waiters waiters = byName.get(name);
+            return waiters != null && waiters.isExceededBy(acquire);
         });
     }
 

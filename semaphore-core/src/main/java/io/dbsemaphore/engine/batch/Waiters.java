@@ -20,6 +20,9 @@ final class Waiters {
     /** How long an answer of the database is assumed to hold for further callers. */
     private static final long RECENT = Duration.ofMillis(100).toNanos();
 
+    /** What an exclusive caller waits for: the capacity may be raised meanwhile. */
+    private static final long WHOLE_CAPACITY = Integer.MAX_VALUE;
+
     private final WaitQueue waiting = new WaitQueue();
     private final QueueClock clock;
     private final Turnover turnover;
@@ -79,7 +82,7 @@ final class Waiters {
 
     private long add(QueuedAcquire acquire, int shortOf) {
         long requested = Math.max(1, shortOf);
-        waiting.add(acquire, requested);
+        waiting.add(acquire, acquire.command().exclusive() ? WHOLE_CAPACITY : requested);
         acquire.shortOf().put(latest.name(), requested);
         return requested;
     }
@@ -104,9 +107,16 @@ final class Waiters {
     /** Whether enough permits are available for the first caller, besides those that earlier callers of other instances wait for. */
     boolean isEnoughForFirst() {
         QueuedAcquire first = first();
-        return first != null
-                && available - demandElsewhere(first.state().since())
-                        >= first.shortOf().getOrDefault(latest.name(), 0L);
+        return first != null && available >= neededFor(first);
+    }
+
+    private long neededFor(QueuedAcquire first) {
+        return Math.max(1, requestedBy(first)) + demandElsewhere(first.state().since());
+    }
+
+    /** Whether a caller waits for more than the capacity, which was lowered: the database is going to reject it. */
+    boolean isExceededBy(QueuedAcquire acquire) {
+        return latest.capacity() > 0 && requestedBy(acquire) > latest.capacity();
     }
 
     private long demandElsewhere(long since) {
@@ -142,10 +152,10 @@ final class Waiters {
         changedAt = clock.now();
     }
 
-    /** Assumes that at least so many permits are available, so that the first caller is tried. */
-    void raiseAvailable(long permits) {
-        available = Math.max(available, permits);
-        elsewhere = WaitersElsewhere.NONE;
+    /** Assumes that enough permits are available for the first caller, so that it is tried. */
+    void raiseAvailableForFirst() {
+        QueuedAcquire first = first();
+        available = first == null ? available : Math.max(available, neededFor(first));
     }
 
     /**

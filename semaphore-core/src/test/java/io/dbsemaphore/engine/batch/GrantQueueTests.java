@@ -7,8 +7,12 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.UnknownCommits;
 import java.time.Duration;
@@ -265,8 +269,8 @@ class GrantQueueTests {
                 new BatchResult(
                         List.of(
                                 new GrantOutcome.Refused(List.of(backup, copy)),
-                                new GrantOutcome.Refused(List.of(FULL))),
-                        available(0, 7),
+                                new GrantOutcome.Refused(List.of(backup))),
+                        Map.of("backup", Values.remaining(3, 3, 0, 7, 7)),
                         List.of(),
                         Set.of()));
         queue.released(Map.of("backup", 3));
@@ -366,6 +370,34 @@ class GrantQueueTests {
         assertThat(stalled.awaited()).containsExactly("copy");
         assertThat(other.members()).containsExactly(waiter);
         assertThat(stalling.take(true, true, false).members()).containsExactly(waiter);
+    }
+
+    /** The first caller is tried for permits that may be reclaimed: the others keep their place behind another instance. */
+    @Test
+    void handsNothingOverWhileACallerOfAnotherInstanceIsNext() {
+        ReuseTerms terms = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
+        List<QueuedAcquire> waiters = waiters(2);
+        waiters.forEach(waiter -> {
+            waiter.state().reuse(terms, 1);
+            queue.add(waiter);
+        });
+        end(
+                queue,
+                queue.take(true, true, false),
+                Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7, Values.NOW, earlierCallerElsewhere())),
+                new GrantOutcome.Refused(List.of(FULL)));
+
+        assertThat(queue.waiters().wakeFirst(Set.of("backup"))).isEqualTo(true);
+
+        assertThat(queue.take(true, true, false).members()).containsExactly(waiters.get(0));
+        AcquireAnswer answer = new AcquireAnswer(new GrantOutcome.Withdrawn(), 0, 0);
+        assertThat(queue.handOver(terms, answer).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+    }
+
+    private static WaitersElsewhere earlierCallerElsewhere() {
+        Waiter earlier = new Waiter(Waiter.micros(Values.NOW) - 1, 1, false);
+        InstanceQueue queue = new InstanceQueue(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
+        return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }
 
     private static AcquireState waiting(AcquireCommand command) {
