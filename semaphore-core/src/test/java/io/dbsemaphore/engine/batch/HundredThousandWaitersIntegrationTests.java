@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.testing.Hiccups;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.node.Cluster;
 import java.lang.management.ManagementFactory;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HundredThousandWaitersIntegrationTests {
 
-    /** How far from the end of the wait time an answer may be; the last ones where other processes need the processors. */
+    /** How far from the end of the wait time 99 of 100 answers may be, besides the time that the machine loses for all. */
     private static final Duration LATE = Duration.ofMillis(500);
 
     private static final Duration LATEST = Duration.ofSeconds(2);
@@ -58,6 +59,8 @@ class HundredThousandWaitersIntegrationTests {
     private static final class Answers {
 
         private final Duration waitTime;
+        private final Hiccups hiccups = Hiccups.measured();
+        private Duration arrivedLate = Duration.ZERO;
         private final AtomicLongArray waited;
         private final AtomicReferenceArray<@Nullable Throwable> failures;
         private final CountDownLatch missing;
@@ -76,7 +79,9 @@ class HundredThousandWaitersIntegrationTests {
         }
 
         void await() throws InterruptedException {
-            boolean unused = missing.await(120, TimeUnit.SECONDS);
+            try (hiccups) {
+                boolean unused = missing.await(120, TimeUnit.SECONDS);
+            }
             assertThat(missing.getCount()).as("callers without an answer").isZero();
         }
 
@@ -104,7 +109,10 @@ class HundredThousandWaitersIntegrationTests {
         void assertRefused(String name) {
             long[] late = late();
             assertThat(late[0]).as("the first of %s", this).isGreaterThanOrEqualTo(-LATE.toMillis());
-            assertThat(late[late.length / 100 * 95]).as("95 %% of %s", this).isLessThanOrEqualTo(LATE.toMillis());
+            assertThat(late[late.length / 100 * 99])
+                    .as("99 %% of %s, with a hiccup of %s, callers late by %s", this, hiccups.worst(), arrivedLate)
+                    .isLessThanOrEqualTo(
+                            LATE.plus(hiccups.worst()).plus(arrivedLate).toMillis());
             assertThat(late[late.length - 1]).as("the last of %s", this).isLessThanOrEqualTo(LATEST.toMillis());
             for (int caller = 0; caller < failures.length(); caller++) {
                 assertThat(failures.get(caller))
@@ -141,7 +149,6 @@ class HundredThousandWaitersIntegrationTests {
 
         long bytes = (usedHeap() - before) / 100_000;
         answers.await();
-        System.out.println("Asynchronous waiters of %d bytes: %s".formatted(bytes, answers));
         answers.assertRefused(name);
         assertThat(bytes).as("bytes of the heap per waiter").isLessThan(MAX_BYTES);
     }
@@ -149,7 +156,7 @@ class HundredThousandWaitersIntegrationTests {
     private Answers acquireAsync(int callers, Duration waitTime, Duration arrival) {
         AcquireRequest request = request(waitTime);
         Answers answers = new Answers(callers, waitTime);
-        arrive(callers, arrival, caller -> {
+        answers.arrivedLate = arrive(callers, arrival, caller -> {
             long startedAt = System.nanoTime();
             cluster.node(0)
                     .semaphores()
@@ -167,21 +174,18 @@ class HundredThousandWaitersIntegrationTests {
                         + Runtime.version().feature());
         ExecutorService threads = virtualThreads();
         acquire(threads, 5_000, Duration.ofMillis(1_200), Duration.ZERO).await(); // until the code is compiled
-        long before = usedHeap();
 
         Answers answers = acquire(threads, 66_000, Duration.ofSeconds(30), ARRIVAL);
 
-        long bytes = (usedHeap() - before) / 66_000;
         answers.await();
         threads.shutdownNow();
-        System.out.println("Virtual threads of %d bytes that wait: %s".formatted(bytes, answers));
         answers.assertRefused(name);
     }
 
     private Answers acquire(Executor threads, int callers, Duration waitTime, Duration arrival) {
         AcquireRequest request = request(waitTime);
         Answers answers = new Answers(callers, waitTime);
-        arrive(
+        answers.arrivedLate = arrive(
                 callers,
                 arrival,
                 caller -> threads.execute(() -> {
@@ -197,16 +201,19 @@ class HundredThousandWaitersIntegrationTests {
         return answers;
     }
 
-    /** Lets callers come at an even rate. */
-    private static void arrive(int callers, Duration within, IntConsumer caller) {
+    /** Lets callers come at an even rate, and returns by how much later one came since this machine is not quick enough. */
+    private static Duration arrive(int callers, Duration within, IntConsumer caller) {
         long begun = System.nanoTime();
+        long latest = 0;
         for (int i = 0; i < callers; i++) {
             long at = begun + within.toNanos() / callers * i;
             while (at - System.nanoTime() > 0) {
                 LockSupport.parkNanos(at - System.nanoTime());
             }
             caller.accept(i);
+            latest = within.isZero() ? 0 : Math.max(latest, System.nanoTime() - at);
         }
+        return Duration.ofNanos(latest);
     }
 
     private AcquireRequest request(Duration waitTime) {
