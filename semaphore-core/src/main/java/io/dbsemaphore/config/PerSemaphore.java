@@ -1,7 +1,10 @@
 package io.dbsemaphore.config;
 
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.springframework.util.PatternMatchUtils;
 
@@ -15,6 +18,10 @@ import org.springframework.util.PatternMatchUtils;
  * @param byPattern the values of patterns such as {@code tenant:*}
  */
 public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T> byPattern) {
+
+    private static final Comparator<Map.Entry<String, ?>> LONGEST_FIRST = Comparator.<Map.Entry<String, ?>>comparingInt(
+                    pattern -> -pattern.getKey().length())
+            .thenComparing(Map.Entry::getKey);
 
     /**
      * Makes defensive copies.
@@ -64,10 +71,22 @@ public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T>
         return own != null ? own : ofPattern(name);
     }
 
+    /**
+     * Lists all values.
+     *
+     * @return the default, and those of names and patterns
+     */
+    public Collection<T> values() {
+        List<T> values = new ArrayList<>(byName.values());
+        values.addAll(byPattern.values());
+        values.add(byDefault);
+        return values;
+    }
+
     private T ofPattern(String name) {
         return byPattern.entrySet().stream()
                 .filter(pattern -> PatternMatchUtils.simpleMatch(pattern.getKey(), name))
-                .max(Comparator.comparingInt(pattern -> pattern.getKey().length()))
+                .min(LONGEST_FIRST)
                 .map(Map.Entry::getValue)
                 .orElse(byDefault);
     }

@@ -1,11 +1,9 @@
 package io.dbsemaphore.config;
 
 import io.dbsemaphore.SemaphoreName;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import org.springframework.util.PatternMatchUtils;
 
 /**
  * Which semaphores may be made on first use: globs such as {@code tenant:*}, each with the capacity of what it makes. Of
@@ -19,9 +17,6 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
 
     /** No pattern: an unknown name is an error. */
     public static final SemaphorePatterns NONE = new SemaphorePatterns(Map.of(), 1000);
-
-    private static final Comparator<Match> LONGEST_FIRST =
-            Comparator.<Match>comparingInt(match -> -match.pattern().length()).thenComparing(Match::pattern);
 
     /**
      * A pattern that matches a name.
@@ -73,10 +68,9 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
      * @return the pattern; empty if none matches
      */
     public Optional<Match> match(String name) {
-        return capacities.entrySet().stream()
-                .filter(pattern -> PatternMatchUtils.simpleMatch(pattern.getKey(), name))
-                .map(pattern -> new Match(pattern.getKey(), pattern.getValue()))
-                .min(LONGEST_FIRST);
+        Map<String, Optional<Match>> byPattern = new HashMap<>();
+        capacities.forEach((pattern, capacity) -> byPattern.put(pattern, Optional.of(new Match(pattern, capacity))));
+        return new PerSemaphore<>(Optional.<Match>empty(), Map.of(), byPattern).of(name);
     }
 
     private static void check(String pattern, int capacity) {

@@ -131,11 +131,11 @@ public final class SemaphoreSettings {
 
     /**
      * For how long permits that callers of this JVM have released are kept for its next callers, by the name of the semaphore
-     * or a glob; by default none are kept. Between 10ms and 10s, or zero for none.
+     * or a pattern; by default none are kept. Between 10ms and 10s, or zero for none.
      */
-    public static final Setting<Map<String, Duration>> REUSE = new Setting<>(
+    public static final Setting<PerSemaphore<Duration>> REUSE = new Setting<>(
             "semaphore.semaphores.<name>.reuse",
-            Map.of(),
+            PerSemaphore.all(Duration.ZERO),
             must(
                     "between 10ms and 10s, or zero",
                     times -> times.values().stream().allMatch(SemaphoreSettings::isReuseTime),

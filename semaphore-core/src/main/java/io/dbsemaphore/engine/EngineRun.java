@@ -25,7 +25,6 @@ import io.dbsemaphore.engine.maintenance.MaintenanceSchedule;
 import io.dbsemaphore.engine.reuse.IdlePermitReturns;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.reuse.ReusablePermits;
-import io.dbsemaphore.engine.reuse.ReuseTimes;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CompletionExecutor;
@@ -150,7 +149,7 @@ final class EngineRun {
                 granter,
                 keepAlive,
                 listeners);
-        ReusablePermits reusable = new ReusablePermits(new ReuseTimes(settings.get(SemaphoreSettings.REUSE)));
+        ReusablePermits reusable = new ReusablePermits(settings.get(SemaphoreSettings.REUSE));
         IdlePermitReturns idleReturns = new IdlePermitReturns(reusable, granter::isAwaited, this::giveBack, threads);
         reuse = new ReuseService(reusable, idleReturns, commands, granter, releases, listeners, uses);
         UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));

@@ -113,7 +113,7 @@ final class ReuseService {
                 giveBack(permits.pollAll(name));
                 awaitReturns(attempt.request(), name);
             });
-        } else if (permits.reuseOf(terms.name()).isPresent()) {
+        } else if (!permits.reuseOf(terms.name()).isZero()) {
             attempt.state().reuse(terms, permits.tokensFor(terms.name()));
         }
         return attempt;
@@ -168,7 +168,7 @@ final class ReuseService {
 
     /** How much longer than for one use such a permit is to be kept alive. */
     Duration reuseOf(ReuseTerms terms) {
-        return permits.reuseOf(terms.name()).orElse(Duration.ZERO);
+        return permits.reuseOf(terms.name());
     }
 
     /** Begins the next use of a permit. */

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.reuse;
 
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.support.Deadline;
@@ -22,22 +23,27 @@ public final class ReusablePermits {
 
     private static final long IF_NONE_IS_REUSABLE = Duration.ofSeconds(1).toNanos();
 
-    private final ReuseTimes times;
+    private final PerSemaphore<Duration> times;
     private final ConcurrentMap<String, ReusedSemaphore> semaphores = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, ReusablePermit> byExternalId = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    public ReusablePermits(ReuseTimes times) {
+    /**
+     * Creates it without permits.
+     *
+     * @param times how long permits of a semaphore may be reused; zero if they are not
+     */
+    public ReusablePermits(PerSemaphore<Duration> times) {
         this.times = times;
     }
 
     /** Whether no permit of any semaphore is to be reused. */
     public boolean isDisabled() {
-        return times.isEmpty();
+        return times.values().stream().allMatch(Duration::isZero);
     }
 
-    /** How long permits of the semaphore may be reused; empty if they are not. */
-    public Optional<Duration> reuseOf(String name) {
+    /** How long permits of the semaphore may be reused; zero if they are not. */
+    public Duration reuseOf(String name) {
         return times.of(name);
     }
 
@@ -49,7 +55,7 @@ public final class ReusablePermits {
 
     /** Adds a permit that was granted. */
     public ReusablePermit add(HeldGrant state, ReuseTerms terms, int tokens, long grantedAt) {
-        Duration reuse = times.of(terms.name()).orElse(Duration.ZERO);
+        Duration reuse = times.of(terms.name());
         ReusablePermit permit = new ReusablePermit(state, terms, tokens, grantedAt, reuse);
         byExternalId.put(state.grant().externalId(), permit);
         semaphores.compute(

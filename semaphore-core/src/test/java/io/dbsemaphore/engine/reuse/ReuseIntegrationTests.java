@@ -11,6 +11,7 @@ import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.Concurrently;
@@ -65,7 +66,10 @@ class ReuseIntegrationTests {
     private static Node start(Duration reuse) {
         return cluster.start(
                 cluster.schema().newPool(10),
-                TestSettings.defaults().with(SemaphoreSettings.REUSE, Map.of("s*", reuse)));
+                TestSettings.defaults()
+                        .with(
+                                SemaphoreSettings.REUSE,
+                                PerSemaphore.all(Duration.ZERO).with("s*", reuse)));
     }
 
     @BeforeEach
@@ -390,7 +394,10 @@ class ReuseIntegrationTests {
     void aStopGivesEverythingBackAndAStartBeginsAnew() {
         SemaphoreEngine engine = new SemaphoreEngine(
                 cluster.schema().newPool(5),
-                TestSettings.defaults().with(SemaphoreSettings.REUSE, Map.of("s*", REUSE)));
+                TestSettings.defaults()
+                        .with(
+                                SemaphoreSettings.REUSE,
+                                PerSemaphore.all(Duration.ZERO).with("s*", REUSE)));
         try (engine) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             semaphores.acquire(request()).release();
@@ -413,7 +420,10 @@ class ReuseIntegrationTests {
     void aStopWaitsForTheWorkUnderAReusedPermit() throws Exception {
         SemaphoreEngine engine = new SemaphoreEngine(
                 cluster.schema().newPool(5),
-                TestSettings.defaults().with(SemaphoreSettings.REUSE, Map.of("s*", REUSE)));
+                TestSettings.defaults()
+                        .with(
+                                SemaphoreSettings.REUSE,
+                                PerSemaphore.all(Duration.ZERO).with("s*", REUSE)));
         try (engine) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             semaphores.acquire(request()).release();

@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.reuse;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
@@ -15,7 +16,6 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -45,7 +45,7 @@ final class ReusingProcess {
 
     static SemaphoreSettings settings(Duration reuse) {
         return TestSettings.defaults()
-                .with(SemaphoreSettings.REUSE, Map.of("*", reuse))
+                .with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("*", reuse))
                 .with(SemaphoreSettings.INSTANCE_TIMEOUT, INSTANCE_TIMEOUT);
     }
 

@@ -12,8 +12,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -152,39 +152,30 @@ public record SemaphoreProperties(
         settings = map.from(maxBatchSize).to(settings, to(SemaphoreSettings.MAX_BATCH_SIZE));
         settings = map.from(maxConnections).to(settings, to(SemaphoreSettings.MAX_CONNECTIONS));
         settings = map.from(pipelining).to(settings, to(SemaphoreSettings.PIPELINING));
-        settings = map.from(fairness())
-                .when(fairness -> !fairness.equals(SemaphoreSettings.defaults().get(SemaphoreSettings.FAIR)))
+        settings = map.from(perSemaphore(SemaphoreSettings.FAIR, fair, Declared::fair))
                 .to(settings, to(SemaphoreSettings.FAIR));
         settings = map.from(hostTransaction).to(settings, to(SemaphoreSettings.HOST_TRANSACTION));
-        Map<String, Duration> reuse = reuse();
-        settings = reuse.isEmpty() ? settings : settings.with(SemaphoreSettings.REUSE, reuse);
+        settings = map.from(perSemaphore(SemaphoreSettings.REUSE, Duration.ZERO, Declared::reuse))
+                .to(settings, to(SemaphoreSettings.REUSE));
         return maintenance.addTo(settings).requireConsistent();
     }
 
-    private Map<String, Duration> reuse() {
-        Map<String, Duration> reuse = new HashMap<>();
-        BiConsumer<String, Declared> add = (key, declared) -> {
-            if (declared.reuse() != null) {
-                reuse.put(key, declared.reuse());
-            }
-        };
-        patterns.forEach(add);
-        semaphores.forEach(add); // a name counts more than a pattern that looks the same
-        return reuse;
+    /** The values that were set; null if they are the default, so that a setting that nobody set stays unset. */
+    private <T> @Nullable PerSemaphore<T> perSemaphore(
+            Setting<PerSemaphore<T>> setting, T byDefault, Function<Declared, @Nullable T> value) {
+        PerSemaphore<T> all = new PerSemaphore<>(byDefault, values(semaphores, value), values(patterns, value));
+        return all.equals(SemaphoreSettings.defaults().get(setting)) ? null : all;
     }
 
-    private PerSemaphore<Boolean> fairness() {
-        return new PerSemaphore<>(fair, fairOf(semaphores), fairOf(patterns));
-    }
-
-    private static Map<String, Boolean> fairOf(Map<String, Declared> declared) {
-        Map<String, Boolean> fair = new HashMap<>();
+    private static <T> Map<String, T> values(Map<String, Declared> declared, Function<Declared, @Nullable T> value) {
+        Map<String, T> values = new HashMap<>();
         declared.forEach((name, each) -> {
-            if (each.fair() != null) {
-                fair.put(name, each.fair());
+            T own = value.apply(each);
+            if (own != null) {
+                values.put(name, own);
             }
         });
-        return fair;
+        return values;
     }
 
     private static <T> BiFunction<SemaphoreSettings, T, SemaphoreSettings> to(Setting<T> setting) {

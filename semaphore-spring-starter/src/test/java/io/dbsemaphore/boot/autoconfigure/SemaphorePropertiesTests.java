@@ -136,11 +136,13 @@ class SemaphorePropertiesTests {
                         "semaphore.semaphores.backup.capacity", "3",
                         "semaphore.patterns.[tenant:*].capacity", "3",
                         "semaphore.patterns.[tenant:*].reuse", "1s")))
-                .run(context -> assertThat(
-                                context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.REUSE))
-                        .containsOnly(
-                                Map.entry("partner", Duration.ofMillis(250)),
-                                Map.entry("tenant:*", Duration.ofSeconds(1))));
+                .run(context -> {
+                    PerSemaphore<Duration> reuse =
+                            context.getBean(SemaphoreSettings.class).get(SemaphoreSettings.REUSE);
+                    assertThat(reuse.of("partner")).isEqualTo(Duration.ofMillis(250));
+                    assertThat(reuse.of("tenant:a")).isEqualTo(Duration.ofSeconds(1));
+                    assertThat(reuse.of("backup")).isZero();
+                });
     }
 
     @Test

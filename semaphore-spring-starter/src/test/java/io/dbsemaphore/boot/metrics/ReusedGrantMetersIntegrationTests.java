@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
@@ -30,8 +31,8 @@ class ReusedGrantMetersIntegrationTests {
 
     @Test
     void countReusesBesideGrants() {
-        SemaphoreSettings settings =
-                SemaphoreSettings.defaults().with(SemaphoreSettings.REUSE, Map.of("orders", Duration.ofSeconds(10)));
+        SemaphoreSettings settings = SemaphoreSettings.defaults()
+                .with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("orders", Duration.ofSeconds(10)));
         try (TestDatabase.Schema schema = TestDatabase.create().migrate();
                 SemaphoreEngine engine = new SemaphoreEngine(
                         new DriverManagerDataSource(schema.jdbcUrl(), schema.username(), schema.password()),

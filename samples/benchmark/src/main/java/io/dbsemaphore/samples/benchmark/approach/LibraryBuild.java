@@ -1,5 +1,6 @@
 package io.dbsemaphore.samples.benchmark.approach;
 
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.lang.reflect.Constructor;
@@ -8,7 +9,6 @@ import java.lang.reflect.RecordComponent;
 import java.security.CodeSource;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Map;
 import javax.sql.DataSource;
 
 /**
@@ -41,7 +41,8 @@ public final class LibraryBuild {
     }
 
     private static Object withReuse(Object settings) {
-        return ((SemaphoreSettings) settings).with(SemaphoreSettings.REUSE, Map.of("bench-*", Duration.ofMillis(250)));
+        return ((SemaphoreSettings) settings)
+                .with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("bench-*", Duration.ofMillis(250)));
     }
 
     /** A copy of these settings: early builds have a record, later ones a class with a constant for each setting. */
