@@ -1,5 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import static io.dbsemaphore.boot.autoconfigure.Wirings.database;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.engine.SemaphoreEngine;
@@ -15,8 +16,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 class DataSourceChoiceTests {
@@ -25,19 +24,20 @@ class DataSourceChoiceTests {
 
     @Test
     void takesThePrimaryOne() {
-        host.withUserConfiguration(OnePrimary.class).run(context -> assertHasTables(context, "orders", "billing"));
+        host.withUserConfiguration(Wirings.TwoOnePrimary.class)
+                .run(context -> assertHasTables(context, "orders", "billing"));
     }
 
     @Test
     void takesTheOneThatIsNamed() {
-        host.withUserConfiguration(OnePrimary.class)
+        host.withUserConfiguration(Wirings.TwoOnePrimary.class)
                 .withPropertyValues("semaphore.datasource=billing")
                 .run(context -> assertHasTables(context, "billing", "orders"));
     }
 
     @Test
     void takesTheOneThatIsNamedOfSeveralEquals() {
-        host.withUserConfiguration(NonePrimary.class)
+        host.withUserConfiguration(Wirings.TwoEquals.class)
                 .withPropertyValues("semaphore.datasource=billing")
                 .run(context -> assertHasTables(context, "billing", "orders"));
     }
@@ -57,7 +57,7 @@ class DataSourceChoiceTests {
 
     @Test
     void refusesToGuessAmongSeveral() {
-        host.withUserConfiguration(NonePrimary.class)
+        host.withUserConfiguration(Wirings.TwoEquals.class)
                 .run(context -> assertThatFailure(context)
                         .hasMessageContaining("semaphore.datasource")
                         .hasMessageContaining("billing, orders")
@@ -66,7 +66,7 @@ class DataSourceChoiceTests {
 
     @Test
     void refusesANameThatIsNotThere() {
-        host.withUserConfiguration(OnePrimary.class)
+        host.withUserConfiguration(Wirings.TwoOnePrimary.class)
                 .withPropertyValues("semaphore.datasource=biling")
                 .run(context -> assertThatFailure(context)
                         .hasMessageContaining("semaphore.datasource names the bean 'biling', which does not exist")
@@ -137,42 +137,6 @@ class DataSourceChoiceTests {
                 .queryForObject(
                         "select count(*) from information_schema.tables where lower(table_name) = 'permit_request'",
                         Integer.class);
-    }
-
-    private static DataSource database() {
-        return new EmbeddedDatabaseBuilder()
-                .setType(EmbeddedDatabaseType.H2)
-                .generateUniqueName(true)
-                .build();
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class OnePrimary {
-
-        @Bean
-        @Primary
-        DataSource orders() {
-            return database();
-        }
-
-        @Bean
-        DataSource billing() {
-            return database();
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class NonePrimary {
-
-        @Bean
-        DataSource orders() {
-            return database();
-        }
-
-        @Bean
-        DataSource billing() {
-            return database();
-        }
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -23,41 +23,28 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
-import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.task.AsyncTaskExecutor;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.authorization.AuthorizationDeniedException;
 import org.springframework.security.core.context.SecurityContextHolder;
 
 /**
  * A row of the host matrix each: applications that are wired differently, all of them with all of Spring Boot's
- * auto-configurations. What depends on the database more than on the wiring is in {@link HostMatrixIntegrationTests}.
+ * auto-configurations. Those with several data sources are in {@link HostMatrixDataSourceTests}, those without some library
+ * in {@link HostMatrixClassPathTests}, and those where the database matters in {@link HostMatrixIntegrationTests}.
  */
-class HostMatrixTests {
+class HostMatrixTests extends HostMatrixFixture {
 
-    private static final String ONE_PERMIT = "semaphore.semaphores.orders.capacity=1";
-    private static final String OWN_TABLES = "semaphore.liquibase.enabled=true";
-    private static final String WITHOUT_LIQUIBASE = "spring.liquibase.enabled=false";
-    private static final String TABLES_BY_HIBERNATE = "spring.jpa.hibernate.ddl-auto=create";
     private static final String INVOICES = "spring.liquibase.change-log=classpath:com/example/invoices/changelog.xml";
 
-    private ConfigurableApplicationContext host;
-
     @AfterEach
-    void stop() {
+    void forgetWhoIsAuthenticated() {
         SecurityContextHolder.clearContext();
-        Wirings.Tenants.CURRENT.remove();
-        if (host != null) {
-            host.close();
-        }
     }
 
     @Test
@@ -87,45 +74,6 @@ class HostMatrixTests {
 
         AtHome.assertIn(host);
         assertThat(host.getBeansOfType(EntityManagerFactory.class)).containsOnlyKeys("handWritten");
-    }
-
-    @Test
-    void twoDataSourcesOneOfThemPrimary() {
-        host = Hosts.orders(Wirings.TwoOnePrimary.class, ONE_PERMIT);
-
-        AtHome.assertIn(host);
-        assertThat(permitsEverRequested("orders")).isEqualTo(2);
-    }
-
-    @Test
-    void twoDataSourcesOneOfThemPrimaryAndTheOtherNamed() {
-        host = Hosts.orders(Wirings.TwoOnePrimary.class, ONE_PERMIT, OWN_TABLES, "semaphore.datasource=billing");
-
-        AtHome.assertIn(host);
-        assertThat(permitsEverRequested("billing")).isEqualTo(2);
-        assertThat(permitsEverRequested("orders")).isZero();
-    }
-
-    @Test
-    void twoDataSourcesNoneOfThemPrimary() {
-        assertThatExceptionOfType(BeanCreationException.class)
-                .isThrownBy(() -> Hosts.orders(Wirings.TwoNonePrimary.class, WITHOUT_LIQUIBASE, OWN_TABLES, ONE_PERMIT))
-                .havingRootCause()
-                .withMessageContaining("billing, orders")
-                .withMessageContaining("Set semaphore.datasource");
-    }
-
-    @Test
-    void twoDataSourcesNoneOfThemPrimaryAndOneNamed() {
-        host = Hosts.orders(
-                Wirings.TwoNonePrimary.class,
-                WITHOUT_LIQUIBASE,
-                OWN_TABLES,
-                ONE_PERMIT,
-                "semaphore.datasource=billing");
-
-        AtHome.assertIn(host);
-        assertThat(permitsEverRequested("billing")).isEqualTo(2);
     }
 
     @Test
@@ -264,103 +212,10 @@ class HostMatrixTests {
         AtHome.assertIn(host);
     }
 
-    @Test
-    void tenantRoutingWithoutANamedTarget() {
-        assertThatExceptionOfType(BeanCreationException.class)
-                .isThrownBy(() -> Hosts.orders(Wirings.Tenants.class, OWN_TABLES, ONE_PERMIT))
-                .havingRootCause()
-                .withMessageContaining("chooses a database for each connection")
-                .withMessageContaining("Set semaphore.datasource")
-                .withMessageContaining("central, north, routing, south");
-    }
-
-    @Test
-    void tenantRoutingWithANamedTarget() {
-        host = Hosts.orders(
-                Wirings.Tenants.class,
-                WITHOUT_LIQUIBASE,
-                TABLES_BY_HIBERNATE,
-                OWN_TABLES,
-                ONE_PERMIT,
-                "semaphore.datasource=central");
-        String table = "create table if not exists customer_order (id bigint primary key, customer_name varchar(255))";
-        jdbc("north").execute(table);
-        jdbc("south").execute(table);
-        Wirings.Tenants.CURRENT.set("south");
-
-        AtHome.assertIn(host);
-        assertThat(jdbc("south").queryForList("select * from customer_order")).hasSize(2);
-        assertThat(jdbc("north").queryForList("select * from customer_order")).isEmpty();
-        assertThat(permitsEverRequested("central")).isEqualTo(2);
-    }
-
-    @Test
-    void withoutActuatorOnTheClassPath() {
-        ClassPath.without("spring-boot-starter-actuator", "spring-boot-actuator", "spring-boot-health")
-                .call(
-                        OnReducedClassPath.class,
-                        "orders",
-                        "org.springframework.boot.actuate.endpoint.annotation.Endpoint");
-    }
-
-    @Test
-    void withoutMicrometerOnTheClassPath() {
-        ClassPath.without(
-                        "micrometer-core",
-                        "micrometer-jakarta9",
-                        "spring-boot-micrometer-metrics",
-                        "spring-boot-starter-micrometer-metrics")
-                .call(OnReducedClassPath.class, "orders", "io.micrometer.core.instrument.MeterRegistry");
-    }
-
-    @Test
-    void withoutLiquibaseOnTheClassPath() {
-        ClassPath.without("liquibase-core", "spring-boot-liquibase", "spring-boot-starter-liquibase")
-                .call(OnReducedClassPath.class, "ledger", "liquibase.Liquibase");
-    }
-
-    @Test
-    void jdbcTemplateOnlyAndNothingOptionalOnTheClassPath() {
-        ClassPath.without(
-                        "liquibase",
-                        "flyway",
-                        "spring-boot-starter-data-jpa",
-                        "spring-boot-data-jpa",
-                        "spring-boot-hibernate",
-                        "spring-boot-jpa",
-                        "spring-boot-actuator",
-                        "spring-boot-health",
-                        "micrometer-core",
-                        "micrometer-jakarta9",
-                        "micrometer-metrics",
-                        "micrometer-observation-test",
-                        "spring-security",
-                        "reactor-core",
-                        "reactive-streams",
-                        "aspectjweaver",
-                        "tomcat",
-                        "spring-web")
-                .call(
-                        OnReducedClassPath.class,
-                        "ledger",
-                        "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration");
-    }
-
     private String get(String path) throws Exception {
         URI uri = URI.create("http://localhost:" + host.getEnvironment().getProperty("local.server.port") + path);
         return HttpClient.newHttpClient()
                 .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
                 .body();
-    }
-
-    private JdbcTemplate jdbc(String dataSource) {
-        return new JdbcTemplate(host.getBean(dataSource, DataSource.class));
-    }
-
-    private int permitsEverRequested(String dataSource) {
-        return jdbc(dataSource)
-                .queryForList(
-                        "select p.id from permit p join semaphore s on s.id = p.semaphore_id where s.name = 'orders'")
-                .size();
     }
 }

@@ -28,12 +28,12 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What the applications of {@link HostMatrixTests} are made of beside their own classes. */
+/** What the applications of the host matrix are made of beside their own classes. */
 final class Wirings {
 
     private Wirings() {}
 
-    private static DataSource database() {
+    static DataSource database() {
         return new EmbeddedDatabaseBuilder()
                 .setType(EmbeddedDatabaseType.H2)
                 .generateUniqueName(true)
@@ -83,7 +83,7 @@ final class Wirings {
     }
 
     @Configuration(proxyBeanMethods = false)
-    static class TwoNonePrimary {
+    static class TwoEquals {
 
         @Bean
         DataSource orders() {
@@ -94,6 +94,10 @@ final class Wirings {
         DataSource billing() {
             return database();
         }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoNonePrimary extends TwoEquals {
 
         @Bean
         LocalContainerEntityManagerFactoryBean entityManagerFactory(@Qualifier("orders") DataSource orders) {
