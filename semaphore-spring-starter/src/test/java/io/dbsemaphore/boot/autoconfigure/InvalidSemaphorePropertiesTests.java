@@ -1,0 +1,65 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Properties that cannot work are refused by a message that names them. */
+class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
+
+    @Test
+    void refuseAReuseTimeThatIsTooLong() {
+        with(Map.of("semaphore.semaphores.partner.capacity", "3", "semaphore.semaphores.partner.reuse", "1m"))
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContainingAll(
+                                "semaphore.semaphores.<name>.reuse", "between 10ms and 10s", "partner"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "semaphore.semaphores.backup.capacity=-1 | semaphore.semaphores.backup.capacity must be at least 0: -1",
+                "semaphore.semaphores.[tenant:a].capacity=-2 | semaphore.semaphores.[tenant:a].capacity must be at least 0: -2",
+                "semaphore.semaphores.[ a].capacity=1 | semaphore.semaphores.[ a] is not valid. The semaphore name must not begin or end with a space",
+                "semaphore.owner=a\u0001b | The semaphore.owner must not contain control characters",
+                "semaphore.table-prefix=a-b | semaphore.table-prefix must be up to 30 letters, digits, _, but is a-b: no table can be named so",
+                "semaphore.default-ttl=10 | semaphore.default-ttl must be at least PT1S, but is PT0.01S: a grant would expire",
+                "semaphore.default-ttl=31d | semaphore.default-ttl must be at most PT720H, but is PT744H: requests without a TTL would be refused",
+                "semaphore.max-ttl=4000d | semaphore.max-ttl must be at most PT87600H, but is PT96000H: for grants that last until released",
+                "semaphore.max-hold=0s | semaphore.max-hold must be positive, but is PT0S: nothing would be kept alive",
+                "semaphore.lock-wait-timeout=100ms | semaphore.lock-wait-timeout must be at least PT1S, but is PT0.1S: databases that count whole seconds",
+                "semaphore.decision-timeout=0s | semaphore.decision-timeout must be at least PT1S, but is PT0S: callers would give up",
+                "semaphore.session-idle-limit=4s | semaphore.session-idle-limit must be at least PT5S, but is PT4S: the server would end transactions",
+                "semaphore.max-attempts=0 | semaphore.max-attempts must be at least 1, but is 0: ",
+                "semaphore.max-names-per-request=0 | semaphore.max-names-per-request must be at least 1, but is 0: ",
+                "semaphore.max-batch-size=0 | semaphore.max-batch-size must be at least 1, but is 0: ",
+                "semaphore.max-connections=0 | semaphore.max-connections must be at least 1, but is 0: the database",
+                "semaphore.max-pattern-semaphores=0 | semaphore.max-pattern-semaphores must be at least 1, but is 0: the patterns",
+                "semaphore.patterns.[*].capacity=1 | semaphore.patterns[*] would match every name",
+                "semaphore.maintenance.batch-size=0 | semaphore.maintenance.batch-size must be at least 1, but is 0: nothing"
+            })
+    void refuseWhatCannotWork(String property, String message) {
+        String[] keyAndValue = property.split("=", 2);
+        with(Map.of(keyAndValue[0], keyAndValue[1]))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOfAny(IllegalArgumentException.class, SemaphoreConfigurationException.class)
+                        .hasMessageContaining(message));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"many", ""})
+    void nameThePropertyOfAValueThatIsNoNumber(String value) {
+        with(Map.of("semaphore.semaphores.backup.capacity", value))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining("'semaphore.semaphores.backup.capacity'"));
+    }
+}
