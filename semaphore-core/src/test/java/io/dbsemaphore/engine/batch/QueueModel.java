@@ -3,209 +3,54 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.SemaphoreClosedException;
-import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.BatchResult;
-import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /** What a {@link GrantQueue} must have done after each step of a schedule, from what its callers see of it. */
 final class QueueModel {
 
-    private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
-
     /** For so long after a conflict a semaphore may be passed over. */
     private static final long CONFLICT = Duration.ofMillis(2_200).toNanos();
-
-    /** Callers are served in the order of their first refusal. */
-    private static final Comparator<Caller> IN_ORDER = Comparator.<Caller>comparingLong(
-                    each -> each.acquire.state().since())
-            .thenComparing(each -> each.acquire.ticket());
 
     private final GrantQueue queue;
     private final ModelDatabase database;
     private final int maxBatchSize;
-    private final List<Caller> callers = new ArrayList<>();
-    private final List<Flight> flights = new ArrayList<>();
-    private final ModelAvailability available = new ModelAvailability();
+    private final ModelParticipants participants;
+    private final ModelWaiters waiters;
     private final Map<String, Long> conflictAt = new HashMap<>();
-    private final Map<Caller, Map<String, Long>> waiting = new LinkedHashMap<>();
-    private @Nullable Caller leaving;
-    private int numbers;
     private long now;
     private boolean closed;
 
-    /** A caller, and how it was answered. */
-    static final class Caller {
-
-        private final int number;
-        private final QueuedAcquire acquire;
-        private int answers;
-        private int decisions;
-        private boolean gone;
-
-        Caller(int number, QueuedAcquire acquire) {
-            this.number = number;
-            this.acquire = acquire;
-        }
-
-        QueuedAcquire acquire() {
-            return acquire;
-        }
-
-        /** It was told that its outcome is unknown. */
-        void isGone() {
-            gone = true;
-        }
-
-        private boolean isOutstanding() {
-            return answers == 0 || acquire.place() != Place.DONE;
-        }
-
-        @Override
-        public String toString() {
-            AcquireCommand command = acquire.state().command();
-            return "c" + number + command.permits() + (command.isKeptAlive() ? "kept" : "")
-                    + (acquire.hasWaitTime() ? "" : "!") + "@" + acquire.place();
-        }
-    }
-
-    /** A batch from the moment it is taken until the queue knows how it ended. */
-    static final class Flight {
-
-        private final int number;
-        private final AcquireBatch batch;
-        private final long takenAt;
-        private final Map<Caller, Map<String, Long>> waiting;
-        private final Map<String, Long> changes = new HashMap<>();
-        private @Nullable BatchResult result;
-        private List<AcquireCommand> grants = List.of();
-
-        Flight(int number, AcquireBatch batch, long takenAt, Map<Caller, Map<String, Long>> waiting) {
-            this.number = number;
-            this.batch = batch;
-            this.takenAt = takenAt;
-            this.waiting = waiting;
-        }
-
-        AcquireBatch batch() {
-            return batch;
-        }
-
-        BatchResult result() {
-            return java.util.Objects.requireNonNull(result);
-        }
-
-        boolean isDecided() {
-            return result != null;
-        }
-
-        void decided(BatchResult result, List<AcquireCommand> grants) {
-            this.result = result;
-            this.grants = grants;
-        }
-
-        List<AcquireCommand> grants() {
-            return grants;
-        }
-
-        private boolean keeps(String name, long now) {
-            boolean stalled = now - takenAt > STALLED_AFTER;
-            return batch.names().contains(name)
-                    && (batch.awaited().isEmpty() || batch.awaited().contains(name) || !stalled);
-        }
-
-        @Override
-        public String toString() {
-            return "batch " + number + (batch.isWaiting() ? " waiting for " + batch.awaited() : "")
-                    + (result == null
-                            ? ""
-                            : result.outcomes().stream()
-                                    .map(outcome -> outcome.getClass().getSimpleName())
-                                    .toList());
-        }
-    }
-
-    QueueModel(GrantQueue queue, ModelDatabase database, int maxBatchSize) {
+    QueueModel(GrantQueue queue, ModelDatabase database, int maxBatchSize, ModelParticipants participants) {
         this.queue = queue;
         this.database = database;
         this.maxBatchSize = maxBatchSize;
+        this.participants = participants;
+        waiters = new ModelWaiters(participants);
     }
 
-    int nextNumber() {
-        return ++numbers;
-    }
-
-    List<Flight> flights() {
-        return flights;
-    }
-
-    Flight lastFlight() {
-        return flights.get(flights.size() - 1);
-    }
-
-    @Nullable Flight flight(Random choice, boolean decided) {
-        List<Flight> some =
-                flights.stream().filter(each -> each.isDecided() == decided).toList();
-        return some.isEmpty() ? null : some.get(choice.nextInt(some.size()));
-    }
-
-    @Nullable Caller caller(Random choice) {
-        List<Caller> some = callers.stream().filter(each -> each.answers == 0).toList();
-        return some.isEmpty() ? null : some.get(choice.nextInt(some.size()));
-    }
-
-    boolean isAllAnswered() {
-        return callers.stream().noneMatch(Caller::isOutstanding);
-    }
-
-    List<Caller> outstanding() {
-        return callers.stream().filter(Caller::isOutstanding).toList();
-    }
-
-    private Caller of(QueuedAcquire acquire) {
-        return callers.stream()
-                .filter(each -> each.acquire == acquire)
-                .findFirst()
-                .orElseThrow();
+    ModelWaiters waiters() {
+        return waiters;
     }
 
     /** A step begins. */
     void begin(long nanos) {
         now = nanos;
-        leaving = null;
-        waiting.clear();
-        waiting.putAll(waitingNow());
+        waiters.begin(nanos);
     }
 
-    private Map<Caller, Map<String, Long>> waitingNow() {
-        Map<Caller, Map<String, Long>> all = new LinkedHashMap<>();
-        callers.stream()
-                .filter(each -> each.acquire.place() == Place.WAIT_QUEUE)
-                .forEach(each -> all.put(each, Map.copyOf(each.acquire.shortOf())));
-        return all;
-    }
-
-    String add(Caller caller) {
+    String add(ModelCaller caller) {
         try {
             boolean tried = queue.add(caller.acquire);
             assertThat(closed).as("added although closed").isEqualTo(false);
-            callers.add(caller);
-            assertThat(caller.acquire.place()).isEqualTo(tried ? Place.QUEUE : Place.WAIT_QUEUE);
+            participants.callers().add(caller);
+            assertThat(caller.place()).isEqualTo(tried ? Place.QUEUE : Place.WAIT_QUEUE);
             return "adds " + caller;
         } catch (SemaphoreClosedException failure) {
             assertThat(closed).as("refused since closed").isEqualTo(true);
@@ -213,111 +58,81 @@ final class QueueModel {
         }
     }
 
-    String take(boolean withKeptAlive, boolean mayWait, boolean takesReleases, long nanos) {
-        List<Caller> queued = callers.stream()
-                .filter(each -> each.acquire.place() == Place.QUEUE)
-                .toList();
+    ModelFlight take(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
+        List<ModelCaller> queued = participants.callersAt(Place.QUEUE);
         long toWork = queue.nanosToWork();
         AcquireBatch batch = queue.take(withKeptAlive, mayWait, takesReleases);
-        Flight flight = new Flight(nextNumber(), batch, nanos, waitingNow());
-        List<Caller> members = batch.members().stream().map(this::of).toList();
+        ModelFlight flight = new ModelFlight(participants.nextNumber(), batch, now, participants.waiting());
+        List<ModelCaller> members = members(batch);
         if (withKeptAlive) {
             assertThat(toWork <= 0).as("work: " + toWork).isEqualTo(!members.isEmpty());
         }
         assertThat(members).as("once").doesNotHaveDuplicates().isSubsetOf(queued);
-        assertThat(members.size()).as("members").isLessThanOrEqualTo(maxBatchSize);
-        if (members.size() > 1) {
-            assertThat(batch.names().size()).as("names").isLessThanOrEqualTo(200);
-            assertThat(members).as("isolated").noneMatch(each -> each.acquire.isIsolated());
-        }
-        assertThat(members.stream().map(each -> each.acquire.state().command().externalId()))
-                .as("external ids")
-                .doesNotHaveDuplicates();
-        for (Flight other : flights) {
-            assertThat(batch.names()).as("in flight by " + other).noneMatch(name -> other.keeps(name, nanos));
-        }
-        if (closed) {
-            assertThat(members)
-                    .as("after close")
-                    .allMatch(each -> each.acquire.state().isOutcomeUnknown());
-        }
+        checkTaken(batch, members);
         queued.stream()
                 .filter(each -> !members.contains(each) && mayNotBeOvertaken(each, withKeptAlive))
                 .forEach(each -> assertThat(members)
                         .as("overtakes " + each)
                         .noneMatch(member -> member.acquire.ticket() > each.acquire.ticket()
                                 && each.acquire.names().stream().anyMatch(member.acquire.names()::contains)));
-        flights.add(flight);
-        return "takes " + flight + members;
+        participants.flights().add(flight);
+        return flight;
     }
 
-    private boolean mayNotBeOvertaken(Caller caller, boolean withKeptAlive) {
-        return (withKeptAlive || !caller.acquire.state().command().isKeptAlive())
+    List<ModelCaller> members(AcquireBatch batch) {
+        return batch.members().stream().map(participants::callerOf).toList();
+    }
+
+    private void checkTaken(AcquireBatch batch, List<ModelCaller> members) {
+        assertThat(members.size()).as("members").isLessThanOrEqualTo(maxBatchSize);
+        if (members.size() > 1) {
+            assertThat(batch.names().size()).as("names").isLessThanOrEqualTo(200);
+            assertThat(members).as("isolated").noneMatch(each -> each.acquire.isIsolated());
+        }
+        assertThat(members.stream().map(each -> each.state().command().externalId()))
+                .as("external ids")
+                .doesNotHaveDuplicates();
+        for (ModelFlight other : participants.flights()) {
+            assertThat(batch.names()).as("in flight by " + other).noneMatch(name -> other.keeps(name, now));
+        }
+        if (closed) {
+            assertThat(members).as("after close").allMatch(each -> each.state().isOutcomeUnknown());
+        }
+    }
+
+    private boolean mayNotBeOvertaken(ModelCaller caller, boolean withKeptAlive) {
+        return (withKeptAlive || !caller.state().command().isKeptAlive())
                 && caller.acquire.notBefore().remainingNanos(now) <= 0
                 && caller.acquire.names().stream()
                         .noneMatch(name -> now - conflictAt.getOrDefault(name, now - CONFLICT) < CONFLICT
-                                || flights.stream()
-                                        .anyMatch(each -> each.batch.names().contains(name)
-                                                && now - each.takenAt > STALLED_AFTER));
+                                || participants.flights().stream().anyMatch(each -> each.isStalledOver(name, now)));
     }
 
     /** Those who came later are granted nothing of what those wait for who came before. */
-    void decided(Flight flight) {
-        Map<Caller, Map<String, Long>> still = waitingNow();
-        for (QueuedAcquire member : flight.batch.members()) {
+    void decided(ModelFlight flight) {
+        Map<ModelCaller, Map<String, Long>> still = participants.waiting();
+        for (ModelCaller member : members(flight.batch)) {
             if (flight.grants.contains(member.state().command())) {
-                for (String name : member.names()) {
+                for (String name : member.acquire.names()) {
                     long ahead = flight.waiting.entrySet().stream()
-                            .filter(each -> IN_ORDER.compare(each.getKey(), of(member)) < 0)
+                            .filter(each -> ModelWaiters.IN_ORDER.compare(each.getKey(), member) < 0)
                             .filter(each -> still.containsKey(each.getKey()))
                             .mapToLong(each -> each.getValue().getOrDefault(name, 0L))
                             .sum();
                     assertThat(ahead == 0 ? 0 : database.free(name))
-                            .as("left of " + name + " by " + of(member))
+                            .as("left of " + name + " by " + member)
                             .isGreaterThanOrEqualTo(ahead);
                 }
             }
         }
     }
 
-    void ends(Flight flight) {
-        flights.remove(flight);
-    }
-
-    void finished(Flight flight, BatchSettlement.Result settled) {
-        BatchResult result = flight.result();
-        for (int i = 0; i < result.outcomes().size(); i++) {
-            QueuedAcquire member = flight.batch.members().get(i);
-            if (result.outcomes().get(i) instanceof GrantOutcome.Refused refused
-                    && (member.place() == Place.QUEUE || member.place() == Place.WAIT_QUEUE)) {
-                waiting.put(
-                        of(member),
-                        refused.shortages().stream()
-                                .collect(
-                                        Collectors.toMap(each -> each.name(), each -> Math.max(1L, each.requested()))));
-            }
-        }
-        result.availability().forEach((name, left) -> {
-            Caller first = first(name);
-            if (first != null) {
-                boolean wasRefused = flight.batch.members().contains(first.acquire)
-                        && first.acquire.state().demandAhead(name) == 0;
-                long atMost = wasRefused ? waiting.get(first).get(name) - 1 : Long.MAX_VALUE;
-                available.left(name, left, flight.changes.getOrDefault(name, 0L), atMost, now);
-            }
-        });
+    void finished(ModelFlight flight, BatchSettlement.Result settled) {
+        waiters.finished(flight);
         answer(settled);
     }
 
-    private @Nullable Caller first(String name) {
-        return waiting.entrySet().stream()
-                .filter(each -> each.getValue().containsKey(name))
-                .map(Map.Entry::getKey)
-                .min(IN_ORDER)
-                .orElse(null);
-    }
-
-    void failed(Flight flight, BatchSettlement.Result settled, Throwable failure) {
+    void failed(ModelFlight flight, BatchSettlement.Result settled, Throwable failure) {
         if (SqlErrors.isVictim(failure)) {
             flight.batch.names().forEach(name -> conflictAt.put(name, now));
         }
@@ -325,7 +140,7 @@ final class QueueModel {
     }
 
     private void answer(BatchSettlement.Result settled) {
-        settled.decided().stream().map(this::of).forEach(caller -> {
+        settled.decided().stream().map(participants::callerOf).forEach(caller -> {
             assertThat(caller.acquire.answer())
                     .as("told under the lock: " + caller)
                     .isNotDone();
@@ -336,58 +151,36 @@ final class QueueModel {
     }
 
     /** Whoever is told of a failure, and not that the outcome is unknown, makes sure itself that nothing is held. */
-    private void told(Caller caller) {
+    private void told(ModelCaller caller) {
         if (!caller.gone) {
-            caller.answers++;
-            if (caller.acquire.state().isOutcomeUnknown()) {
-                database.undo(caller.acquire.state());
-            }
+            answered(caller);
         }
     }
 
-    void released(Map<String, Integer> counts) {
-        counts.forEach((name, count) -> changed(name, count));
-    }
-
-    private void changed(String name, long permits) {
-        available.changed(name, permits, now);
-        flights.stream()
-                .filter(each -> each.batch.names().contains(name))
-                .forEach(each -> each.changes.merge(name, permits, Long::sum));
-    }
-
-    void polled(Map<String, PolledAvailability> polled, long asOf) {
-        polled.forEach((name, seen) -> {
-            if (first(name) != null && flights.stream().noneMatch(each -> each.keeps(name, now))) {
-                available.polled(name, seen, asOf);
-            }
-        });
-    }
-
-    void wakeFirst(String name) {
-        Caller first = first(name);
-        if (first != null) {
-            available.raise(name, waiting.get(first).get(name));
+    private void answered(ModelCaller caller) {
+        caller.answers++;
+        if (caller.state().isOutcomeUnknown()) {
+            database.undo(caller.state());
         }
     }
 
     /** A caller may have left. */
-    String left(Caller caller, boolean left) {
-        leaving = caller;
-        if (left || caller.gone) {
+    String left(ModelCaller caller, boolean left) {
+        waiters.leaves(caller);
+        if (left) {
+            answered(caller);
+        } else if (caller.gone) {
             caller.answers++;
-        }
-        if (left && caller.acquire.state().isOutcomeUnknown()) {
-            database.undo(caller.acquire.state());
         }
         return String.valueOf(left);
     }
 
     void close() {
-        List<Caller> there = callers.stream()
-                .filter(each -> each.acquire.place() == Place.QUEUE || each.acquire.place() == Place.WAIT_QUEUE)
+        List<ModelCaller> there = Stream.of(Place.QUEUE, Place.WAIT_QUEUE)
+                .flatMap(place -> participants.callersAt(place).stream())
                 .toList();
-        List<Caller> told = queue.close().stream().map(this::of).toList();
+        List<ModelCaller> told =
+                queue.close().stream().map(participants::callerOf).toList();
         assertThat(told).as("told that it is closed").containsExactlyInAnyOrderElementsOf(there);
         told.forEach(this::told);
         closed = true;
@@ -395,36 +188,18 @@ final class QueueModel {
 
     /** A step is over. */
     void end() {
-        waiting.entrySet().stream()
-                .filter(each ->
-                        each.getKey() != leaving && each.getKey().acquire.place() == Place.QUEUE)
-                .sorted(Map.Entry.comparingByKey(IN_ORDER))
-                .forEach(each -> each.getValue().forEach((name, asked) -> {
-                    require(available.of(name) >= asked, () -> "Woken, but too few of " + name + ": " + each);
-                    changed(name, -asked);
-                }));
-        waiting.clear();
-        waiting.putAll(waitingNow());
-        Set<String> names = new TreeSet<>();
-        waiting.values().forEach(each -> names.addAll(each.keySet()));
-        available.keepOnly(names);
+        waiters.end();
         require(
-                queue.waiters().begin().names().equals(names),
+                queue.waiters().begin().names().equals(waiters.names()),
                 () -> "Waited for: " + queue.waiters().begin().names());
-        boolean keptAlive = callers.stream()
-                .anyMatch(each -> each.acquire.place() == Place.QUEUE
-                        && each.acquire.state().command().isKeptAlive());
+        boolean keptAlive = participants.callersAt(Place.QUEUE).stream()
+                .anyMatch(each -> each.state().command().isKeptAlive());
         require(queue.hasKeptAlive() == keptAlive, () -> "To be kept alive: " + !keptAlive);
-        callers.forEach(this::check);
-        waiting.forEach((caller, asked) -> require(
-                !asked.entrySet().stream()
-                        .allMatch(each ->
-                                available.of(each.getKey()) >= each.getValue() && first(each.getKey()) == caller),
-                () -> "It is its turn, and it was not woken: " + caller));
+        participants.callers().forEach(this::check);
     }
 
-    private void check(Caller caller) {
-        Place place = caller.acquire.place();
+    private void check(ModelCaller caller) {
+        Place place = caller.place();
         require(caller.answers <= 1, () -> "Answered twice: " + caller);
         require(caller.decisions <= 1, () -> "Decided twice: " + caller);
         require(
@@ -433,7 +208,7 @@ final class QueueModel {
         require(
                 caller.decisions > 0 || !caller.acquire.answer().isDone(),
                 () -> "Told while the lock was held: " + caller);
-        long batches = flights.stream()
+        long batches = participants.flights().stream()
                 .filter(each -> place == Place.BATCH && each.batch.members().contains(caller.acquire))
                 .count();
         require(batches == (place == Place.BATCH ? 1 : 0), () -> "Batches: " + batches + ", " + caller);
@@ -442,7 +217,7 @@ final class QueueModel {
                 () -> "Waits for: " + caller.acquire.shortOf() + ", " + caller);
     }
 
-    private static void require(boolean met, Supplier<String> otherwise) {
+    static void require(boolean met, Supplier<String> otherwise) {
         if (!met) {
             throw new AssertionError(otherwise.get());
         }
@@ -450,7 +225,7 @@ final class QueueModel {
 
     /** All is over: nothing is left anywhere. */
     void checkEmpty() {
-        assertThat(callers).as("answered").allMatch(each -> each.answers == 1);
+        assertThat(participants.callers()).as("answered").allMatch(each -> each.answers == 1);
         assertThat(database.held()).as("held by nobody").isEmpty();
         assertThat(queue.waiters().isEmpty()).isEqualTo(true);
         assertThat(queue.hasKeptAlive()).isEqualTo(false);

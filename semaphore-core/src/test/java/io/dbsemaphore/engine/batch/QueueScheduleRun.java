@@ -2,16 +2,9 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
-import io.dbsemaphore.domain.BatchResult;
-import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.PolledAvailability;
-import io.dbsemaphore.engine.batch.QueueModel.Caller;
-import io.dbsemaphore.engine.batch.QueueModel.Flight;
 import io.dbsemaphore.engine.batch.QueueSchedule.Step;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.persistence.unit.UnknownCommits;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,10 +12,9 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.dao.DataAccessResourceFailureException;
 
 /** Does the steps of a schedule with a {@link GrantQueue}, and has its {@link QueueModel} check each of them. */
 final class QueueScheduleRun {
@@ -39,9 +31,9 @@ final class QueueScheduleRun {
     private final Random random;
     private final ModelDatabase database = new ModelDatabase();
     private final GrantQueue queue;
+    private final ModelParticipants participants = new ModelParticipants();
     private final QueueModel model;
-    private final List<AcquireCommand> granted = new ArrayList<>();
-    private final List<AcquireCommand> toRelease = new ArrayList<>();
+    private final ScheduledBatches batches;
     private final List<String> events = new ArrayList<>();
     private long now;
     private @Nullable Map<String, PolledAvailability> polled;
@@ -63,7 +55,8 @@ final class QueueScheduleRun {
                 schedule.setup() % 3 == 0,
                 Values.FAIR,
                 new QueueClock(() -> now, bound -> (random.nextLong() >>> 1) % bound));
-        model = new QueueModel(queue, database, maxBatchSize);
+        model = new QueueModel(queue, database, maxBatchSize, participants);
+        batches = new ScheduledBatches(queue, database, participants, model);
     }
 
     /** What happened so far, a line for each step. */
@@ -92,17 +85,17 @@ final class QueueScheduleRun {
     private String perform(QueueSchedule.Action action, Random choice) {
         return switch (action) {
             case ADD -> add(choice);
-            case TAKE -> take(choice);
-            case DECIDE -> decide(model.flight(choice, false));
-            case FINISH -> finish(model.flight(choice, true));
-            case FAIL -> fail(choice);
-            case RELEASE -> release(choice);
+            case TAKE -> batches.take(choice);
+            case DECIDE -> batches.decide(participants.flight(choice, false));
+            case FINISH -> batches.finish(participants.flight(choice, true));
+            case FAIL -> batches.fail(choice);
+            case RELEASE -> batches.release(choice);
             case TIME -> pass(choice);
             case POLL -> poll();
             case POLLED -> polled();
-            case TRY_LAST -> tryLast(model.caller(choice));
-            case GIVE_UP -> giveUp(model.caller(choice));
-            case ABANDON -> abandon(model.caller(choice));
+            case TRY_LAST -> leave(choice, this::tryLast);
+            case GIVE_UP -> leave(choice, this::giveUp);
+            case ABANDON -> leave(choice, this::abandon);
             case OTHERS -> database.others(name(choice), choice.nextInt(3));
             case LOCK -> database.toggleLock(name(choice));
             case TAKES_RELEASES -> "takes releases: " + queue.takesReleases(Set.of(name(choice)));
@@ -133,128 +126,15 @@ final class QueueScheduleRun {
             permits.replaceAll((name, count) -> 1);
         }
         boolean shared = choice.nextInt(12) == 0;
-        String id = shared ? "shared-" + choice.nextInt(3) : "id-" + model.nextNumber();
+        String id = shared ? "shared-" + choice.nextInt(3) : "id-" + participants.nextNumber();
         Long instance = choice.nextInt(4) == 0 ? 1L : null;
         AcquireState state =
                 new AcquireState(new AcquireCommand(id, shared, true, permits, exclusive, null, "test", instance));
         state.setWillingToWait(choice.nextInt(4) > 0);
         Deadline deadline = Deadline.after(now, Duration.ofSeconds(state.isWillingToWait() ? 30 : 0));
-        Caller caller = new Caller(model.nextNumber(), new QueuedAcquire(state, deadline, clock()));
+        QueueClock clock = new QueueClock(() -> now, bound -> 0);
+        ModelCaller caller = new ModelCaller(participants.nextNumber(), new QueuedAcquire(state, deadline, clock));
         return model.add(caller) + (exclusive ? " exclusively" : "");
-    }
-
-    private QueueClock clock() {
-        return new QueueClock(() -> now, bound -> 0);
-    }
-
-    private String take(Random choice) {
-        boolean withKeptAlive = choice.nextInt(5) > 0;
-        if (model.flights().size() >= 3) {
-            return "-";
-        }
-        return model.take(withKeptAlive, choice.nextInt(4) > 0, choice.nextInt(3) == 0, now);
-    }
-
-    private String decide(@Nullable Flight flight) {
-        if (flight == null || database.isBlocked(flight.batch().awaited())) {
-            return "-";
-        }
-        if (!flight.batch().isWaiting()) {
-            toRelease.forEach(database::release);
-            toRelease.clear();
-        }
-        flight.decided(
-                database.decide(flight.batch().members().stream()
-                        .map(QueuedAcquire::state)
-                        .toList()),
-                database.newlyGranted());
-        model.decided(flight);
-        return "decides " + flight;
-    }
-
-    private String finish(@Nullable Flight flight) {
-        if (flight == null) {
-            return "-";
-        }
-        BatchResult result = flight.result();
-        model.ends(flight);
-        BatchSettlement.Result settled = queue.finish(flight.batch(), result, 0);
-        model.finished(flight, settled);
-        for (int i = 0; i < result.outcomes().size(); i++) {
-            QueuedAcquire member = flight.batch().members().get(i);
-            if (result.outcomes().get(i) instanceof GrantOutcome.Granted
-                    && settled.decided().contains(member)
-                    && !member.isAbandoned()) {
-                granted.add(member.state().command());
-            }
-        }
-        undo(settled);
-        return "ends " + flight;
-    }
-
-    private String fail(Random choice) {
-        Flight flight = model.flight(choice, choice.nextInt(3) == 0);
-        if (flight == null) {
-            if (model.flights().size() < 3) {
-                model.take(true, true, false, now);
-                return fail(model.lastFlight(), new DataAccessResourceFailureException("No connection"), false);
-            }
-            return "-";
-        }
-        if (flight.isDecided()) {
-            if (choice.nextBoolean()) {
-                flight.grants().forEach(database::release);
-            }
-            return fail(
-                    flight,
-                    choice.nextInt(4) == 0 ? UnknownCommits.brokenByAnError() : UnknownCommits.unanswered(),
-                    true);
-        }
-        if (choice.nextBoolean()) {
-            flight.batch().members().forEach(member -> member.state().claim());
-        }
-        return switch (choice.nextInt(4)) {
-            case 0 ->
-                fail(
-                        flight,
-                        new CannotAcquireLockException("Deadlock", new SQLException("deadlock", "40001", 1213)),
-                        true);
-            case 1 ->
-                fail(
-                        flight,
-                        new DataAccessResourceFailureException("Broken", new SQLException("broken", "08S01")),
-                        true);
-            case 2 -> fail(flight, new PartialReleaseException(), true);
-            default -> fail(flight, new IllegalArgumentException("Something of one member"), true);
-        };
-    }
-
-    private String fail(Flight flight, RuntimeException failure, boolean reached) {
-        model.ends(flight);
-        BatchSettlement.Result settled = queue.finishFailed(flight.batch(), failure, reached);
-        model.failed(flight, settled, failure);
-        undo(settled);
-        return "fails by " + failure.getClass().getSimpleName() + ": " + flight;
-    }
-
-    private void undo(BatchSettlement.Result settled) {
-        settled.toUndo().forEach(database::undo);
-    }
-
-    private String release(Random choice) {
-        if (granted.isEmpty()) {
-            return "-";
-        }
-        AcquireCommand command = granted.remove(choice.nextInt(granted.size()));
-        Map<String, Integer> counts = database.counts(command);
-        if (choice.nextInt(3) == 0) {
-            toRelease.add(command);
-        } else {
-            database.release(command);
-        }
-        model.released(counts);
-        boolean woken = queue.released(counts);
-        return "releases " + counts + ", somebody is woken: " + woken;
     }
 
     private String pass(Random choice) {
@@ -278,42 +158,40 @@ final class QueueScheduleRun {
             return "-";
         }
         polled = null;
-        model.polled(seen, polledAsOf);
+        model.waiters().polled(seen, polledAsOf);
         boolean woken = queue.waiters().polled(seen, polledAsOf);
         return "the poller tells " + seen + ", somebody is woken: " + woken;
     }
 
     private String wakeFirst(String name) {
-        model.wakeFirst(name);
+        model.waiters().wakeFirst(name);
         boolean woken = queue.waiters().wakeFirst(List.of(name));
         return "reclaim for " + name + ", somebody is woken: " + woken;
     }
 
-    private String tryLast(@Nullable Caller caller) {
+    /** A caller that has no answer stops waiting for one. */
+    private String leave(Random choice, Function<ModelCaller, String> step) {
+        ModelCaller caller = participants.caller(choice);
         if (caller == null) {
             return "-";
         }
-        caller.acquire().endWait();
-        boolean tried = queue.tryOnceMore(caller.acquire());
+        caller.acquire.endWait();
+        return step.apply(caller);
+    }
+
+    private String tryLast(ModelCaller caller) {
+        boolean tried = queue.tryOnceMore(caller.acquire);
         return caller + " is tried once more: " + model.left(caller, !tried);
     }
 
-    private String giveUp(@Nullable Caller caller) {
-        if (caller == null) {
-            return "-";
-        }
-        caller.acquire().endWait();
-        return caller + " is given up: " + model.left(caller, queue.giveUp(caller.acquire()));
+    private String giveUp(ModelCaller caller) {
+        return caller + " is given up: " + model.left(caller, queue.giveUp(caller.acquire));
     }
 
-    private String abandon(@Nullable Caller caller) {
-        if (caller == null) {
-            return "-";
-        }
-        caller.acquire().endWait();
-        boolean left = queue.abandon(caller.acquire());
-        if (!left && caller.acquire().isAbandoned()) {
-            caller.isGone();
+    private String abandon(ModelCaller caller) {
+        boolean left = queue.abandon(caller.acquire);
+        if (!left && caller.acquire.isAbandoned()) {
+            caller.gone = true;
         }
         return caller + " is abandoned: " + model.left(caller, left);
     }
@@ -330,23 +208,28 @@ final class QueueScheduleRun {
     private void drain() {
         database.endOthers();
         events.add("(nothing more comes)");
-        for (int i = 0; !model.isAllAnswered() || !model.flights().isEmpty(); i++) {
+        for (int i = 0;
+                !participants.outstanding().isEmpty() || !participants.flights().isEmpty();
+                i++) {
             if (i > 1_000) {
-                throw new AssertionError("Lost: " + model.outstanding());
+                throw new AssertionError("Lost: " + participants.outstanding());
             }
-            step(() -> decide(model.flight(new Random(0), false)));
-            step(() -> finish(model.flight(new Random(0), true)));
-            step(() -> release(new Random(1)));
+            step(() -> batches.decide(participants.flight(new Random(0), false)));
+            step(() -> batches.finish(participants.flight(new Random(0), true)));
+            step(() -> batches.release(new Random(1)));
             Random pause = new Random(i);
             step(() -> pass(pause));
             step(this::poll);
             step(this::polled);
-            step(() -> model.flights().isEmpty() && !model.isAllAnswered() ? model.take(true, true, false, now) : "-");
+            step(() -> participants.flights().isEmpty()
+                            && !participants.outstanding().isEmpty()
+                    ? batches.take(true, true, false)
+                    : "-");
         }
-        while (!granted.isEmpty()) {
-            step(() -> release(new Random(1)));
+        while (!batches.areAllReleased()) {
+            step(() -> batches.release(new Random(1)));
         }
-        toRelease.forEach(database::release);
+        batches.releaseAll();
         advance(Duration.ofSeconds(10).toNanos());
         model.checkEmpty();
     }

@@ -1,0 +1,41 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+
+/** A caller of a schedule, and how it was answered. */
+final class ModelCaller {
+
+    private final int number;
+    final QueuedAcquire acquire;
+    int answers;
+    int decisions;
+
+    /** It was told that its outcome is unknown. */
+    boolean gone;
+
+    ModelCaller(int number, QueuedAcquire acquire) {
+        this.number = number;
+        this.acquire = acquire;
+    }
+
+    AcquireState state() {
+        return acquire.state();
+    }
+
+    Place place() {
+        return acquire.place();
+    }
+
+    boolean isOutstanding() {
+        return answers == 0 || place() != Place.DONE;
+    }
+
+    @Override
+    public String toString() {
+        AcquireCommand command = state().command();
+        return "c" + number + command.permits() + (command.isKeptAlive() ? "kept" : "")
+                + (acquire.hasWaitTime() ? "" : "!") + "@" + place();
+    }
+}
