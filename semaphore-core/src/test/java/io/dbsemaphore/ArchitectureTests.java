@@ -43,6 +43,8 @@ class ArchitectureTests {
     private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
+    private static final String AUDIT = PERSISTENCE + ".audit";
+    private static final String INSTANCE = PERSISTENCE + ".instance";
     private static final String WAITING = PERSISTENCE + ".waiting";
     private static final String UNIT = "io.dbsemaphore.persistence.unit";
     private static final String CONCURRENT = "io.dbsemaphore.concurrent";
@@ -73,6 +75,8 @@ class ArchitectureTests {
                         SUPPORT,
                         DOMAIN,
                         PERSISTENCE,
+                        AUDIT,
+                        INSTANCE,
                         WAITING,
                         UNIT,
                         JDBC,
@@ -117,7 +121,7 @@ class ArchitectureTests {
     void thePartsOfTheEngineDoNotDependOnEachOther() {
         mayDependOnlyOn(BATCH, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
         mayDependOnlyOn(HOLD, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, JDBC, CONCURRENT);
-        mayDependOnlyOn(REUSE, CONTRACT, HOLD, SUPPORT, DOMAIN, CONCURRENT);
+        mayDependOnlyOn(REUSE, CONTRACT, CONFIG, HOLD, SUPPORT, DOMAIN, CONCURRENT);
         mayDependOnlyOn(MAINTENANCE, CONTRACT, CONFIG, SUPPORT, DOMAIN, PERSISTENCE, CONCURRENT);
         mayDependOnlyOn(SUPPORT, CONTRACT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
     }
@@ -129,7 +133,9 @@ class ArchitectureTests {
 
     @Test
     void persistenceDependsOnValuesOfTheContractAndOnWhatIsBelow() {
-        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, WAITING, UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, AUDIT, INSTANCE, WAITING, UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(AUDIT, DOMAIN, UNIT);
+        mayDependOnlyOnAndOnValuesOfTheContract(INSTANCE, DOMAIN, UNIT);
         mayDependOnlyOnAndOnValuesOfTheContract(WAITING, DOMAIN, UNIT, JDBC);
         mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC);
     }
@@ -193,7 +199,7 @@ class ArchitectureTests {
                 .should()
                 .bePackagePrivate()
                 .andShould()
-                .resideInAnyPackage(PERSISTENCE, WAITING)
+                .resideInAnyPackage(PERSISTENCE, AUDIT, INSTANCE, WAITING)
                 .check(LIBRARY);
     }
 

@@ -9,6 +9,7 @@ import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.TimeOrderedIds;
+import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +25,7 @@ public final class AdminTransactions {
     private final SemaphoreRepository semaphores;
     private final SemaphoreDirectory directory;
     private final SemaphoreReports reports;
-    private final CapacityAuditRepository audits;
+    private final CapacityHistory history;
     private final GrantLookup lookup;
     private final ReleaseTransaction releases;
     private final TimeOrderedIds ids;
@@ -34,7 +35,7 @@ public final class AdminTransactions {
             SemaphoreRepository semaphores,
             SemaphoreDirectory directory,
             SemaphoreReports reports,
-            CapacityAuditRepository audits,
+            CapacityHistory history,
             GrantLookup lookup,
             ReleaseTransaction releases,
             TimeOrderedIds ids) {
@@ -42,7 +43,7 @@ public final class AdminTransactions {
         this.semaphores = semaphores;
         this.directory = directory;
         this.reports = reports;
-        this.audits = audits;
+        this.history = history;
         this.lookup = lookup;
         this.releases = releases;
         this.ids = ids;
@@ -108,15 +109,12 @@ public final class AdminTransactions {
             int capacity = reports.findStatus(permit.name())
                     .map(SemaphoreReports.Status::capacity)
                     .orElse(0);
-            audits.insertForced(
-                    ids.next(),
+            history.released(
                     permit.name(),
                     capacity,
+                    new CapacityChange.ForcedRelease(grant.externalId(), grant.owner(), permit.count()),
                     releasedBy,
-                    reason,
-                    grant.externalId(),
-                    grant.owner(),
-                    permit.count());
+                    reason);
         });
     }
 
@@ -126,7 +124,7 @@ public final class AdminTransactions {
             Semaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
                 semaphores.updateCapacity(semaphore.id(), capacity);
-                audits.insert(ids.next(), name, semaphore.capacity(), capacity, changedBy, reason);
+                history.changed(name, semaphore.capacity(), capacity, changedBy, reason);
             }
             return null;
         });
@@ -177,9 +175,7 @@ public final class AdminTransactions {
 
     /** The audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name) {
-        return transaction.execute(() -> audits.findByName(name, Limit.unlimited()).stream()
-                .map(CapacityAuditRepository.Change::toContract)
-                .toList());
+        return transaction.execute(() -> history.find(name, Limit.unlimited()));
     }
 
     /**
@@ -192,7 +188,7 @@ public final class AdminTransactions {
             reports.findHolders(0);
             reports.findWaiting(0);
             reports.countInstances(0);
-            audits.findByName("", Limit.of(1));
+            history.find("", Limit.of(1));
             semaphores.updateCapacity(0, 0);
             return null;
         });

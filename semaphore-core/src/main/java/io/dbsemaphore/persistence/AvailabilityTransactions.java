@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import io.dbsemaphore.persistence.waiting.PolledQueues;
@@ -23,8 +24,7 @@ public final class AvailabilityTransactions {
     private final SemaphoreRepository semaphores;
     private final SemaphoreDirectory directory;
     private final PermitRequestRepository requests;
-    private final InstanceRepository instances;
-    private final SuspectInstances suspectInstances;
+    private final RegisteredInstances instances;
     private final InstanceQueues instanceQueues;
 
     AvailabilityTransactions(
@@ -32,15 +32,13 @@ public final class AvailabilityTransactions {
             SemaphoreRepository semaphores,
             SemaphoreDirectory directory,
             PermitRequestRepository requests,
-            InstanceRepository instances,
-            SuspectInstances suspectInstances,
+            RegisteredInstances instances,
             InstanceQueues instanceQueues) {
         this.transaction = transaction;
         this.semaphores = semaphores;
         this.directory = directory;
         this.requests = requests;
         this.instances = instances;
-        this.suspectInstances = suspectInstances;
         this.instanceQueues = instanceQueues;
     }
 
@@ -115,9 +113,7 @@ public final class AvailabilityTransactions {
             Set<Long> ids = idsOf(names);
             return !ids.isEmpty()
                     && (!requests.findExpired(ids, 0, Limit.of(1)).isEmpty()
-                            || !suspectInstances
-                                    .dead(instances.findSuspectHolders(ids))
-                                    .isEmpty());
+                            || !instances.findDead(ids).isEmpty());
         });
     }
 

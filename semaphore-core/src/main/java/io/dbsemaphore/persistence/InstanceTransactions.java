@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 
@@ -7,9 +8,9 @@ import java.time.Duration;
 public final class InstanceTransactions {
 
     private final ShortTransaction transaction;
-    private final InstanceRepository instances;
+    private final RegisteredInstances instances;
 
-    InstanceTransactions(ShortTransaction transaction, InstanceRepository instances) {
+    InstanceTransactions(ShortTransaction transaction, RegisteredInstances instances) {
         this.transaction = transaction;
         this.instances = instances;
     }
@@ -17,15 +18,16 @@ public final class InstanceTransactions {
     /** Extends the lease of the instance by the timeout; registers the instance if it is unknown. */
     public void heartbeat(long id, String owner, Duration timeout) {
         transaction.execute(() -> {
-            if (instances.heartbeat(id, timeout.toMillis()) == 0) {
-                instances.insert(id, owner, timeout.toMillis());
-            }
+            instances.heartbeat(id, owner, timeout);
             return null;
         });
     }
 
     /** Deregisters the instance. */
     public void remove(long id) {
-        transaction.execute(() -> instances.delete(id));
+        transaction.execute(() -> {
+            instances.delete(id);
+            return null;
+        });
     }
 }

@@ -4,6 +4,8 @@ import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.TimeOrderedIds;
+import io.dbsemaphore.persistence.audit.CapacityHistory;
+import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import java.time.Duration;
@@ -25,10 +27,9 @@ public final class MaintenanceTransactions {
     private final PermitRequestRepository requests;
     private final PermitRepository permits;
     private final SemaphoreRepository semaphores;
-    private final InstanceRepository instances;
-    private final CapacityAuditRepository audits;
+    private final RegisteredInstances instances;
+    private final CapacityHistory history;
     private final InstanceQueues instanceQueues;
-    private final SuspectInstances suspectInstances;
     private final RequestReclaim release;
 
     MaintenanceTransactions(
@@ -36,19 +37,17 @@ public final class MaintenanceTransactions {
             PermitRequestRepository requests,
             PermitRepository permits,
             SemaphoreRepository semaphores,
-            InstanceRepository instances,
-            CapacityAuditRepository audits,
+            RegisteredInstances instances,
+            CapacityHistory history,
             InstanceQueues instanceQueues,
-            SuspectInstances suspectInstances,
             RequestReclaim release) {
         this.transaction = transaction;
         this.requests = requests;
         this.permits = permits;
         this.semaphores = semaphores;
         this.instances = instances;
-        this.audits = audits;
+        this.history = history;
         this.instanceQueues = instanceQueues;
-        this.suspectInstances = suspectInstances;
         this.release = release;
     }
 
@@ -63,7 +62,7 @@ public final class MaintenanceTransactions {
     /** The candidates above an id whose instance is dead. */
     public List<Long> findOfDeadInstances(long after, int limit) {
         return transaction.execute(() -> {
-            Set<Long> dead = suspectInstances.dead(instances.findSuspectHolders());
+            Set<Long> dead = instances.findDead();
             return dead.isEmpty() ? List.of() : requests.findOfInstances(dead, after, Limit.of(limit));
         });
     }
@@ -130,10 +129,7 @@ public final class MaintenanceTransactions {
 
     /** Deletes one batch of the audit. */
     public int deleteHistory(Duration retention, int limit) {
-        return transaction.execute(() -> {
-            List<Long> old = audits.findBefore(-retention.toMillis(), Limit.of(limit));
-            return old.isEmpty() ? 0 : audits.delete(old);
-        });
+        return transaction.execute(() -> history.deleteBefore(retention, limit));
     }
 
     /** Deletes one batch of the records of waiting callers that their instances have not confirmed for so long. */
@@ -143,10 +139,7 @@ public final class MaintenanceTransactions {
 
     /** Deletes the instances that hold nothing and whose lease expired longer ago than the given duration. */
     public int deleteExpiredInstances(Duration overdueFor) {
-        return transaction.execute(() -> {
-            List<Long> longExpired = instances.findLongExpired(-overdueFor.toMillis());
-            return longExpired.isEmpty() ? 0 : instances.deleteLongExpired(longExpired, -overdueFor.toMillis());
-        });
+        return transaction.execute(() -> instances.deleteExpired(overdueFor));
     }
 
     /**

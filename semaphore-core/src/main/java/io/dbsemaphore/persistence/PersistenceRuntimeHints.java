@@ -1,6 +1,8 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.PermitState;
+import io.dbsemaphore.persistence.audit.CapacityHistory;
+import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
 import java.util.List;
@@ -33,8 +35,8 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
             SemaphoreRepository.class,
             PermitRequestRepository.class,
             PermitRepository.class,
-            InstanceRepository.class,
-            CapacityAuditRepository.class,
+            RegisteredInstances.REPOSITORY,
+            CapacityHistory.REPOSITORY,
             InstanceQueues.REPOSITORY,
             SemaphoreReports.class);
 

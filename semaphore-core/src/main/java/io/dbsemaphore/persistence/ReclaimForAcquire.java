@@ -5,6 +5,7 @@ import io.dbsemaphore.domain.ReclaimProgress;
 import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.Shortfall;
+import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,21 +24,18 @@ final class ReclaimForAcquire {
 
     private final PermitRequestRepository requests;
     private final PermitRepository permits;
-    private final InstanceRepository instances;
-    private final SuspectInstances suspectInstances;
+    private final RegisteredInstances instances;
     private final RequestReclaim release;
     private final HolderScans<Boolean> scans = new HolderScans<>();
 
     ReclaimForAcquire(
             PermitRequestRepository requests,
             PermitRepository permits,
-            InstanceRepository instances,
-            SuspectInstances suspectInstances,
+            RegisteredInstances instances,
             RequestReclaim release) {
         this.requests = requests;
         this.permits = permits;
         this.instances = instances;
-        this.suspectInstances = suspectInstances;
         this.release = release;
     }
 
@@ -73,9 +71,7 @@ final class ReclaimForAcquire {
             releaseSome(
                     reclaim, requests.findExpired(ids(due), 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
         }
-        Set<Long> dead = reclaim.stillShort().isEmpty()
-                ? Set.of()
-                : suspectInstances.dead(instances.findSuspectHolders(ids(due)));
+        Set<Long> dead = reclaim.stillShort().isEmpty() ? Set.of() : instances.findDead(ids(due));
         if (!dead.isEmpty()) {
             releaseSome(
                     reclaim,

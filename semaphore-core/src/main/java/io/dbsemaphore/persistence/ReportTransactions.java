@@ -7,6 +7,7 @@ import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
 import java.util.List;
@@ -22,7 +23,7 @@ public final class ReportTransactions {
     private final SemaphoreRepository semaphores;
     private final PermitRequestRepository requests;
     private final SemaphoreReports reports;
-    private final CapacityAuditRepository audits;
+    private final CapacityHistory history;
     private final PermitUses uses;
 
     ReportTransactions(
@@ -30,12 +31,12 @@ public final class ReportTransactions {
             SemaphoreRepository semaphores,
             PermitRequestRepository requests,
             SemaphoreReports reports,
-            CapacityAuditRepository audits) {
+            CapacityHistory history) {
         this.transaction = transaction;
         this.semaphores = semaphores;
         this.requests = requests;
         this.reports = reports;
-        this.audits = audits;
+        this.history = history;
         this.uses = new PermitUses(reports);
     }
 
@@ -69,9 +70,7 @@ public final class ReportTransactions {
 
     /** The latest entries of the audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name, int limit) {
-        return transaction.execute(() -> audits.findByName(name, Limit.of(limit)).stream()
-                .map(CapacityAuditRepository.Change::toContract)
-                .toList());
+        return transaction.execute(() -> history.find(name, Limit.of(limit)));
     }
 
     /** The registered instances, the last started first. */

@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.DeadInstance;
 import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,12 +24,12 @@ final class RequestReclaim {
 
     private final PermitRequestRepository requests;
     private final PermitRepository permits;
-    private final SuspectInstances suspectInstances;
+    private final RegisteredInstances instances;
 
-    RequestReclaim(PermitRequestRepository requests, PermitRepository permits, SuspectInstances suspectInstances) {
+    RequestReclaim(PermitRequestRepository requests, PermitRepository permits, RegisteredInstances instances) {
         this.requests = requests;
         this.permits = permits;
-        this.suspectInstances = suspectInstances;
+        this.instances = instances;
     }
 
     /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
@@ -73,11 +74,7 @@ final class RequestReclaim {
     /** From the cached suspect instances, so that no statement is added to the acquire. */
     private Optional<DeadInstance> deadInstanceOf(PermitRequest request) {
         Long instance = request.instance();
-        return instance == null
-                ? Optional.empty()
-                : Optional.of(suspectInstances
-                        .find(instance)
-                        .orElseGet(() -> new DeadInstance(instance, Optional.empty(), Optional.empty())));
+        return instance == null ? Optional.empty() : Optional.of(instances.find(instance));
     }
 
     private int compareAndSet(Collection<Long> ids, ReclaimReason reason) {

@@ -5,6 +5,8 @@ import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.audit.CapacityHistory;
+import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
 import io.dbsemaphore.persistence.unit.LazyRepositories;
@@ -50,8 +52,8 @@ public final class SemaphorePersistence implements AutoCloseable {
             Semaphore.class,
             PermitRequest.class,
             Permit.class,
-            CapacityAudit.class,
-            SemaphoreInstance.class,
+            CapacityHistory.ENTITY,
+            RegisteredInstances.ENTITY,
             InstanceQueues.ENTITY);
 
     private final SessionFactory sessionFactory;
@@ -91,16 +93,15 @@ public final class SemaphorePersistence implements AutoCloseable {
                 PermitStatements.class,
                 new PermitStatementsImpl(sql, new RowInsert<>(mapping, Permit.class, sql), database, tablePrefix));
         InstanceQueues queues = new InstanceQueues(repositories, sql, tablePrefix);
-        InstanceRepository instanceRows = repositories.get(InstanceRepository.class);
-        CapacityAuditRepository audits = repositories.get(CapacityAuditRepository.class);
+        RegisteredInstances registered = new RegisteredInstances(repositories, suspectGrace);
+        TimeOrderedIds ids = new TimeOrderedIds();
+        CapacityHistory history = new CapacityHistory(repositories, ids);
         SemaphoreReports reports = repositories.get(SemaphoreReports.class);
 
         ShortTransaction transaction = new ShortTransaction(transactionManager(sessionFactory, dataSource), dataSource);
-        TimeOrderedIds ids = new TimeOrderedIds();
         SemaphoreDirectory directory = new SemaphoreDirectory(semaphores);
         GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
-        SuspectInstances suspects = new SuspectInstances(suspectGrace);
-        RequestReclaim reclaim = new RequestReclaim(requests, permits, suspects);
+        RequestReclaim reclaim = new RequestReclaim(requests, permits, registered);
 
         releases = new ReleaseTransaction(transaction, requests, permits, semaphores);
         grants = new GrantTransaction(
@@ -108,23 +109,23 @@ public final class SemaphorePersistence implements AutoCloseable {
                 releases,
                 directory,
                 new RepeatedCommands(requests, lookup),
-                new ReclaimForAcquire(requests, permits, instanceRows, suspects, reclaim),
+                new ReclaimForAcquire(requests, permits, registered, reclaim),
                 new EarliestExpiries(requests),
                 semaphores,
                 requests,
                 permits,
                 queues,
                 ids);
-        availabilityTransactions = new AvailabilityTransactions(
-                transaction, semaphores, directory, requests, instanceRows, suspects, queues);
+        availabilityTransactions =
+                new AvailabilityTransactions(transaction, semaphores, directory, requests, registered, queues);
         renewals = new RenewTransaction(transaction, requests, lookup);
         undoing = new UndoTransaction(transaction, requests, releases, ids);
-        admin = new AdminTransactions(transaction, semaphores, directory, reports, audits, lookup, releases, ids);
-        reportTransactions = new ReportTransactions(transaction, semaphores, requests, reports, audits);
+        admin = new AdminTransactions(transaction, semaphores, directory, reports, history, lookup, releases, ids);
+        reportTransactions = new ReportTransactions(transaction, semaphores, requests, reports, history);
         keepAlive = new KeepAliveTransaction(transaction, requests);
-        instances = new InstanceTransactions(transaction, instanceRows);
+        instances = new InstanceTransactions(transaction, registered);
         maintenance = new MaintenanceTransactions(
-                transaction, requests, permits, semaphores, instanceRows, audits, queues, suspects, reclaim);
+                transaction, requests, permits, semaphores, registered, history, queues, reclaim);
     }
 
     /** The transaction that grants permits. */

@@ -5,9 +5,10 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.Handover;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
@@ -17,10 +18,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -41,6 +38,7 @@ public final class BatchingGranter implements AutoCloseable {
     private final BatchObserver observer;
     private final boolean batching;
     private final AcquireDeadlines deadlines;
+    private final AnswerWait waits;
     private final AcquireTimer timer;
     private final AvailabilityPoller poller;
     private final SemaphoreDataSource connections;
@@ -95,6 +93,7 @@ public final class BatchingGranter implements AutoCloseable {
         observer = with.observer();
         queue = new GrantQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal);
+        waits = new AnswerWait(queue, deadlines, this::signal);
         timer = new AcquireTimer(deadlines, with.threads());
         poller = new AvailabilityPoller(queue.waiters(), with.availability(), with.threads(), this::signal);
         runner = new BatchRunner(
@@ -143,7 +142,7 @@ public final class BatchingGranter implements AutoCloseable {
         } else if (isTried) {
             signal();
         }
-        return await(acquire);
+        return waits.await(acquire);
     }
 
     /**
@@ -183,7 +182,7 @@ public final class BatchingGranter implements AutoCloseable {
                 if (acquire.answer().isDone()) {
                     return;
                 }
-                if (BatchingGranter.this.withdraw(acquire)) {
+                if (waits.withdraw(acquire)) {
                     boolean unused = acquire.answer().completeExceptionally(new CancellationException());
                 } else {
                     timer.schedule(acquire);
@@ -215,59 +214,6 @@ public final class BatchingGranter implements AutoCloseable {
             observer.waiting(acquire.names());
         }
         return isTried;
-    }
-
-    private AcquireAnswer await(QueuedAcquire acquire) {
-        boolean interrupted = false;
-        try {
-            for (long nanos = deadlines.advance(acquire); nanos > 0; nanos = deadlines.advance(acquire)) {
-                try {
-                    if (isAnswered(acquire, nanos)) {
-                        break;
-                    }
-                } catch (InterruptedException interrupt) {
-                    interrupted = true;
-                    if (withdraw(acquire)) {
-                        throw new AcquireInterruptedException(acquire.names());
-                    }
-                }
-            }
-            return acquire.answer().join();
-        } catch (CompletionException failure) {
-            throw CallerExceptions.of(failure.getCause());
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /**
-     * Ends the wait of a caller that has lost interest.
-     *
-     * @return true when nothing was decided, and nothing is held; otherwise an answer follows
-     */
-    private boolean withdraw(QueuedAcquire acquire) {
-        boolean unknown = acquire.state().isOutcomeUnknown(); // then the outcome is determined first
-        acquire.endWait();
-        boolean givenUp = unknown ? !queue.tryOnceMore(acquire) : queue.giveUp(acquire);
-        if (givenUp && acquire.state().isOutcomeUnknown()) {
-            deadlines.answer(acquire);
-        } else if (givenUp) {
-            signal(); // other acquires may be served now
-        }
-        return givenUp && !acquire.state().isOutcomeUnknown();
-    }
-
-    private static boolean isAnswered(QueuedAcquire acquire, long nanos) throws InterruptedException {
-        try {
-            AcquireAnswer unused = acquire.answer().get(nanos, TimeUnit.NANOSECONDS);
-            return true;
-        } catch (ExecutionException failure) {
-            return true;
-        } catch (TimeoutException notYet) {
-            return false;
-        }
     }
 
     /**

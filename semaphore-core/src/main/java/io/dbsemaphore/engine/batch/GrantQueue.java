@@ -2,6 +2,8 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.Handover;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import io.dbsemaphore.jdbc.SqlErrors;

@@ -1,7 +1,9 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.engine.support.PollingInterval;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;

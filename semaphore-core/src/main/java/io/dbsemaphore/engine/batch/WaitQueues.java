@@ -6,6 +6,7 @@ import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.engine.support.PollingInterval;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

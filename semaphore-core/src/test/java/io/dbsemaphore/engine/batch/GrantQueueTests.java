@@ -7,6 +7,7 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.Handover;
 import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.RemainingAvailability;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.audit;
 
 import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.CapacityChange.ForcedRelease;
@@ -61,7 +61,7 @@ interface CapacityAuditRepository extends Repository<CapacityAudit, Long> {
             int permits);
 
     @Query("""
-            select new io.dbsemaphore.persistence.CapacityAuditRepository$Change(
+            select new io.dbsemaphore.persistence.audit.CapacityAuditRepository$Change(
                 c.semaphoreName, c.fromCapacity, c.toCapacity, c.changedBy, c.reason, c.changedAt,
                 c.externalId, c.owner, c.permits)
             from CapacityAudit c where c.semaphoreName = :name

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.batch;
+package io.dbsemaphore.domain;
 
 /** What became of permits that were offered to callers of this JVM that wait. */
 public enum Handover {

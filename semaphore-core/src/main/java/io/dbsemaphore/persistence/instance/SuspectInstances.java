@@ -1,7 +1,7 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.instance;
 
 import io.dbsemaphore.domain.DeadInstance;
-import io.dbsemaphore.persistence.InstanceRepository.Suspect;
+import io.dbsemaphore.persistence.instance.InstanceRepository.Suspect;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Iterator;

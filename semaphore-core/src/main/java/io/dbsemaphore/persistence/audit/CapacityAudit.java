@@ -1,4 +1,4 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.audit;
 
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;

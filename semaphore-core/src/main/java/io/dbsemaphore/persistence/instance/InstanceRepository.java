@@ -1,4 +1,4 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.instance;
 
 import io.dbsemaphore.domain.DeadInstance;
 import java.time.Duration;
@@ -56,7 +56,7 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
 
     /** The instances that hold permits and whose heartbeat is overdue. */
     @Query("""
-            select distinct new io.dbsemaphore.persistence.InstanceRepository$Suspect(
+            select distinct new io.dbsemaphore.persistence.instance.InstanceRepository$Suspect(
                 r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
             from PermitRequest r left join SemaphoreInstance i on i.id = r.instance
             where r.state = ACQUIRED and r.instance is not null and (i.id is null or i.expiresAt <= utc_now())""")
@@ -64,7 +64,7 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
 
     /** The instances that hold permits of these semaphores and whose heartbeat is overdue. */
     @Query("""
-            select distinct new io.dbsemaphore.persistence.InstanceRepository$Suspect(
+            select distinct new io.dbsemaphore.persistence.instance.InstanceRepository$Suspect(
                 r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.instance is not null

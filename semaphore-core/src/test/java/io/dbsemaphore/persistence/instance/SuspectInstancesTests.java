@@ -1,9 +1,9 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.instance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.DeadInstance;
-import io.dbsemaphore.persistence.InstanceRepository.Suspect;
+import io.dbsemaphore.persistence.instance.InstanceRepository.Suspect;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;

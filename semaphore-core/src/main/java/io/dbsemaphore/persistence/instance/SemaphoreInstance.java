@@ -1,4 +1,4 @@
-package io.dbsemaphore.persistence;
+package io.dbsemaphore.persistence.instance;
 
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;

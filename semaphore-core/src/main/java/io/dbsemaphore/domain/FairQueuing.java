@@ -1,7 +1,5 @@
-package io.dbsemaphore.engine.batch;
+package io.dbsemaphore.domain;
 
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.LocalQueues;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
@@ -18,7 +16,7 @@ import java.util.stream.Collectors;
 public record FairQueuing(long instance, String owner, Predicate<String> isFair) {
 
     /** What a transaction on these semaphores needs to know. */
-    LocalQueues queues(Collection<String> names, Map<String, LocalQueue> waiting) {
+    public LocalQueues queues(Collection<String> names, Map<String, LocalQueue> waiting) {
         Set<String> fair = names.stream().filter(isFair).collect(Collectors.toUnmodifiableSet());
         return new LocalQueues(instance, owner, fair, waiting);
     }

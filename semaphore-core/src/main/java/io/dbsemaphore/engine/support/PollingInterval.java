@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.batch;
+package io.dbsemaphore.engine.support;
 
 import java.time.Duration;
 
@@ -6,7 +6,7 @@ import java.time.Duration;
  * The interval of the availability poller. The more instances are before this one, the longer it is, so that many instances poll
  * the database about as often as few. Where permits are granted often, the poller comes when the turn of this instance is due.
  */
-final class PollingInterval {
+public final class PollingInterval {
 
     private static final Duration NEXT = Duration.ofMillis(30);
     private static final Duration LONGEST = Duration.ofMillis(400);
@@ -25,7 +25,7 @@ final class PollingInterval {
      * @param nanosToTurn the time until the turn of this instance
      * @param backOff the interval while nothing happens, for an instance that is next
      */
-    static Duration of(int instancesAhead, long nanosToTurn, Duration backOff) {
+    public static Duration of(int instancesAhead, long nanosToTurn, Duration backOff) {
         Duration longest = instancesAhead == 0
                 ? min(backOff, LONGEST_OF_NEXT)
                 : min(NEXT.multipliedBy(1L << Math.min(instancesAhead - 1, 4)), LONGEST);

@@ -1,0 +1,51 @@
+package io.dbsemaphore.persistence.audit;
+
+import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.domain.TimeOrderedIds;
+import io.dbsemaphore.persistence.unit.LazyRepositories;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.data.domain.Limit;
+
+/** The audit in the database. All methods require an open transaction. */
+public final class CapacityHistory {
+
+    /** The entity of the rows. */
+    public static final Class<?> ENTITY = CapacityAudit.class;
+
+    /** The repository of the rows. */
+    public static final Class<?> REPOSITORY = CapacityAuditRepository.class;
+
+    private final CapacityAuditRepository rows;
+    private final TimeOrderedIds ids;
+
+    public CapacityHistory(LazyRepositories repositories, TimeOrderedIds ids) {
+        this.rows = repositories.get(CapacityAuditRepository.class);
+        this.ids = ids;
+    }
+
+    /** Records a change. */
+    public void changed(String name, int from, int to, String changedBy, String reason) {
+        rows.insert(ids.next(), name, from, to, changedBy, reason);
+    }
+
+    /** Records that permits were released by force. */
+    public void released(
+            String name, int capacity, CapacityChange.ForcedRelease forced, String releasedBy, String reason) {
+        rows.insertForced(
+                ids.next(), name, capacity, releasedBy, reason, forced.externalId(), forced.owner(), forced.permits());
+    }
+
+    /** The entries of a name, newest first. */
+    public List<CapacityChange> find(String name, Limit limit) {
+        return rows.findByName(name, limit).stream()
+                .map(CapacityAuditRepository.Change::toContract)
+                .toList();
+    }
+
+    /** Deletes so many of the entries that are older than that. Returns how many there were. */
+    public int deleteBefore(Duration retention, int limit) {
+        List<Long> old = rows.findBefore(-retention.toMillis(), Limit.of(limit));
+        return old.isEmpty() ? 0 : rows.delete(old);
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * The audit of capacity changes and forced releases.
+ *
+ * <p>Internal. Depends on {@code io.dbsemaphore.domain} and on {@code io.dbsemaphore.persistence.unit}.
+ */
+@NullMarked
+package io.dbsemaphore.persistence.audit;
+
+import org.jspecify.annotations.NullMarked;
