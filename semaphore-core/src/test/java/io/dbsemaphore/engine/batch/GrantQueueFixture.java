@@ -1,0 +1,92 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/** A queue of acquires of the semaphore {@code backup}, and the ways to fill and to empty it. */
+abstract class GrantQueueFixture {
+
+    static final Map<String, Integer> BACKUP = Map.of("backup", 1);
+    static final PermitShortage FULL = new PermitShortage("backup", 1, 1, 1, Optional.empty());
+
+    final GrantQueue queue = queue(2, 500, QueueClock.SYSTEM);
+
+    static GrantQueue queue(int atOnce, int maxBatchSize, QueueClock clock) {
+        BatchLimits limits = new BatchLimits(atOnce, maxBatchSize, 3, Duration.ofSeconds(5));
+        return new GrantQueue(limits, false, Values.FAIR, clock);
+    }
+
+    static AcquireState state(Map<String, Integer> permits, boolean willingToWait) {
+        String id = UUID.randomUUID().toString();
+        AcquireState state = new AcquireState(new AcquireCommand(id, false, true, permits, false, null, "test", null));
+        state.setWillingToWait(willingToWait);
+        return state;
+    }
+
+    static QueuedAcquire withoutWaitTime(Map<String, Integer> permits) {
+        return new QueuedAcquire(state(permits, false), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
+    }
+
+    static QueuedAcquire waiter(Map<String, Integer> permits) {
+        return new QueuedAcquire(state(permits, true), Deadline.in(Duration.ofMinutes(1)), QueueClock.SYSTEM);
+    }
+
+    final QueuedAcquire addWaiter() {
+        return addWaiters(1).get(0);
+    }
+
+    static List<QueuedAcquire> waiters(int count) {
+        return Stream.generate(() -> waiter(BACKUP)).limit(count).toList();
+    }
+
+    final List<QueuedAcquire> addWaiters(int count) {
+        List<QueuedAcquire> waiters = waiters(count);
+        waiters.forEach(queue::add);
+        return waiters;
+    }
+
+    final AcquireBatch take() {
+        return queue.take(true, true, false);
+    }
+
+    final void refuseAll() {
+        for (AcquireBatch batch = take(); !batch.members().isEmpty(); batch = take()) {
+            refuse(batch);
+        }
+    }
+
+    final void refuse(AcquireBatch batch) {
+        end(batch, available(0, 7), new GrantOutcome.Refused(List.of(FULL)));
+    }
+
+    static Map<String, RemainingAvailability> available(long free, long fence) {
+        return Map.of("backup", Values.remaining(1, 1 - free, free, 7, fence));
+    }
+
+    static void end(
+            GrantQueue queue, AcquireBatch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
+        List<GrantOutcome> outcomes = Collections.nCopies(batch.members().size(), outcome);
+        BatchSettlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
+    }
+
+    final void end(AcquireBatch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
+        end(queue, batch, left, outcome);
+    }
+
+    final boolean poll(long available, long asOf) {
+        return queue.waiters().polled(Map.of("backup", Values.polled(1, 1 - available, available, 0)), asOf);
+    }
+}

@@ -1,0 +1,234 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Which acquires wait, which of those are woken, and which get no further attempt. */
+class GrantQueueWaitTests extends GrantQueueFixture {
+
+    /** The cost of a call must not depend on the number of waiters: with an iteration over all of them these take minutes. */
+    @Test
+    void isFastWithAHundredThousandWaiters() {
+        List<QueuedAcquire> waiters = addWaiters(100_000);
+        AcquireBatch inFlight = take();
+
+        assertThat(timeOf(2_000, i -> {
+                    assertThat(queue.nanosToWork()).isEqualTo(Long.MAX_VALUE);
+                    assertThat(queue.hasKeptAlive()).isEqualTo(false);
+                    assertThat(poll(0, System.nanoTime())).isEqualTo(false);
+                }))
+                .as("while a batch is in flight")
+                .isLessThan(Duration.ofSeconds(3));
+
+        refuse(inFlight);
+        refuseAll();
+        assertThat(timeOf(2_000, i -> {
+                    assertThat(queue.tryOnceMore(waiters.get(waiters.size() - 1 - i)))
+                            .isEqualTo(true);
+                    assertThat(queue.nanosToWork()).isZero();
+                    refuse(take());
+                }))
+                .as("last attempts of the last in the queue")
+                .isLessThan(Duration.ofSeconds(3));
+        assertThat(timeOf(90_000, i -> assertThat(queue.giveUp(waiters.get(i))).isEqualTo(true)))
+                .as("giving up")
+                .isLessThan(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void givesLastAttemptsUpThatWouldWaitForABatchAfterTheNext() {
+        List<QueuedAcquire> waiters = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
+        refuseAll();
+
+        List<QueuedAcquire> decided =
+                waiters.stream().filter(queue::tryOnceMore).toList();
+
+        assertThat(decided).isEqualTo(waiters.subList(0, AcquireRemoval.MAX_LAST_ATTEMPTS));
+        QueuedAcquire last = waiters.get(AcquireRemoval.MAX_LAST_ATTEMPTS);
+        assertThat(last.isGivenUp()).isEqualTo(true);
+        assertThat(last.lastShortages()).containsExactly(FULL);
+    }
+
+    @Test
+    void addsANewAcquireToTheWaitQueueBehindOthers() {
+        QueuedAcquire first = addWaiter();
+        refuseAll();
+        QueuedAcquire added = waiter(BACKUP);
+
+        assertThat(queue.add(added)).as("to be tried").isEqualTo(false);
+
+        assertThat(take().members()).isEmpty();
+        queue.released(Map.of("backup", 2));
+        assertThat(take().members()).containsExactly(first, added);
+    }
+
+    @Test
+    void triesANewAcquireWhoseAnswerIsUnknown() {
+        addWaiter();
+        refuseAll();
+        AcquireCommand command = new AcquireCommand("id", true, true, BACKUP, false, null, "test", null);
+        AcquireState repeated = new AcquireState(command);
+        repeated.setWillingToWait(true);
+
+        assertTried("no caller waits for it", state(Map.of("copy", 1), true), Duration.ofMinutes(1));
+        assertTried("more than the capacity", state(Map.of("backup", 2), true), Duration.ofMinutes(1));
+        assertTried("the poller may not run while it waits", state(BACKUP, true), Duration.ofMillis(500));
+        assertTried("it does not wait", state(BACKUP, false), Duration.ofMinutes(1));
+        assertTried("it may have been granted before", repeated, Duration.ofMinutes(1));
+    }
+
+    private void assertTried(String reason, AcquireState state, Duration waitTime) {
+        assertThat(queue.add(new QueuedAcquire(state, Deadline.in(waitTime), QueueClock.SYSTEM)))
+                .as(reason)
+                .isEqualTo(true);
+    }
+
+    @Test
+    void triesANewAcquireWithoutARecentAnswerOfTheDatabase() {
+        addWaiter();
+        refuseAll();
+
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(5))
+                .atMost(Duration.ofSeconds(10))
+                .until(() -> queue.add(waiter(BACKUP)));
+    }
+
+    @Test
+    void refusesNoAcquireForWhichTheDatabaseWasNotAsked() {
+        List<QueuedAcquire> refused = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS);
+        refuseAll();
+        List<QueuedAcquire> unasked = addWaiters(2);
+        refused.forEach(queue::tryOnceMore);
+
+        assertThat(queue.tryOnceMore(unasked.get(0))).as("to be tried").isEqualTo(true);
+        boolean unused = queue.waiters().polled(Map.of("backup", Values.polled(7, 9, -2, 0)), System.nanoTime());
+        assertThat(queue.tryOnceMore(unasked.get(1))).as("to be tried").isEqualTo(false);
+
+        assertThat(unasked.get(0).lastShortages()).isEmpty();
+        assertThat(unasked.get(1).lastShortages())
+                .containsExactly(new PermitShortage("backup", 7, 9, 1, Optional.empty()));
+    }
+
+    private static Duration timeOf(int times, IntConsumer task) {
+        long start = System.nanoTime();
+        IntStream.range(0, times).forEach(task);
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    @Test
+    void wakesAWaiterForPermitsThatABatchOfOthersFoundAvailable() {
+        QueuedAcquire waiter = addWaiter();
+        refuseAll();
+        QueuedAcquire withoutWaitTime = withoutWaitTime(BACKUP);
+        queue.add(withoutWaitTime);
+        AcquireBatch refused = take();
+
+        assertThat(poll(1, System.nanoTime())).as("while a batch is in flight").isEqualTo(false);
+        end(refused, available(1, 7), new GrantOutcome.Refused(List.of(FULL)));
+
+        assertThat(refused.members()).containsExactly(withoutWaitTime);
+        assertThat(take().members()).containsExactly(waiter);
+    }
+
+    @Test
+    void wakesOneWaiterPerReleasedPermit() {
+        List<QueuedAcquire> waiters = addWaiters(3);
+        refuseAll();
+        queue.released(Map.of("backup", 1));
+        AcquireBatch first = take();
+        queue.released(Map.of("backup", 1)); // the second is woken for this one
+        end(first, available(0, 8), new GrantOutcome.Withdrawn());
+
+        assertThat(first.members()).containsExactly(waiters.get(0));
+        assertThat(take().members()).containsExactly(waiters.get(1));
+    }
+
+    @Test
+    void wakesWaitersForWhichTheDatabaseWasNotAsked() {
+        QueuedAcquire first = addWaiter();
+        refuseAll();
+        long asOf = System.nanoTime();
+        addWaiter();
+
+        assertThat(poll(1, asOf)).isEqualTo(true);
+        assertThat(take().members()).containsExactly(first);
+    }
+
+    @Test
+    void wakesTheFirstWaiterForWhatWasReleasedWhileItWasRefused() {
+        QueuedAcquire waiter = addWaiter();
+        AcquireBatch refused = take();
+        queue.released(Map.of("backup", 1));
+        refuse(refused);
+
+        assertThat(take().members()).containsExactly(waiter);
+    }
+
+    @Test
+    void wakesWhoeverIsNextInAnotherWaitQueueThatAWokenCallerLeaves() {
+        QueuedAcquire both = waiter(Map.of("backup", 2, "copy", 1));
+        queue.add(both);
+        QueuedAcquire next = addWaiter();
+        PermitShortage backup = new PermitShortage("backup", 3, 3, 2, Optional.empty());
+        PermitShortage copy = new PermitShortage("copy", 1, 1, 1, Optional.empty());
+        List<GrantOutcome> refused =
+                List.of(new GrantOutcome.Refused(List.of(backup, copy)), new GrantOutcome.Refused(List.of(backup)));
+        Map<String, RemainingAvailability> left = Map.of("backup", Values.remaining(3, 3, 0, 7, 7));
+        BatchSettlement.Result unused = queue.finish(take(), new BatchResult(refused, left, List.of(), Set.of()), 0);
+        queue.released(Map.of("backup", 3));
+        assertThat(take().members()).as("copy is full").isEmpty();
+
+        queue.released(Map.of("copy", 1));
+
+        assertThat(take().members()).containsExactly(both, next);
+    }
+
+    /** The first caller is tried for permits that may be reclaimed: the others keep their place behind another instance. */
+    @Test
+    void handsNothingOverWhileACallerOfAnotherInstanceIsNext() {
+        ReuseTerms terms = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
+        List<QueuedAcquire> waiters = waiters(2);
+        waiters.forEach(waiter -> {
+            waiter.state().reuse(terms, 1);
+            queue.add(waiter);
+        });
+        end(
+                take(),
+                Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7, Values.NOW, earlierCallerElsewhere())),
+                new GrantOutcome.Refused(List.of(FULL)));
+
+        assertThat(queue.waiters().wakeFirst(Set.of("backup"))).isEqualTo(true);
+
+        assertThat(take().members()).containsExactly(waiters.get(0));
+        AcquireAnswer answer = new AcquireAnswer(new GrantOutcome.Withdrawn(), 0, 0);
+        assertThat(queue.handOver(terms, answer).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+    }
+
+    private static WaitersElsewhere earlierCallerElsewhere() {
+        Waiter earlier = new Waiter(Waiter.micros(Values.NOW) - 1, 1, false);
+        InstanceQueue queue = new InstanceQueue(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
+        return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
+    }
+}
