@@ -1,0 +1,23 @@
+package io.dbsemaphore.domain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class AcquireStateTests {
+
+    private final AcquireState state =
+            new AcquireState(new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null));
+
+    /** Otherwise a caller that is woken and refused again would go to the end of the queue. */
+    @Test
+    void keepsItsPlaceWhenItIsRefusedAgain() {
+        assertThat(state.since()).isEqualTo(AcquireState.NOT_REFUSED);
+
+        state.setSince(7);
+        state.setSince(9);
+
+        assertThat(state.since()).isEqualTo(7);
+    }
+}

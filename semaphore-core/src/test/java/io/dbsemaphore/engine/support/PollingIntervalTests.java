@@ -1,0 +1,53 @@
+package io.dbsemaphore.engine.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.util.backoff.BackOffExecution;
+
+class PollingIntervalTests {
+
+    private static final long UNKNOWN = Long.MAX_VALUE;
+    private static final Duration LONG_BACK_OFF = Duration.ofMillis(400);
+
+    @ParameterizedTest
+    @CsvSource({"20, 20", "99, 99", "101, 100", "400, 100"})
+    void isTheBackOffOfAnInstanceThatIsNextUpToATenthOfASecond(long backOff, long interval) {
+        assertThat(PollingInterval.of(0, UNKNOWN, Duration.ofMillis(backOff))).isEqualTo(Duration.ofMillis(interval));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 30", "2, 60", "3, 120", "4, 240", "5, 400", "6, 400", "1000, 400"})
+    void growsWithTheNumberOfInstancesAhead(int instancesAhead, long interval) {
+        assertThat(PollingInterval.of(instancesAhead, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(interval));
+        assertThat(PollingInterval.of(instancesAhead, UNKNOWN, Duration.ofMillis(20)))
+                .as("whatever the back-off")
+                .isEqualTo(Duration.ofMillis(interval));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 17, 17", "3, 17, 17", "3, 500, 120", "0, 1, 2", "3, 0, 2"})
+    void endsWhenTheTurnIsDueButNotAtOnce(int instancesAhead, long millisToTurn, long interval) {
+        assertThat(PollingInterval.of(instancesAhead, TimeUnit.MILLISECONDS.toNanos(millisToTurn), LONG_BACK_OFF))
+                .isEqualTo(Duration.ofMillis(interval));
+    }
+
+    /** What the poller passes to it while nothing happens. */
+    @Test
+    void ofAnInstanceThatIsNextGrowsWhileNothingHappens() {
+        BackOffExecution backOff = PollingBackOff.begin();
+
+        List<Duration> intervals = IntStream.range(0, 20)
+                .mapToObj(poll -> PollingInterval.of(0, UNKNOWN, Duration.ofMillis(backOff.nextBackOff())))
+                .toList();
+
+        assertThat(intervals.get(0)).isBetween(Duration.ofMillis(2), Duration.ofMillis(40));
+        assertThat(intervals.subList(15, 20)).containsOnly(Duration.ofMillis(100));
+    }
+}
