@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.PollingBackOff;
@@ -9,6 +10,7 @@ import io.dbsemaphore.persistence.AvailabilityTransactions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -25,12 +27,16 @@ final class AvailabilityPoller implements AutoCloseable {
 
     private static final Duration ORPHAN_INTERVAL = Duration.ofMillis(250);
 
+    /** Then the records have almost expired anyway. */
+    private static final Duration MAX_WAIT_TO_FORGET = Duration.ofSeconds(1);
+
     private final PolledWaiters waiters;
     private final AvailabilityTransactions availabilityTransactions;
     private final DaemonThreads threads;
     private final Runnable woken;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private final Semaphore forgotten = new Semaphore(0);
     private boolean running;
     private BackOffExecution backOff = PollingBackOff.begin();
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
@@ -78,12 +84,22 @@ final class AvailabilityPoller implements AutoCloseable {
         }
     }
 
+    /** Waits, for a bounded time, until the records of this instance are deleted: soon there are no connections left for that. */
     @Override
     public void close() {
+        if (end()) {
+            boolean unused = Uninterruptibles.acquire(forgotten, MAX_WAIT_TO_FORGET.toNanos());
+        }
+    }
+
+    /** Returns whether the thread has yet to delete the records. */
+    private boolean end() {
         lock.lock();
         try {
+            boolean ends = running && !closed;
             closed = true;
             changed.signalAll();
+            return ends;
         } finally {
             lock.unlock();
         }
@@ -104,7 +120,11 @@ final class AvailabilityPoller implements AutoCloseable {
             }
         }
         if (isClosed()) {
-            forgetAll();
+            try {
+                forgetAll();
+            } finally {
+                forgotten.release();
+            }
         }
     }
 

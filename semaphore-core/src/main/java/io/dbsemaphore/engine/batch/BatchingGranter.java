@@ -14,6 +14,7 @@ import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.GrantTransaction;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -263,7 +264,11 @@ public final class BatchingGranter implements AutoCloseable {
     /** Ends every wait with a {@link SemaphoreClosedException}. */
     @Override
     public void close() {
-        queue.close().forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
+        List<QueuedAcquire> waiting = queue.close();
+        waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
+        if (!waiting.isEmpty()) {
+            poller.begin(); // other instances may know of these callers, although it has not polled yet
+        }
         poller.close();
         workers.close();
         timer.close();

@@ -155,7 +155,7 @@ class FairQueueIntegrationTests {
     }
 
     @Test
-    void aCallerThatLeavesWithholdsNothing() throws Exception {
+    void aCallerThatLeavesWithholdsNothing() {
         String name = cluster.semaphore(2);
         PermitGrant one = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
         CompletableFuture<PermitGrant> waiting = cluster.node(1)
@@ -165,11 +165,26 @@ class FairQueueIntegrationTests {
 
         waiting.cancel(true);
 
-        await().atMost(Duration.ofSeconds(2))
-                .until(() -> cluster.node(0)
-                        .semaphores()
-                        .tryAcquire(AcquireRequest.of(name))
-                        .isPresent());
+        awaitNoRecord(name); // it is not left to expire
+        cluster.node(0).semaphores().acquire(AcquireRequest.of(name)).release();
+        one.release();
+    }
+
+    @Test
+    void anInstanceThatStopsWithholdsNothing() {
+        String name = cluster.semaphore(2);
+        PermitGrant one = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
+        AcquireRequest both = AcquireRequest.of(name).withPermits(name, 2).withWaitTime(WAIT_TIME);
+        try (Node stopping = Node.on(cluster.schema())) {
+            for (int waiting = 1; waiting <= 2; waiting++) {
+                callers.add(stopping.semaphores().acquireAsync(both));
+                awaitWaiting(name, waiting);
+            }
+        }
+
+        await().until(() -> callers.stream().allMatch(Future::isDone));
+        awaitNoRecord(name); // it is not left to expire
+        cluster.node(0).semaphores().acquire(AcquireRequest.of(name)).release();
         one.release();
     }
 
@@ -262,6 +277,11 @@ class FairQueueIntegrationTests {
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
                 .until(() -> waiting(name) >= count);
+    }
+
+    private static void awaitNoRecord(String name) {
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(waiting(name)).as("recorded").isZero());
     }
 
     private static int waiting(String name) {
