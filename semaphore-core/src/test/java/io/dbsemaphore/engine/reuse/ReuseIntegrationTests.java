@@ -209,6 +209,45 @@ class ReuseIntegrationTests {
     }
 
     @Test
+    void aReleasedPermitGoesToAnotherInstanceWhoseCallerCameFirst() throws Exception {
+        PermitGrant held = acquire(node);
+        CompletableFuture<PermitGrant> elsewhere =
+                other.semaphores().acquireAsync(request().withWaitTime(Duration.ofSeconds(60)));
+        awaitWaiting(1);
+        CompletableFuture<PermitGrant> here =
+                node.semaphores().acquireAsync(request().withWaitTime(Duration.ofSeconds(60)));
+        awaitWaiting(2);
+
+        held.release();
+
+        await().atMost(SOON).until(() -> elsewhere.isDone() || here.isDone());
+        assertThat(here).isNotDone();
+        Concurrently.get(elsewhere).release();
+        Concurrently.get(here).release();
+    }
+
+    /** Nor is it kept where no caller of this instance waits, to whom it could be handed. */
+    @Test
+    void aReleasedPermitIsNotKeptForLaterWhileACallerOfAnotherInstanceWaits() throws Exception {
+        PermitGrant held = acquire(node);
+        CompletableFuture<PermitGrant> elsewhere =
+                other.semaphores().acquireAsync(request().withWaitTime(Duration.ofSeconds(60)));
+        awaitWaiting(1);
+        long decided = node.events().decided();
+        assertThat(node.semaphores().tryAcquire(request())).isEmpty();
+        await().atMost(SOON).until(() -> node.events().decided() > decided); // and it knows of that caller
+
+        held.release();
+
+        assertThat(node.semaphores().tryAcquire(request())).isEmpty();
+        Concurrently.get(elsewhere).release();
+    }
+
+    private void awaitWaiting(int callers) {
+        await().atMost(SOON).until(() -> other.admin().find(name).orElseThrow().waiting() == callers);
+    }
+
+    @Test
     void anotherInstanceGetsThePermitWithinTheReuseTime() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
         Future<Integer> busy = Concurrently.async(() -> {

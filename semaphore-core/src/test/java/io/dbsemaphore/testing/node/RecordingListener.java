@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.LongAdder;
 
 /** Remembers what it heard, and on which thread. */
 public final class RecordingListener implements SemaphoreListener {
@@ -18,6 +19,7 @@ public final class RecordingListener implements SemaphoreListener {
     private static final Set<String> ENDINGS = Set.of("released", "expired", "forced");
 
     private final List<Event> events = new CopyOnWriteArrayList<>();
+    private final LongAdder decided = new LongAdder();
 
     /** The recorded events of this kind, in order. */
     public List<Event> of(String kind) {
@@ -35,6 +37,11 @@ public final class RecordingListener implements SemaphoreListener {
                 .filter(event -> ENDINGS.contains(event.kind()) && event.of().startsWith(externalId))
                 .map(event -> event.kind() + " " + event.of())
                 .toList();
+    }
+
+    /** How many acquires were decided, from the beginning. */
+    public long decided() {
+        return decided.sum();
     }
 
     /** Forgets what it heard. */
@@ -70,6 +77,11 @@ public final class RecordingListener implements SemaphoreListener {
     @Override
     public void forced(String externalId, String releasedBy, String reason) {
         hear("forced", externalId + " by " + releasedBy + ": " + reason);
+    }
+
+    @Override
+    public void decided(int acquires) {
+        decided.add(acquires);
     }
 
     private void hear(String kind, String of) {
