@@ -1,0 +1,141 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.testing.node.Cluster;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A batch that was committed is settled exactly once, whatever fails afterwards. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class BatchRunnerIntegrationTests {
+
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+    private static final BatchLimits LIMITS = new BatchLimits(2, 500, 3, LIMIT);
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(1);
+
+    private final String name = cluster.semaphore(1);
+    private final DaemonThreads threads = new DaemonThreads();
+    private final GrantQueue queue =
+            new GrantQueue(LIMITS, false, new FairQueuing(1, "test", each -> false), QueueClock.SYSTEM);
+
+    private SemaphoreDataSource connections;
+    private SemaphorePersistence persistence;
+    private ReleaseBatcher releases;
+    private BackgroundReleaser background;
+
+    @BeforeEach
+    void open() throws SQLException {
+        HikariDataSource pool = cluster.schema().newPool(3);
+        Database database = Database.of(pool);
+        connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(pool, 2));
+        persistence = new SemaphorePersistence(connections, database, "", LIMIT);
+        releases = new ReleaseBatcher(
+                persistence.releases(), threads, connections.threads(), LIMITS, new ListenerNotifier(List::of));
+        background = new BackgroundReleaser(persistence.undoing(), threads);
+    }
+
+    @AfterEach
+    void close() {
+        background.close();
+        releases.close();
+        persistence.close();
+        connections.close();
+    }
+
+    @Test
+    void aGrantIsTheAnswer() {
+        QueuedAcquire acquire = acquire(false);
+
+        assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).run(false)).hasMessage("after the commit");
+
+        assertThat(acquire.answer()).isCompleted();
+        assertThat(cluster.held(name)).isEqualTo(1);
+        for (int i = 0; i < 4; i++) {
+            acquire(false);
+        }
+        assertThat(queue.isContended()).as("contended by four callers").isTrue();
+    }
+
+    /** The next batch has begun with a caller of this one that waits: it is no concern of this one any more. */
+    @Test
+    void aCallerThatIsInTheNextBatchIsLeftToIt() {
+        PermitGrant held = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
+        QueuedAcquire waiting = acquire(true);
+        CompletableFuture<AcquireBatch> next = new CompletableFuture<>();
+
+        assertThatThrownBy(() -> runnerWhoseObserver(() -> {
+                            held.release();
+                            assertThat(queue.released(Map.of(name, 1))).isTrue();
+                            next.complete(queue.take(true, true, false));
+                        })
+                        .run(false))
+                .hasMessage("after the commit");
+
+        assertThat(next.join().members()).containsExactly(waiting);
+        assertThat(waiting.isInBatch()).as("in the next batch").isTrue();
+        assertThat(waiting.attempts()).as("failed attempts").isZero();
+        assertThat(waiting.answer()).isNotDone();
+        assertThat(queue.nanosToWork()).as("nothing else is ready").isEqualTo(Long.MAX_VALUE);
+    }
+
+    /** The observer does this after the commit, and throws. */
+    private BatchRunner runnerWhoseObserver(Runnable action) {
+        BatchObserver observer = new BatchObserver() {
+            @Override
+            public void waiting(Set<String> names) {}
+
+            @Override
+            public void committed(Map<String, RemainingAvailability> availability) {
+                action.run();
+                throw new IllegalStateException("after the commit");
+            }
+        };
+        return new BatchRunner(
+                queue,
+                persistence.grants(),
+                () -> 1,
+                releases,
+                background,
+                new BatchEvents(new ListenerNotifier(List::of)),
+                observer,
+                new AvailabilityPoller(queue.waiters(), persistence.availabilityTransactions(), threads, () -> {}),
+                new GroupCommitDelay(Duration.ofMillis(1)));
+    }
+
+    private QueuedAcquire acquire(boolean waits) {
+        AcquireState state = new AcquireState(new AcquireCommand(
+                cluster.externalId(), false, false, Map.of(name, 1), false, Duration.ofMinutes(5), "test", null));
+        state.setWillingToWait(waits);
+        QueuedAcquire acquire = new QueuedAcquire(state, Deadline.in(LIMIT), QueueClock.SYSTEM);
+        queue.add(acquire);
+        return acquire;
+    }
+}
