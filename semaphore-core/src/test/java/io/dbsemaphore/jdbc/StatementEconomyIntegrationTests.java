@@ -153,7 +153,7 @@ class StatementEconomyIntegrationTests {
     private static long parked() {
         return Thread.getAllStackTraces().values().stream()
                 .filter(stack -> IntStream.range(0, stack.length)
-                        .anyMatch(i -> stack[i].getClassName().endsWith("BatchingGranter")
+                        .anyMatch(i -> stack[i].getClassName().endsWith("AnswerWait")
                                 && stack[i].getMethodName().equals("isAnswered")))
                 .count();
     }

@@ -249,7 +249,7 @@ class BatchingIntegrationTests {
         Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(5)).until(() -> {
             StackTraceElement[] stack = thread.getStackTrace();
             return IntStream.range(0, stack.length)
-                    .anyMatch(i -> stack[i].getClassName().equals(BatchingGranter.class.getName())
+                    .anyMatch(i -> stack[i].getClassName().equals(AnswerWait.class.getName())
                             && stack[i].getMethodName().equals("isAnswered"));
         });
     }

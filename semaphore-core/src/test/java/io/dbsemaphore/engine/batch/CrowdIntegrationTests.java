@@ -234,7 +234,7 @@ class CrowdIntegrationTests {
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> Thread.getAllStackTraces().values().stream()
                                 .filter(stack -> Arrays.stream(stack)
-                                        .anyMatch(frame -> frame.getClassName().endsWith("BatchingGranter")
+                                        .anyMatch(frame -> frame.getClassName().endsWith("AnswerWait")
                                                 && frame.getMethodName().equals("isAnswered")))
                                 .count()
                         == callers);

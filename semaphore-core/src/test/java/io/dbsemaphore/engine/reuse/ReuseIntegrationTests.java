@@ -494,7 +494,7 @@ class ReuseIntegrationTests {
     private static long waitingThreads() {
         return Thread.getAllStackTraces().values().stream()
                 .filter(stack -> Arrays.stream(stack)
-                        .anyMatch(frame -> frame.getClassName().endsWith("BatchingGranter")
+                        .anyMatch(frame -> frame.getClassName().endsWith("AnswerWait")
                                 && frame.getMethodName().equals("isAnswered")))
                 .count();
     }
