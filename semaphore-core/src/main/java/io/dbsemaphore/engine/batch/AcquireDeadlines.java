@@ -29,17 +29,21 @@ final class AcquireDeadlines {
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
     private final Runnable queued;
+    private final Runnable left;
 
     /**
      * Makes it.
      *
      * @param queued runs when there may be acquires to be tried
+     * @param left runs when a caller has ceased to wait
      */
-    AcquireDeadlines(GrantQueue queue, BackgroundReleaser background, Duration decisionTimeout, Runnable queued) {
+    AcquireDeadlines(
+            GrantQueue queue, BackgroundReleaser background, Duration decisionTimeout, Runnable queued, Runnable left) {
         this.queue = queue;
         this.background = background;
         this.decisionTimeout = decisionTimeout;
         this.queued = queued;
+        this.left = left;
     }
 
     /**
@@ -117,6 +121,7 @@ final class AcquireDeadlines {
         if (acquire.unblocksOthers()) {
             queued.run();
         }
+        left.run();
         if (acquire.state().isOutcomeUnknown()) {
             background.undo(acquire.state());
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));

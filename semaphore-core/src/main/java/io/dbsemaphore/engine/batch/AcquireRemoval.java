@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import java.time.Duration;
 import java.util.Collection;
@@ -59,7 +60,7 @@ final class AcquireRemoval {
                 acquire.refused(latest);
             }
             if (!latest.isEmpty() && ready.sizeOfGroup(acquire) >= MAX_LAST_ATTEMPTS) {
-                waitQueues.left(acquire);
+                left(acquire);
                 acquire.giveUp();
             } else {
                 ready.add(acquire);
@@ -82,9 +83,16 @@ final class AcquireRemoval {
         ready.remove(acquire);
         acquire.setUnblocksOthers(acquire.place() == Place.QUEUE);
         removeFromWaitQueues(acquire);
-        waitQueues.left(acquire);
+        left(acquire);
         acquire.giveUp();
         return true;
+    }
+
+    /** Other instances may know of a caller that was refused. */
+    private void left(QueuedAcquire acquire) {
+        if (acquire.state().since() != AcquireState.NOT_REFUSED) {
+            waitQueues.left(acquire);
+        }
     }
 
     private void removeFromWaitQueues(QueuedAcquire acquire) {

@@ -59,11 +59,11 @@ final class AvailabilityPoller implements AutoCloseable {
         this.woken = woken;
     }
 
-    /** Starts polling, since a caller waits. */
+    /** Starts polling, since a caller waits or has ceased to wait; after the {@link #close} only to tell other instances so. */
     void begin() {
         lock.lock();
         try {
-            if (!running && !closed) {
+            if (!running) {
                 backOff = PollingBackOff.begin();
                 threads.start("semaphore-poller", this::run);
                 running = true;

@@ -106,12 +106,25 @@ final class BatchSettlement {
                 return;
             }
         }
+        left(acquire);
         acquire.decide(answer);
+    }
+
+    /** The transaction may have told other instances that the caller waits, or may have failed to tell them that it does no longer. */
+    private void left(QueuedAcquire acquire) {
+        if (acquire.hasWaitTime()) {
+            waitQueues.left(acquire);
+        }
+    }
+
+    private void fail(QueuedAcquire acquire, RuntimeException failure) {
+        left(acquire);
+        acquire.decide(failure);
     }
 
     private void park(QueuedAcquire acquire, Map<String, RemainingAvailability> availability) {
         if (closed) {
-            acquire.decide(new SemaphoreClosedException());
+            fail(acquire, new SemaphoreClosedException());
         } else {
             acquire.moveTo(QueuedAcquire.Place.WAIT_QUEUE);
             waitQueues.park(acquire, availability);
@@ -189,7 +202,7 @@ final class BatchSettlement {
             acquire.isolate();
             tryAgain(acquire);
         } else {
-            acquire.decide(reported);
+            fail(acquire, reported);
         }
     }
 
@@ -218,14 +231,14 @@ final class BatchSettlement {
         if (acquire.isAbandoned() && acquire.state().isOutcomeUnknown()) {
             toUndo.add(acquire.state());
         }
-        acquire.decide(failure);
+        fail(acquire, failure);
     }
 
     private void tryAgain(QueuedAcquire acquire) {
         if (acquire.isAbandoned()) {
             decideAndUndo(acquire, new CancellationException("The acquire was abandoned by its caller"));
         } else if (closed && !acquire.state().isOutcomeUnknown()) {
-            acquire.decide(new SemaphoreClosedException());
+            fail(acquire, new SemaphoreClosedException());
         } else {
             ready.add(acquire);
         }

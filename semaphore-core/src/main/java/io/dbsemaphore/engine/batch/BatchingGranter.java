@@ -93,8 +93,8 @@ public final class BatchingGranter implements AutoCloseable {
         batching = limits.maxBatchSize() > 1;
         observer = with.observer();
         queue = new GrantQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
-        deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal);
-        waits = new AnswerWait(queue, deadlines, this::signal);
+        deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal, this::left);
+        waits = new AnswerWait(queue, deadlines, this::withdrawn);
         timer = new AcquireTimer(deadlines, with.threads());
         poller = new AvailabilityPoller(queue.waiters(), with.availability(), with.threads(), this::signal);
         runner = new BatchRunner(
@@ -276,5 +276,17 @@ public final class BatchingGranter implements AutoCloseable {
 
     private void signal() {
         workers.signal();
+    }
+
+    private void withdrawn() {
+        signal(); // other acquires may be served now
+        left();
+    }
+
+    /** A caller has ceased to wait: the poller tells other instances so, which would leave permits to it. */
+    private void left() {
+        if (!queue.waiters().isEmpty()) {
+            poller.begin();
+        }
     }
 }

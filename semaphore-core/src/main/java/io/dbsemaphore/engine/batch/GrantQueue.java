@@ -253,6 +253,7 @@ final class GrantQueue {
                 return new HandedOver(Handover.NOT_POSSIBLE, null, false);
             }
             waitQueues.remove(first);
+            waitQueues.left(first);
             first.decide(answer);
             return new HandedOver(Handover.DONE, first, wake(Set.of(terms.name())));
         });

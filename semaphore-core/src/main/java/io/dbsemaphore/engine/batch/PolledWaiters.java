@@ -55,7 +55,8 @@ final class PolledWaiters {
             Set<String> names = waitQueues.names();
             Set<String> busy = new HashSet<>(names);
             busy.removeIf(name -> !inFlight.contains(name));
-            Set<String> left = new HashSet<>(waitQueues.takeLeft());
+            // a batch in flight may be about to tell other instances of a new caller
+            Set<String> left = new HashSet<>(waitQueues.takeLeft(name -> !inFlight.contains(name)));
             left.removeAll(names);
             left.removeIf(name -> !fairQueuing.isFair().test(name));
             return new Poll(names, busy, fairQueuing.queues(names, waitQueues.local(names)), left);

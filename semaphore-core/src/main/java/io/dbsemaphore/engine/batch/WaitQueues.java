@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -21,6 +20,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ObjLongConsumer;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,21 +86,19 @@ final class WaitQueues {
         return local;
     }
 
-    /** Records that a caller has left that other instances may know of. */
+    /** Records that a caller has ceased to wait without a transaction that tells other instances so. */
     void left(QueuedAcquire acquire) {
-        if (acquire.state().since() != AcquireState.NOT_REFUSED) {
-            left.addAll(acquire.names());
-        }
+        left.addAll(acquire.names());
     }
 
     boolean hasLeft() {
         return !left.isEmpty();
     }
 
-    /** The semaphores that callers have left since the last call. */
-    Set<String> takeLeft() {
-        Set<String> taken = Set.copyOf(left);
-        left.clear();
+    /** Removes and returns the semaphores that callers have left since the last call. */
+    Set<String> takeLeft(Predicate<String> filter) {
+        Set<String> taken = left.stream().filter(filter).collect(Collectors.toUnmodifiableSet());
+        left.removeAll(taken);
         return taken;
     }
 

@@ -91,6 +91,22 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(settled.toUndo()).containsExactly(gone.state());
     }
 
+    /** Other instances are told by the next poll. */
+    @Test
+    void forgetsACallerWhoseBatchFails() {
+        QueuedAcquire waiter = waiters(1).get(0);
+        queue.add(waiter);
+        refuseAll();
+        boolean unused = queue.waiters().wakeFirst(Set.of("backup"));
+        AcquireBatch batch = queue.take(true, true, false);
+
+        assertThat(queue.finishFailed(batch, new IllegalStateException("Not again"), true)
+                        .decided())
+                .containsExactly(waiter);
+
+        assertThat(queue.waiters().begin().left()).containsExactly("backup");
+    }
+
     @Test
     void doesNotTryAgainForACallerThatIsGone() {
         QueuedAcquire gone = addWaiter();

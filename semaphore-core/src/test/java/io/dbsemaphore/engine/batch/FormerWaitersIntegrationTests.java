@@ -1,0 +1,85 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.config.PerSemaphore;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** However a caller ceases to wait, nothing is left of it that would withhold permits from the callers of other instances. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FormerWaitersIntegrationTests {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration LONG = Duration.ofSeconds(40);
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(2);
+
+    @Test
+    void oneThatIsCancelledWhileItsRefusalIsWritten() {
+        String name = cluster.semaphore(1);
+        PermitGrant held = cluster.node(1).semaphores().acquire(AcquireRequest.of(name));
+        StatementGate.Pause refusal = cluster.node(0).gate().pauseBeforeCommitOf("insert into semaphore_waiter");
+        CompletableFuture<PermitGrant> waiting = cluster.node(0)
+                .semaphores()
+                .acquireAsync(AcquireRequest.of(name).withWaitTime(LONG));
+        refusal.awaitReached(SOON);
+
+        waiting.cancel(true);
+        refusal.open();
+
+        awaitForgotten(name);
+        held.release();
+    }
+
+    @Test
+    void oneThatIsHandedAReusedPermit() throws Exception {
+        String name = cluster.semaphore(1);
+        Node reusing = cluster.start(
+                cluster.schema().newPool(5),
+                TestSettings.defaults()
+                        .with(
+                                SemaphoreSettings.REUSE,
+                                PerSemaphore.all(Duration.ZERO).with(name, SOON)));
+        AcquireRequest request = AcquireRequest.of(name).withKeepAlive(true);
+        PermitGrant held = reusing.semaphores().acquire(request);
+        Future<PermitGrant> waiting =
+                Concurrently.async(() -> reusing.semaphores().acquire(request.withWaitTime(LONG)));
+        await().atMost(SOON).until(() -> records(name) == 1);
+
+        held.release();
+
+        PermitGrant handedOver = Concurrently.get(waiting);
+        assertThat(handedOver.reused()).isTrue();
+        awaitForgotten(name);
+        handedOver.release();
+    }
+
+    private static void awaitForgotten(String name) {
+        await().atMost(SOON).during(Duration.ofMillis(500)).until(() -> records(name) == 0);
+    }
+
+    private static int records(String name) {
+        Integer records = cluster.schema()
+                .jdbc()
+                .queryForObject(
+                        "select count(*) from semaphore_waiter w join semaphore s on s.id = w.semaphore_id where s.name = ?",
+                        Integer.class,
+                        name);
+        return records == null ? 0 : records;
+    }
+}
