@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.engine.batch.WaitingCallers;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate;
@@ -106,12 +107,12 @@ class StatementEconomyIntegrationTests {
         Pause pause = gate.pauseBefore("commit");
         CompletableFuture<PermitGrant> first = async(() -> node.semaphores().acquire(AcquireRequest.of(name)));
         pause.awaitReached(SOON);
-        long before = parked(); // the first itself, unless it runs its batch on its own thread
+        long before = WaitingCallers.count(); // the first itself, unless it runs its batch on its own thread
         List<CompletableFuture<PermitGrant>> others = IntStream.range(0, CALLERS)
                 .mapToObj(i -> severalNames ? AcquireRequest.of(name, cluster.semaphore(1)) : AcquireRequest.of(name))
                 .map(request -> async(() -> node.semaphores().acquire(request)))
                 .toList();
-        Awaitility.await().atMost(SOON).until(() -> parked() == before + CALLERS);
+        Awaitility.await().atMost(SOON).until(() -> WaitingCallers.count() == before + CALLERS);
         gate.clear();
 
         pause.open();
@@ -147,15 +148,6 @@ class StatementEconomyIntegrationTests {
         List<String> transaction = transactionOf("id from permit where");
         assertThat(transaction).filteredOn(sql -> !sql.contains("session")).hasSize(4);
         assertThat(cluster.held(name)).isZero();
-    }
-
-    /** The number of callers that have queued their requests and wait for the answer. */
-    private static long parked() {
-        return Thread.getAllStackTraces().values().stream()
-                .filter(stack -> IntStream.range(0, stack.length)
-                        .anyMatch(i -> stack[i].getClassName().endsWith("AnswerWait")
-                                && stack[i].getMethodName().equals("isAnswered")))
-                .count();
     }
 
     /** The statements of the transaction that executed this, from what was executed since the last commit. */

@@ -20,7 +20,6 @@ import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -230,13 +229,6 @@ class CrowdIntegrationTests {
 
     /** All wait. */
     private static void awaitWaiting(int callers) {
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
-                .until(() -> Thread.getAllStackTraces().values().stream()
-                                .filter(stack -> Arrays.stream(stack)
-                                        .anyMatch(frame -> frame.getClassName().endsWith("AnswerWait")
-                                                && frame.getMethodName().equals("isAnswered")))
-                                .count()
-                        == callers);
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> WaitingCallers.count() == callers);
     }
 }

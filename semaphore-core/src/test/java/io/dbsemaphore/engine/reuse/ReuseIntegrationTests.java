@@ -14,6 +14,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.engine.batch.WaitingCallers;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
@@ -21,7 +22,6 @@ import io.dbsemaphore.testing.node.Node;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -484,19 +484,11 @@ class ReuseIntegrationTests {
 
     /** A caller that waits. */
     private Future<PermitGrant> waiter(AcquireRequest request) {
-        long before = waitingThreads();
+        long before = WaitingCallers.count();
         Future<PermitGrant> waiting =
                 Concurrently.async(() -> node.semaphores().acquire(request.withWaitTime(Duration.ofSeconds(60))));
-        await().atMost(SOON).until(() -> waitingThreads() > before);
+        await().atMost(SOON).until(() -> WaitingCallers.count() > before);
         return waiting;
-    }
-
-    private static long waitingThreads() {
-        return Thread.getAllStackTraces().values().stream()
-                .filter(stack -> Arrays.stream(stack)
-                        .anyMatch(frame -> frame.getClassName().endsWith("AnswerWait")
-                                && frame.getMethodName().equals("isAnswered")))
-                .count();
     }
 
     private PermitGrant acquire(Node on) {
