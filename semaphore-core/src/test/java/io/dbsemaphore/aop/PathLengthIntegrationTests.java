@@ -110,8 +110,9 @@ class PathLengthIntegrationTests {
 
     private static void assertPath(String what, int max) {
         List<StackTraceElement> frames = ofTransaction().get(0);
-        System.out.printf("The frames of %s up to its first statement: %s%n", what, frames);
-        assertThat(frames).hasSizeLessThanOrEqualTo(max);
+        assertThat(frames)
+                .as("the frames of %s up to its first statement", what)
+                .hasSizeLessThanOrEqualTo(max);
     }
 
     static class Guarded {

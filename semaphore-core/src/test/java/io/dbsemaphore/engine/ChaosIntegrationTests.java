@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -73,9 +72,12 @@ class ChaosIntegrationTests {
             });
             proxy.disarm();
 
-            System.out.println("Chaos with seed " + seed + ": " + new TreeMap<>(outcomes));
-            assertThat(validUntil.get(one).peak()).isEqualTo(CAPACITY);
-            assertThat(validUntil.get(other).peak()).isBetween(1, CAPACITY);
+            assertThat(validUntil.get(one).peak())
+                    .as("seed %d: %s", seed, outcomes)
+                    .isEqualTo(CAPACITY);
+            assertThat(validUntil.get(other).peak())
+                    .as("seed %d: %s", seed, outcomes)
+                    .isBetween(1, CAPACITY);
             Awaitility.await("what is undone and released in the background")
                     .atMost(Duration.ofSeconds(20))
                     .untilAsserted(() -> assertHeldAsReported(rows));

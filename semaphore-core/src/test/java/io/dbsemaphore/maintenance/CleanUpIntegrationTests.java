@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -63,13 +62,6 @@ class CleanUpIntegrationTests {
         long[] during = work(names, () -> !cleanUp.isDone());
         Duration took = Duration.ofNanos(System.nanoTime() - begin);
 
-        System.out.printf(
-                Locale.ROOT,
-                "Clean-up of %,d requests in %.1f s. Acquire by 8 threads, without it: %s; during it: %s%n",
-                backlog,
-                took.toMillis() / 1000.0,
-                describe(isolated),
-                describe(during));
         assertThat(cleanUp.get(1, TimeUnit.SECONDS)).isEqualTo(backlog);
         assertThat(instances.number(
                         "select count(*) from permit_request where external_id like ?", Backlog.PREFIX + "%"))
@@ -80,7 +72,9 @@ class CleanUpIntegrationTests {
                 grant -> assertThat(grant.renew(Duration.ofHours(1)).isHeld()).isEqualTo(true));
         assertThat(during.length).as("acquires during the clean-up").isPositive();
         assertThat(Duration.ofNanos(during[during.length - 1]))
-                .as("the slowest acquire during the clean-up, with a lock wait timeout of 5 s")
+                .as(
+                        "the slowest acquire during the clean-up of %s, with a lock wait timeout of 5 s: %s; without it: %s",
+                        took, describe(during), describe(isolated))
                 .isLessThan(Duration.ofSeconds(5));
         assertEachBatchIsATransactionOfItsOwn(backlog / BATCH);
     }

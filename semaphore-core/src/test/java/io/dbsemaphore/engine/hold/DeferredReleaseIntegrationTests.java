@@ -48,7 +48,6 @@ class DeferredReleaseIntegrationTests {
         });
 
         long left = cluster.held(name);
-        System.out.println("%d transactions/s, %d grants still held after the last".formatted(done.get() / 4, left));
         assertThat(left).as("held after %d transactions", done.get()).isLessThan(100);
         await().atMost(2, TimeUnit.SECONDS).until(() -> cluster.held(name) == 0);
     }

@@ -51,8 +51,7 @@ class KilledHolderIntegrationTests {
                     .join();
 
             Duration delay = Duration.between(expiry, grant.acquiredAt());
-            System.out.println("Permits of a killed process were taken " + delay.toMillis() + " ms after their TTL");
-            assertThat(delay).isBetween(Duration.ZERO, Duration.ofSeconds(1));
+            assertThat(delay).as("after the TTL of the killed process").isBetween(Duration.ZERO, Duration.ofSeconds(1));
             SemaphoreRows rows = new SemaphoreRows(schema);
             rows.assertHeldByOnly(grant);
             assertThat(rows.states("of-the-dead")).containsExactly("RELEASED");

@@ -45,10 +45,8 @@ class SeparateProcessesIntegrationTests {
                     .map(process -> process.awaitLine("HAMMERED", START).split(" "))
                     .toList();
 
-            System.out.printf(
-                    "Grants and peaks of %d processes on capacity %d: %s%n",
-                    PROCESSES, CAPACITY, results.stream().map(List::of).toList());
             assertThat(results)
+                    .as("grants and peaks of the processes")
                     .allSatisfy(result ->
                             assertThat(Integer.parseInt(result[1])).as("grants").isPositive());
             assertThat(results.stream()

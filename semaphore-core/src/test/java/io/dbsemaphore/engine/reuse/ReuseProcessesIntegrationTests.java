@@ -61,11 +61,9 @@ class ReuseProcessesIntegrationTests {
                 .map(process -> process.awaitLine("WORKED", START).split(" "))
                 .toList();
 
-        System.out.printf(
-                "Uses and reuses of 2 processes: %s%n",
-                results.stream().map(List::of).toList());
         assertThat(atWork.peak()).as("the most at work at once").isBetween(2, 3);
         assertThat(results)
+                .as("uses and reuses of 2 processes")
                 .allSatisfy(result ->
                         assertThat(Integer.parseInt(result[2])).as("reuses").isPositive());
     }
@@ -82,9 +80,10 @@ class ReuseProcessesIntegrationTests {
         long killed = System.nanoTime();
         try (PermitGrant grant = acquire()) {
             Duration delay = Duration.ofNanos(System.nanoTime() - killed);
-            System.out.println("A reused permit of a killed process was taken after " + delay.toMillis() + " ms");
             assertThat(grant.isHeld()).isTrue();
-            assertThat(delay).isLessThan(ReusingProcess.INSTANCE_TIMEOUT.plusSeconds(6));
+            assertThat(delay)
+                    .as("until a reused permit of a killed process was taken")
+                    .isLessThan(ReusingProcess.INSTANCE_TIMEOUT.plusSeconds(6));
         }
     }
 

@@ -70,8 +70,6 @@ class IdleCostTests {
         assertThat(gate.statements())
                 .as("statements in five minutes")
                 .hasSizeLessThanOrEqualTo(5 * STATEMENTS_A_MINUTE);
-        System.out.println(
-                "A search for orphans that finds none is " + gate.statements().size() + " statements");
     }
 
     @Configuration(proxyBeanMethods = false)
