@@ -13,22 +13,20 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.PermitsUnavailableException;
-import io.dbsemaphore.testing.TestDatabase;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.NodesPerTest;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.LoggerFactory;
 
 /** What others see of an instance that ended without a shutdown: here its heartbeat is made an hour old. */
@@ -39,26 +37,15 @@ class DeadInstanceIntegrationTests {
     private static final Duration SELDOM = Duration.ofMinutes(2); // the next heartbeat comes after the test
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
-    private static Schema schema;
+    @RegisterExtension
+    static final NodesPerTest nodes = new NodesPerTest();
 
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-    private Node dying;
-    private Node node;
-
-    @BeforeAll
-    static void migrate() {
-        schema = TestDatabase.create().migrate();
-    }
-
-    @AfterAll
-    static void drop() {
-        schema.close();
-    }
+    private final Node dying = nodes.start(TestSettings.instanceTimeout(SELDOM));
+    private final Node node = nodes.start(TestSettings.instanceTimeout(TIMEOUT));
 
     @BeforeEach
     void start() {
-        dying = Node.on(schema, TestSettings.instanceTimeout(SELDOM));
-        node = Node.on(schema, TestSettings.instanceTimeout(TIMEOUT));
         log.start();
         library().addAppender(log);
     }
@@ -66,8 +53,6 @@ class DeadInstanceIntegrationTests {
     @AfterEach
     void stop() {
         library().detachAppender(log);
-        node.close();
-        dying.close();
     }
 
     @Test
@@ -172,9 +157,11 @@ class DeadInstanceIntegrationTests {
     }
 
     private void die() {
-        LocalDateTime heartbeat =
-                schema.jdbc().queryForObject("select max(heartbeat_at) from semaphore_instance", LocalDateTime.class);
-        schema.jdbc()
+        LocalDateTime heartbeat = nodes.schema()
+                .jdbc()
+                .queryForObject("select max(heartbeat_at) from semaphore_instance", LocalDateTime.class);
+        nodes.schema()
+                .jdbc()
                 .update(
                         "update semaphore_instance set heartbeat_at = ?, expires_at = ?",
                         heartbeat.minus(HOUR),

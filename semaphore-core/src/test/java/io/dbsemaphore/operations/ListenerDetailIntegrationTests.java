@@ -9,30 +9,23 @@ import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Slow;
-import io.dbsemaphore.testing.TestDatabase;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.NodesPerTest;
+import io.dbsemaphore.testing.node.RowLock;
 import io.dbsemaphore.testing.node.SemaphoreRows;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import javax.sql.DataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The details that meters need: of what, how much, how long, how often. */
 @Slow
@@ -41,30 +34,11 @@ class ListenerDetailIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(30);
 
-    private static Schema schema;
+    @RegisterExtension
+    static final NodesPerTest nodes = new NodesPerTest();
 
     private final Details details = new Details();
-    private Node node;
-
-    @BeforeAll
-    static void migrate() {
-        schema = TestDatabase.create().migrate();
-    }
-
-    @AfterAll
-    static void drop() {
-        schema.close();
-    }
-
-    @BeforeEach
-    void start() {
-        node = Node.on(schema, shortLockWait(), details);
-    }
-
-    @AfterEach
-    void stop() {
-        node.close();
-    }
+    private final Node node = nodes.start(shortLockWait(), details);
 
     @Test
     void tellsWhatWasReleasedAndHowLongItWasHeld() {
@@ -101,7 +75,7 @@ class ListenerDetailIntegrationTests {
     /** How long another JVM held the grant is not known. */
     @Test
     void tellsOnlyTheIdOfWhatAnotherJvmHadAcquired() {
-        try (Node other = Node.on(schema, shortLockWait())) {
+        try (Node other = Node.on(nodes.schema(), shortLockWait())) {
             PermitGrant grant = other.semaphores().acquire(AcquireRequest.of(other.semaphore(1)));
 
             node.semaphores().find(grant.externalId()).orElseThrow().release();
@@ -132,7 +106,8 @@ class ListenerDetailIntegrationTests {
         String name = node.semaphore(1);
         PermitGrant expired = node.semaphores()
                 .acquire(AcquireRequest.of(name).withTtl(Duration.ofMinutes(1)).withKeepAlive(false));
-        schema.jdbc()
+        nodes.schema()
+                .jdbc()
                 .update(
                         "update permit_request set expires_at = created_at where external_id = ?",
                         expired.externalId());
@@ -192,7 +167,7 @@ class ListenerDetailIntegrationTests {
         assertThat(details.retried)
                 .singleElement()
                 .satisfies(told -> assertThat(told).hasRootCause(failure));
-        assertThat(SemaphoreRows.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(nodes.schema(), name)).isZero();
     }
 
     @Test
@@ -219,15 +194,10 @@ class ListenerDetailIntegrationTests {
     void tellsThatATransactionIsTriedAgain() throws Exception {
         String name = node.semaphore(1);
         CompletableFuture<PermitGrant> grant;
-        try (Connection other = dataSource().getConnection();
-                PreparedStatement lock = other.prepareStatement("select id from semaphore where name = ? for update")) {
-            other.setAutoCommit(false);
-            lock.setString(1, name);
-            lock.executeQuery();
+        try (RowLock lock = RowLock.ofSemaphore(nodes.schema(), name)) {
             AcquireRequest request = AcquireRequest.of(name).withWaitTime(SOON.multipliedBy(2));
             grant = CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
             Awaitility.await("another attempt").atMost(SOON).until(() -> !details.retried.isEmpty());
-            other.rollback();
         }
 
         assertThat(grant.get(30, TimeUnit.SECONDS).isHeld()).isTrue();
@@ -240,19 +210,13 @@ class ListenerDetailIntegrationTests {
         String name = node.semaphore(1);
         PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
         CompletableFuture<?> release;
-        try (Connection other = dataSource().getConnection();
-                PreparedStatement lock =
-                        other.prepareStatement("select id from permit_request where external_id = ? for update")) {
-            other.setAutoCommit(false);
-            lock.setString(1, grant.externalId());
-            lock.executeQuery();
+        try (RowLock lock = RowLock.ofRequest(nodes.schema(), grant.externalId())) {
             release = CompletableFuture.supplyAsync(grant::release);
             Awaitility.await("another attempt").atMost(SOON).until(() -> !details.retried.isEmpty());
-            other.rollback();
         }
         release.get(30, TimeUnit.SECONDS);
 
-        assertThat(SemaphoreRows.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(nodes.schema(), name)).isZero();
     }
 
     @Test
@@ -266,10 +230,6 @@ class ListenerDetailIntegrationTests {
                         MaintenanceTask.ORPHAN_RELEASE,
                         MaintenanceTask.REQUEST_CLEANUP,
                         MaintenanceTask.HISTORY_CLEANUP);
-    }
-
-    private static DataSource dataSource() {
-        return Objects.requireNonNull(schema.jdbc().getDataSource());
     }
 
     private static SemaphoreSettings shortLockWait() {

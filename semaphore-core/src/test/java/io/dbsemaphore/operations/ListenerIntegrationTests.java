@@ -9,22 +9,18 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Slow;
-import io.dbsemaphore.testing.TestDatabase;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.RecordingListener.Event;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,34 +31,13 @@ class ListenerIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(20);
 
-    private static Schema schema;
+    @RegisterExtension
+    static final NodesPerTest nodes = new NodesPerTest();
 
-    private Node node;
-    private Node other;
-
-    @BeforeAll
-    static void migrate() {
-        schema = TestDatabase.create().migrate();
-    }
-
-    @AfterAll
-    static void drop() {
-        schema.close();
-    }
-
-    @BeforeEach
-    void start() {
-        node = Node.on(
-                schema, TestSettings.instanceTimeout(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
-        other = Node.on(
-                schema, TestSettings.instanceTimeout(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)));
-    }
-
-    @AfterEach
-    void stop() {
-        node.close();
-        other.close();
-    }
+    private final SemaphoreSettings settings =
+            TestSettings.instanceTimeout(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT));
+    private final Node node = nodes.start(settings);
+    private final Node other = nodes.start(settings);
 
     @Test
     void hearsOfAnAcquireARefusalAndARelease() {
@@ -93,7 +68,7 @@ class ListenerIntegrationTests {
         });
 
         assertThat(outcome).isEqualTo(ReleaseOutcome.DEFERRED);
-        Awaitility.await("the release").atMost(SOON).until(() -> SemaphoreRows.held(schema, name) == 0);
+        Awaitility.await("the release").atMost(SOON).until(() -> SemaphoreRows.held(nodes.schema(), name) == 0);
         Awaitility.await("its being told")
                 .atMost(Duration.ofSeconds(2))
                 .untilAsserted(() -> assertThat(node.events().of("released"))
@@ -109,7 +84,7 @@ class ListenerIntegrationTests {
 
         node.close();
 
-        assertThat(SemaphoreRows.held(schema, name)).isZero();
+        assertThat(SemaphoreRows.held(nodes.schema(), name)).isZero();
         assertThat(node.events().subjects("released")).containsExactly(grant.externalId());
     }
 
@@ -154,7 +129,7 @@ class ListenerIntegrationTests {
     @ValueSource(booleans = {false, true})
     void isNotDisturbedByOneThatThrows(boolean error) {
         try (Node disturbed = Node.on(
-                schema,
+                nodes.schema(),
                 TestSettings.instanceTimeout(TestSettings.defaults().get(SemaphoreSettings.INSTANCE_TIMEOUT)),
                 new Throwing(error))) {
             String name = disturbed.semaphore(1);
@@ -181,8 +156,8 @@ class ListenerIntegrationTests {
                     .during(Duration.ofSeconds(4))
                     .atMost(SOON)
                     .untilAsserted(() -> assertThat(stays.isHeld()).isTrue());
-            assertThat(SemaphoreRows.held(schema, name)).isZero();
-            assertThat(SemaphoreRows.held(schema, kept)).isEqualTo(1);
+            assertThat(SemaphoreRows.held(nodes.schema(), name)).isZero();
+            assertThat(SemaphoreRows.held(nodes.schema(), kept)).isEqualTo(1);
             List.of("acquired", "refused", "released", "expired")
                     .forEach(kind ->
                             assertThat(disturbed.events().of(kind)).as(kind).isNotEmpty());

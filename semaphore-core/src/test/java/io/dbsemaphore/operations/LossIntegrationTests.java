@@ -8,20 +8,16 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.StatementGate.Pause;
-import io.dbsemaphore.testing.TestDatabase;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.RecordingListener.Event;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,32 +28,11 @@ class LossIntegrationTests {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final Duration HOUR = Duration.ofHours(1);
 
-    private static Schema schema;
+    @RegisterExtension
+    static final NodesPerTest nodes = new NodesPerTest();
 
-    private Node node;
-    private Node other;
-
-    @BeforeAll
-    static void migrate() {
-        schema = TestDatabase.create().migrate();
-    }
-
-    @AfterAll
-    static void drop() {
-        schema.close();
-    }
-
-    @BeforeEach
-    void start() {
-        node = Node.on(schema, TestSettings.instanceTimeout(SOON));
-        other = Node.on(schema, TestSettings.instanceTimeout(SOON));
-    }
-
-    @AfterEach
-    void stop() {
-        node.close();
-        other.close();
-    }
+    private final Node node = nodes.start(TestSettings.instanceTimeout(SOON));
+    private final Node other = nodes.start(TestSettings.instanceTimeout(SOON));
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

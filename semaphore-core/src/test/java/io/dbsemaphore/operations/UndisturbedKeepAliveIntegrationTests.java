@@ -8,10 +8,9 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.TestDatabase;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.RowLock;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -26,12 +25,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.dao.CannotAcquireLockException;
 
 /** Whatever else waits for a lock or blocks: what is kept alive stays held. */
@@ -42,32 +38,11 @@ class UndisturbedKeepAliveIntegrationTests {
     private static final Duration TTL = Duration.ofSeconds(2);
     private static final Duration LONGER_THAN_THE_TTL = Duration.ofSeconds(4);
 
-    private static Schema schema;
+    @RegisterExtension
+    static final NodesPerTest nodes = new NodesPerTest();
 
-    private Node node;
-    private Node other;
-
-    @BeforeAll
-    static void migrate() {
-        schema = TestDatabase.create().migrate();
-    }
-
-    @AfterAll
-    static void drop() {
-        schema.close();
-    }
-
-    @BeforeEach
-    void start() {
-        node = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20)));
-        other = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20)));
-    }
-
-    @AfterEach
-    void stop() {
-        node.close();
-        other.close();
-    }
+    private final Node node = nodes.start(TestSettings.instanceTimeout(SOON));
+    private final Node other = nodes.start(TestSettings.instanceTimeout(SOON));
 
     @Test
     void whileAForcedReleaseWaitsForABusinessTransaction() {
@@ -134,7 +109,7 @@ class UndisturbedKeepAliveIntegrationTests {
         List<RowLock> locks = new ArrayList<>();
         try {
             for (String name : names) {
-                locks.add(RowLock.ofSemaphore(schema, name));
+                locks.add(RowLock.ofSemaphore(nodes.schema(), name));
             }
             List<Future<Object>> waiting = names.stream()
                     .map(name -> Concurrently.async("operator", (Callable<Object>) () -> {
@@ -159,7 +134,7 @@ class UndisturbedKeepAliveIntegrationTests {
         List<PermitGrant> kept = keep(node, 5, TTL);
         PermitGrant locked = keep(node, 1, Duration.ofSeconds(12)).get(0);
 
-        try (RowLock lock = RowLock.ofRequest(schema, locked.externalId())) {
+        try (RowLock lock = RowLock.ofRequest(nodes.schema(), locked.externalId())) {
             staysHeldFor(kept, Duration.ofSeconds(8)); // the locked one was due after four
         }
 
@@ -171,7 +146,7 @@ class UndisturbedKeepAliveIntegrationTests {
     void whileTheHeartbeatIsLocked() throws Exception {
         List<PermitGrant> kept = keep(node, 2, Duration.ofSeconds(3));
 
-        try (RowLock lock = RowLock.ofInstances(schema)) {
+        try (RowLock lock = RowLock.ofInstances(nodes.schema())) {
             staysHeldFor(kept, Duration.ofSeconds(8)); // heartbeats are sent every 3.3 seconds
         }
 
@@ -193,7 +168,7 @@ class UndisturbedKeepAliveIntegrationTests {
                 }
             }
         };
-        try (Node blocked = Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(20)), blocking)) {
+        try (Node blocked = Node.on(nodes.schema(), TestSettings.instanceTimeout(Duration.ofSeconds(20)), blocking)) {
             PermitGrant lost = keep(blocked, 1, TTL).get(0);
             List<PermitGrant> kept = keep(blocked, 2, TTL);
             other.admin().forceRelease(lost.externalId(), "operator", "a drill");
@@ -264,9 +239,9 @@ class UndisturbedKeepAliveIntegrationTests {
 
     private static RowLock lock(Random random, PermitGrant grant, String name) throws SQLException {
         return switch (random.nextInt(3)) {
-            case 0 -> RowLock.ofRequest(schema, grant.externalId());
-            case 1 -> RowLock.ofPermits(schema, grant.externalId());
-            default -> RowLock.ofSemaphore(schema, name);
+            case 0 -> RowLock.ofRequest(nodes.schema(), grant.externalId());
+            case 1 -> RowLock.ofPermits(nodes.schema(), grant.externalId());
+            default -> RowLock.ofSemaphore(nodes.schema(), name);
         };
     }
 

@@ -13,7 +13,7 @@ import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
-import io.dbsemaphore.testing.node.NodePerTest;
+import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Wish;
 import java.time.Duration;
@@ -38,11 +38,11 @@ class KilledSessionIntegrationTests {
     private static final String INSERT = "insert into permit_request";
 
     @RegisterExtension
-    static final NodePerTest nodes = new NodePerTest(TestSettings.limits(1, 10, ATTEMPTS));
+    static final NodesPerTest nodes = new NodesPerTest();
 
     private final Schema schema = nodes.schema();
     private final SemaphoreRows rows = new SemaphoreRows(schema);
-    private final Node node = nodes.node();
+    private final Node node = nodes.start(TestSettings.limits(1, 10, ATTEMPTS));
 
     @ParameterizedTest
     @ValueSource(strings = {"from permit_request", LOCK, "sum(", "update semaphore", INSERT, "insert into permit("})

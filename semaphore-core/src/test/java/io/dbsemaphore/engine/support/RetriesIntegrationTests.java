@@ -15,7 +15,7 @@ import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
-import io.dbsemaphore.testing.node.NodePerTest;
+import io.dbsemaphore.testing.node.NodesPerTest;
 import io.dbsemaphore.testing.node.RowLock;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Waits;
@@ -49,12 +49,12 @@ class RetriesIntegrationTests {
     private static final String INSERT = "insert into permit_request";
 
     @RegisterExtension
-    static final NodePerTest nodes = new NodePerTest(TestSettings.limits(1, 10, ATTEMPTS));
+    static final NodesPerTest nodes = new NodesPerTest();
 
     private final Schema schema = nodes.schema();
     private final SemaphoreRows rows = new SemaphoreRows(schema);
     private final Waits waits = new Waits(schema);
-    private final Node node = nodes.node();
+    private final Node node = nodes.start(TestSettings.limits(1, 10, ATTEMPTS));
 
     @ParameterizedTest
     @EnumSource(names = {"ONE_NAME_WITH_ID", "SEVERAL_NAMES"})

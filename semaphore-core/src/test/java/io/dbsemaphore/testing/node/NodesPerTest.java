@@ -1,24 +1,22 @@
 package io.dbsemaphore.testing.node;
 
+import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A schema for all tests of a class, and a new node on it for each test. */
-public final class NodePerTest implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
+/** A schema for all tests of a class, and new nodes on it for each test. */
+public final class NodesPerTest implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
 
-    private final SemaphoreSettings settings;
+    private final List<Node> nodes = new ArrayList<>();
     private @Nullable Schema schema;
-    private @Nullable Node node;
-
-    public NodePerTest(SemaphoreSettings settings) {
-        this.settings = settings;
-    }
 
     @Override
     public void beforeAll(ExtensionContext context) {
@@ -27,14 +25,13 @@ public final class NodePerTest implements BeforeAllCallback, AfterEachCallback, 
 
     @Override
     public void afterEach(ExtensionContext context) {
-        if (node != null) {
-            node.close();
-            node = null;
-        }
+        nodes.forEach(Node::close);
+        nodes.clear();
     }
 
     @Override
     public void afterAll(ExtensionContext context) {
+        afterEach(context); // what a test has started that could not begin
         if (schema != null) {
             schema.close();
         }
@@ -47,11 +44,10 @@ public final class NodePerTest implements BeforeAllCallback, AfterEachCallback, 
         return schema;
     }
 
-    /** The node of the current test, which is started at the first call and closed after the test. */
-    public Node node() {
-        if (node == null) {
-            node = Node.on(schema(), settings);
-        }
+    /** Starts a node of the current test, which is closed after it. */
+    public Node start(SemaphoreSettings settings, SemaphoreListener... first) {
+        Node node = Node.on(schema(), settings, first);
+        nodes.add(node);
         return node;
     }
 }
