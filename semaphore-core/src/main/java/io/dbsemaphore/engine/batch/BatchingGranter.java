@@ -285,8 +285,12 @@ public final class BatchingGranter implements AutoCloseable {
 
     /** A caller has ceased to wait: the poller tells other instances so, which would leave permits to it. */
     private void left() {
-        if (!queue.waiters().isEmpty()) {
-            poller.begin();
+        try {
+            if (!queue.waiters().isEmpty()) {
+                poller.begin();
+            }
+        } catch (Throwable failure) { // the next batch tries again; the caller has to be answered
+            UnexpectedErrors.log(log, "The start of the availability poller", failure);
         }
     }
 }

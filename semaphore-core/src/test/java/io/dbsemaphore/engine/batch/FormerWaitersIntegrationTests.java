@@ -69,6 +69,45 @@ class FormerWaitersIntegrationTests {
         handedOver.release();
     }
 
+    @Test
+    void thoseOfAnInstanceThatStops() {
+        String name = cluster.semaphore(1);
+        PermitGrant held = cluster.node(1).semaphores().acquire(AcquireRequest.of(name));
+        Node stopping = cluster.start(cluster.schema().newPool(5));
+        CompletableFuture<PermitGrant> waiting =
+                stopping.semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(LONG));
+        await().atMost(SOON).until(() -> records(name) == 1);
+
+        stopping.stop();
+
+        assertThat(waiting).isCompletedExceptionally();
+        awaitForgotten(name);
+        held.release();
+    }
+
+    @Test
+    void oneWhoseInstanceStopsWhileItsRefusalIsWritten() throws Exception {
+        String name = cluster.semaphore(1);
+        PermitGrant held = cluster.node(1).semaphores().acquire(AcquireRequest.of(name));
+        Node stopping = cluster.start(cluster.schema().newPool(5));
+        StatementGate.Pause refusal = stopping.gate().pauseBeforeCommitOf("insert into semaphore_waiter");
+        CompletableFuture<PermitGrant> waiting =
+                stopping.semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(LONG));
+        refusal.awaitReached(SOON);
+
+        Future<?> stop = Concurrently.async(() -> {
+            stopping.stop();
+            return stopping;
+        });
+        Concurrently.assertWaits(stop);
+        refusal.open();
+
+        Concurrently.get(stop);
+        assertThat(waiting).isCompletedExceptionally();
+        awaitForgotten(name);
+        held.release();
+    }
+
     private static void awaitForgotten(String name) {
         await().atMost(SOON).during(Duration.ofMillis(500)).until(() -> records(name) == 0);
     }
