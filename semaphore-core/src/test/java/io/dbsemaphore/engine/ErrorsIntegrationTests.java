@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
@@ -30,6 +32,7 @@ class ErrorsIntegrationTests {
     private static final int CALLERS = 16;
     private static final Duration DURATION = Duration.ofSeconds(Long.getLong("semaphore.test.seconds", 20));
     private static final Duration WAIT = Duration.ofMillis(500);
+    private static final Duration REUSE = Duration.ofMillis(200);
     private static final Duration TTL = Duration.ofSeconds(4);
     /** What an answer may take beyond the wait time: a release that is tried again, on a loaded machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(8);
@@ -46,7 +49,10 @@ class ErrorsIntegrationTests {
                 HikariDataSource pool = pool(schema);
                 SemaphoreEngine engine = new SemaphoreEngine(
                         errors.around(pool),
-                        TestSettings.defaults(),
+                        TestSettings.defaults()
+                                .with(
+                                        SemaphoreSettings.REUSE,
+                                        PerSemaphore.all(Duration.ZERO).with("c", REUSE)),
                         SemaphorePatterns.NONE,
                         () -> List.of(errors.listener()),
                         List::of,
