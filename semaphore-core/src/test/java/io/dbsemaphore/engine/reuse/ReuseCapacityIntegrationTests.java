@@ -1,0 +1,81 @@
+package io.dbsemaphore.engine.reuse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.config.PerSemaphore;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Threads of two instances that do not wait, so that released permits are idle and several threads reach for the same one. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ReuseCapacityIntegrationTests {
+
+    private static final int CAPACITY = 2;
+    private static final int THREADS = 8;
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(1);
+
+    private final String name = cluster.semaphore(CAPACITY);
+    private final PeakCounter inUse = new PeakCounter();
+    private final Set<Long> tokens = ConcurrentHashMap.newKeySet();
+    private final LongAdder uses = new LongAdder();
+    private final LongAdder reuses = new LongAdder();
+
+    @Test
+    void neverUseMoreThanTheCapacity() {
+        try (Node one = node();
+                Node other = node()) {
+            List<Node> nodes = List.of(one, other);
+            long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+
+            Concurrently.run(THREADS, Duration.ofSeconds(40), thread -> {
+                while (System.nanoTime() < end) {
+                    use(nodes.get(thread % 2));
+                }
+            });
+        }
+
+        assertThat(inUse.peak()).as("the most in use at once").isBetween(1, CAPACITY);
+        assertThat(reuses.sum()).as("reuses").isPositive();
+        assertThat(tokens).as("distinct tokens of the uses").hasSize(uses.intValue());
+    }
+
+    private void use(Node node) {
+        Optional<PermitGrant> granted =
+                node.semaphores().tryAcquire(AcquireRequest.of(name).withKeepAlive(true));
+        if (granted.isPresent()) {
+            inUse.enter();
+            tokens.add(granted.get().fencingToken());
+            uses.increment();
+            reuses.add(granted.get().reused() ? 1 : 0);
+            Thread.yield();
+            inUse.leave();
+            granted.get().release();
+        }
+    }
+
+    private static Node node() {
+        return Node.on(
+                cluster.schema(),
+                TestSettings.defaults()
+                        .with(
+                                SemaphoreSettings.REUSE,
+                                PerSemaphore.all(Duration.ZERO).with("s*", Duration.ofMillis(100))));
+    }
+}
