@@ -12,21 +12,11 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
-import io.dbsemaphore.testing.TestDatabase;
-import io.dbsemaphore.testing.TestDatabase.Schema;
-import io.dbsemaphore.testing.TestSettings;
-import io.dbsemaphore.testing.node.Node;
-import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Wish;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,43 +26,12 @@ import org.springframework.dao.DataAccessException;
 /** The database goes away with the commit of an acquire, and stays away for longer than the caller. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class LostDatabaseIntegrationTests {
+class LostDatabaseIntegrationTests extends LostDatabaseFixture {
 
-    private static final Duration SOON = Duration.ofSeconds(10);
     private static final String INSERT = "insert into permit_request";
 
-    private static Schema schema;
-    private static SemaphoreRows rows;
-    private static Node other;
-
-    private TcpProxy proxy;
-    private Node node;
-
-    @BeforeAll
-    static void start() {
-        schema = TestDatabase.create().migrate();
-        rows = new SemaphoreRows(schema);
-        other = Node.on(schema);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (schema != null) {
-            other.close();
-            schema.close();
-        }
-    }
-
-    @BeforeEach
-    void startNode() {
-        proxy = schema.newProxy();
-        node = Node.behind(proxy, schema, 1, TestSettings.limits(1, 1, 3));
-    }
-
-    @AfterEach
-    void stopNode() {
-        node.close();
-        proxy.close();
+    LostDatabaseIntegrationTests() {
+        super(1);
     }
 
     @ParameterizedTest
@@ -130,8 +89,7 @@ class LostDatabaseIntegrationTests {
     @Test
     void saysSoWhenTheDatabaseIsAwayBeforeItBegins() {
         AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
-        proxy.refuse(true);
-        proxy.cutAll();
+        loseDatabase();
         int borrowings = node.connections().count();
 
         assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);

@@ -8,18 +8,10 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
-import io.dbsemaphore.testing.TcpProxy;
-import io.dbsemaphore.testing.TestDatabase;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
-import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Wish;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,43 +21,12 @@ import org.springframework.dao.DataAccessException;
 /** The network or the database fails while permits are given back. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class LostReleaseIntegrationTests {
+class LostReleaseIntegrationTests extends LostDatabaseFixture {
 
-    private static final Duration SOON = Duration.ofSeconds(10);
     private static final String UPDATE = "update permit_request";
 
-    private static Schema schema;
-    private static SemaphoreRows rows;
-    private static Node other;
-
-    private TcpProxy proxy;
-    private Node node;
-
-    @BeforeAll
-    static void start() {
-        schema = TestDatabase.create().migrate();
-        rows = new SemaphoreRows(schema);
-        other = Node.on(schema);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (schema != null) {
-            other.close();
-            schema.close();
-        }
-    }
-
-    @BeforeEach
-    void startNode() {
-        proxy = schema.newProxy();
-        node = Node.behind(proxy, schema, 2, TestSettings.limits(1, 1, 3));
-    }
-
-    @AfterEach
-    void stopNode() {
-        node.close();
-        proxy.close();
+    LostReleaseIntegrationTests() {
+        super(2);
     }
 
     @ParameterizedTest
@@ -181,10 +142,5 @@ class LostReleaseIntegrationTests {
             proxy.awaitDropped(SOON);
             rows.awaitNothingHeld(SOON, request.permits().keySet());
         }
-    }
-
-    private void loseDatabase() {
-        proxy.refuse(true);
-        proxy.cutAll();
     }
 }
