@@ -12,6 +12,7 @@ import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
+import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 import java.util.Optional;
@@ -75,7 +76,7 @@ final class AcquireResults {
             return new AcquireResult.Unavailable(refused.shortages());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {
-            throw rejected.reason();
+            throw CallerExceptions.of(rejected.reason());
         }
         throw new IllegalStateException(
                 "Nothing was decided about " + attempt.state().command().externalId() + ": " + outcome);
