@@ -38,6 +38,11 @@ public record AcquireCommand(
         permits = Collections.unmodifiableSortedMap(new TreeMap<>(permits));
     }
 
+    /** Whether it asks for permits of several semaphores. */
+    public boolean isOfSeveral() {
+        return permits.size() > 1;
+    }
+
     /** Whether a JVM is going to keep the grant alive. */
     public boolean isKeptAlive() {
         return instance != null;

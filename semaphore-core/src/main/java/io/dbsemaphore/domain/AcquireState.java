@@ -25,7 +25,7 @@ public final class AcquireState {
     private volatile boolean willingToWait;
     private volatile long since = NOT_REFUSED;
     private volatile boolean outcomeUnknown;
-    private volatile Map<String, Long> demandAhead = Map.of();
+    private volatile Map<String, Demand> demandAhead = Map.of();
     private volatile @Nullable ReuseTerms reuseTerms;
     private volatile int tokens = 1;
 
@@ -61,15 +61,15 @@ public final class AcquireState {
     }
 
     /**
-     * Sets the number of permits, by semaphore, that callers ahead of this acquire wait for; they are not available to it.
+     * Sets the number of permits, by semaphore, that callers of this instance ahead of this acquire wait for.
      */
-    public void setDemandAhead(Map<String, Long> demandAhead) {
+    public void setDemandAhead(Map<String, Demand> demandAhead) {
         this.demandAhead = Map.copyOf(demandAhead);
     }
 
-    /** The number of permits of the semaphore that callers ahead of this acquire wait for. */
-    public long demandAhead(String name) {
-        return demandAhead.getOrDefault(name, 0L);
+    /** The number of permits of the semaphore that callers of this instance ahead of this acquire wait for. */
+    public Demand demandAhead(String name) {
+        return demandAhead.getOrDefault(name, Demand.NONE);
     }
 
     /**

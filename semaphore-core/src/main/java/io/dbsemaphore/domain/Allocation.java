@@ -50,8 +50,6 @@ public final class Allocation {
         }
     }
 
-    private static final int REFUSALS_UNTIL_ALL_IS_RESERVED = 8;
-
     private final Map<String, SemaphoreAvailability> availabilities;
     private final List<Approval> approvals = new ArrayList<>();
     private final Map<AcquireState, List<Shortage>> refusals = new LinkedHashMap<>();
@@ -90,25 +88,24 @@ public final class Allocation {
         return rejections;
     }
 
-    /** The refused acquires that wait, by the semaphores with too few permits for them. */
+    /** The refused acquires that wait, by semaphore. */
     public Map<String, List<Waiter>> waiters() {
         Map<String, List<Waiter>> waiters = new HashMap<>();
         refusals.forEach((acquire, shortages) -> {
             if (acquire.isWillingToWait()) {
-                shortages.forEach(
-                        shortage -> waiters.computeIfAbsent(shortage.numbers().name(), name -> new ArrayList<>())
-                                .add(waiter(acquire, shortage)));
+                acquire.command()
+                        .permits()
+                        .forEach((name, count) -> waiters.computeIfAbsent(name, added -> new ArrayList<>())
+                                .add(waiter(acquire, count)));
             }
         });
         return waiters;
     }
 
-    private static Waiter waiter(AcquireState acquire, Shortage shortage) {
-        long now = Waiter.micros(shortage.availability().before().now());
+    private Waiter waiter(AcquireState acquire, int count) {
+        AcquireCommand command = acquire.command();
         return new Waiter(
-                Math.min(acquire.since(), now),
-                shortage.numbers().requested(),
-                acquire.command().exclusive());
+                Math.min(acquire.since(), Waiter.micros(now())), count, command.exclusive(), command.isOfSeveral());
     }
 
     /** The semaphores of which permits are granted, by id, each with the lowest token that is going to be held. */
@@ -171,38 +168,27 @@ public final class Allocation {
                                 new PermitsExceedCapacityException(wanted.getKey(), count, availability.capacity())));
                 return;
             }
-            long demandAhead = acquire.demandAhead(wanted.getKey())
-                    + availability.elsewhere().demandAhead(acquire.since(), availability.capacity());
-            if (!availability.fits(count, command.exclusive(), demandAhead)) {
-                shortages.add(
-                        new Shortage(availability, availability.shortage(count, command.exclusive(), demandAhead)));
+            long withheld = availability.withheldFrom(acquire, wanted.getKey());
+            if (!availability.fits(count, command.exclusive(), withheld)) {
+                shortages.add(new Shortage(availability, availability.shortage(count, command.exclusive(), withheld)));
             }
         }
         if (shortages.isEmpty()) {
             approve(acquire);
         } else {
             refusals.put(acquire, shortages);
-            reserveFor(acquire, shortages);
+            reserveFor(acquire);
         }
     }
 
     /**
-     * Reserves what a refused acquire waits for, so that later acquires do not overtake it: many small
-     * ones would starve a large one. An acquire that has been refused often reserves all of its semaphores, since they
-     * might never be available at the same time otherwise.
+     * Reserves what a refused acquire waits for, so that later acquires do not overtake it: many small ones would starve a large
+     * one. For an acquire of several semaphores only while the {@linkplain ReservationWindow window} is open.
      */
-    private void reserveFor(AcquireState acquire, List<Shortage> shortages) {
-        if (!acquire.isWillingToWait()) {
-            return;
-        }
-        boolean exclusive = acquire.command().exclusive();
-        if (acquire.refusals() >= REFUSALS_UNTIL_ALL_IS_RESERVED) {
-            acquire.command()
-                    .permits()
-                    .forEach((name, count) -> availability(name).reserve(count, exclusive));
-        } else {
-            shortages.forEach(shortage ->
-                    shortage.availability().reserve(shortage.numbers().requested(), exclusive));
+    private void reserveFor(AcquireState acquire) {
+        AcquireCommand command = acquire.command();
+        if (acquire.isWillingToWait() && (!command.isOfSeveral() || ReservationWindow.isOpen(now()))) {
+            command.permits().forEach((name, count) -> availability(name).reserve(count, command.exclusive()));
         }
     }
 

@@ -53,16 +53,23 @@ public final class SemaphoreAvailability {
         return !semaphore.isPaused() && count > semaphore.capacity();
     }
 
+    /** The number of permits that are withheld from an acquire for callers ahead, whatever instance they wait in. */
+    long withheldFrom(AcquireState acquire, String name) {
+        boolean isWindowOpen = ReservationWindow.isOpen(now());
+        return acquire.demandAhead(name).withheld(isWindowOpen)
+                + elsewhere.withheldAhead(acquire.since(), capacity(), isWindowOpen);
+    }
+
     /**
      * Whether enough permits are available.
      *
-     * @param demandAhead the number of permits that callers ahead wait for
+     * @param withheld the number of permits that are withheld for callers ahead
      */
-    boolean fits(int count, boolean exclusive, long demandAhead) {
+    boolean fits(int count, boolean exclusive, long withheld) {
         if (semaphore.isPaused() || heldExclusively) {
             return false;
         }
-        long unavailable = held + reserved + demandAhead;
+        long unavailable = held + reserved + withheld;
         return exclusive ? unavailable == 0 : unavailable + count <= semaphore.capacity();
     }
 
@@ -108,14 +115,14 @@ public final class SemaphoreAvailability {
         return semaphore.fence() + ordinal;
     }
 
-    PermitShortage shortage(int count, boolean exclusive, long demandAhead) {
+    PermitShortage shortage(int count, boolean exclusive, long withheld) {
         return new PermitShortage(
                 semaphore.name(),
                 semaphore.capacity(),
                 held,
                 countOf(count, exclusive),
                 Optional.empty(),
-                Math.min(available(), reserved + demandAhead));
+                Math.min(available(), reserved + withheld));
     }
 
     private int countOf(int count, boolean exclusive) {

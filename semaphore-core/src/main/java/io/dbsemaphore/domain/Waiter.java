@@ -10,8 +10,9 @@ import java.time.temporal.ChronoUnit;
  * @param since when the database first refused it: microseconds since 1970 by the database's clock; the order of the queue
  * @param permits the number of permits that it waits for; 0 if exclusive
  * @param exclusive whether it waits for the whole capacity
+ * @param ofSeveral whether it waits for several semaphores
  */
-public record Waiter(long since, int permits, boolean exclusive) {
+public record Waiter(long since, int permits, boolean exclusive, boolean ofSeveral) {
 
     private static final LocalDateTime EPOCH = LocalDateTime.ofEpochSecond(0, 0, ZoneOffset.UTC);
 
@@ -30,11 +31,9 @@ public record Waiter(long since, int permits, boolean exclusive) {
         return EPOCH.plus(since, ChronoUnit.MICROS);
     }
 
-    /** The number of permits that are withheld for it from callers that came later; 0 if it waits for more than the capacity. */
-    long demand(int capacity) {
-        if (exclusive) {
-            return capacity;
-        }
-        return permits > capacity ? 0 : permits;
+    /** The number of permits that it waits for; none if they are more than the capacity. */
+    Demand demand(int capacity) {
+        int count = exclusive ? capacity : permits;
+        return count > capacity ? Demand.NONE : new Demand(count, ofSeveral ? count : 0);
     }
 }

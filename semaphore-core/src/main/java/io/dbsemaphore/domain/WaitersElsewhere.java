@@ -41,25 +41,30 @@ public final class WaitersElsewhere {
     }
 
     /**
-     * The number of permits that callers wait for who came before this one.
+     * The number of permits that are withheld for callers who came before this one.
      *
      * @param since when the caller was first refused
      * @param capacity of the semaphore
+     * @param isWindowOpen whether permits are withheld for callers of {@linkplain ReservationWindow several} semaphores
      */
-    public long demandAhead(long since, int capacity) {
-        long demand = 0;
+    public long withheldAhead(long since, int capacity, boolean isWindowOpen) {
+        long withheld = 0;
         for (InstanceQueue queue : queues) {
             for (Waiter waiter : queue.first()) {
-                demand += isAhead(waiter, queue.instance(), since) ? waiter.demand(capacity) : 0;
+                withheld += isAhead(waiter, queue.instance(), since)
+                        ? waiter.demand(capacity).withheld(isWindowOpen)
+                        : 0;
             }
         }
-        return demand;
+        return withheld;
     }
 
-    /** The number of instances with a caller that came before this one. */
-    public int instancesAhead(long since) {
+    /** The number of instances with a caller that came before this one, and for which permits are withheld. */
+    public int instancesAhead(long since, boolean isWindowOpen) {
         return (int) queues.stream()
-                .filter(queue -> queue.first().stream().anyMatch(waiter -> isAhead(waiter, queue.instance(), since)))
+                .filter(queue -> queue.first().stream()
+                        .anyMatch(waiter ->
+                                isAhead(waiter, queue.instance(), since) && (isWindowOpen || !waiter.ofSeveral())))
                 .count();
     }
 

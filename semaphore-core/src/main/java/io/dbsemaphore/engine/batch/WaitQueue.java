@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.Waiter;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ final class WaitQueue {
         private final long requested;
         private final int priority = ThreadLocalRandom.current().nextInt();
         private long sum;
+        private long sumOfSeveral;
         private int size;
         private @Nullable Node left;
         private @Nullable Node right;
@@ -35,8 +37,11 @@ final class WaitQueue {
             this.since = acquire.state().since();
             this.ticket = acquire.ticket();
             this.requested = requested;
-            this.sum = requested;
-            this.size = 1;
+            update();
+        }
+
+        private boolean isOfSeveral() {
+            return acquire.command().isOfSeveral();
         }
 
         private boolean isBefore(long otherSince, long otherTicket) {
@@ -44,7 +49,10 @@ final class WaitQueue {
         }
 
         private Node update() {
-            sum = sumOf(left) + requested + sumOf(right);
+            sum = requested + (left == null ? 0 : left.sum) + (right == null ? 0 : right.sum);
+            sumOfSeveral = (isOfSeveral() ? requested : 0)
+                    + (left == null ? 0 : left.sumOfSeveral)
+                    + (right == null ? 0 : right.sumOfSeveral);
             size = sizeOf(left) + 1 + sizeOf(right);
             return this;
         }
@@ -76,6 +84,41 @@ final class WaitQueue {
         return node == null ? null : node.acquire;
     }
 
+    /** The acquire behind this one, which need not be in the queue any more; null when there is none. */
+    @Nullable QueuedAcquire after(QueuedAcquire acquire) {
+        long since = acquire.state().since();
+        QueuedAcquire next = null;
+        Node node = root;
+        while (node != null) {
+            if (node.isBefore(since, acquire.ticket() + 1)) {
+                node = node.right;
+            } else {
+                next = node.acquire;
+                node = node.left;
+            }
+        }
+        return next;
+    }
+
+    /** The acquire of this semaphore only that waits longest; null when there is none. */
+    @Nullable QueuedAcquire firstOfOne() {
+        Node node = root;
+        while (node != null) {
+            if (hasOfOne(node.left)) {
+                node = node.left;
+            } else if (!node.isOfSeveral()) {
+                return node.acquire;
+            } else {
+                node = node.right;
+            }
+        }
+        return null;
+    }
+
+    private static boolean hasOfOne(@Nullable Node node) {
+        return node != null && node.sum > node.sumOfSeveral;
+    }
+
     boolean isEmpty() {
         return root == null;
     }
@@ -94,30 +137,32 @@ final class WaitQueue {
         addFirst(node.left, first);
         if (first.size() < LocalQueue.MAX_FIRST) {
             first.add(new Waiter(
-                    node.since, (int) node.requested, node.acquire.command().exclusive()));
+                    node.since, (int) node.requested, node.acquire.command().exclusive(), node.isOfSeveral()));
             addFirst(node.right, first);
         }
     }
 
     /** The number of permits that all acquires request. */
-    long demand() {
-        return sumOf(root);
+    Demand demand() {
+        return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral);
     }
 
     /** The number of permits that acquires request which are before this one. */
-    long demandAhead(QueuedAcquire acquire) {
+    Demand demandAhead(QueuedAcquire acquire) {
         long since = acquire.state().since();
-        long demand = 0;
+        long permits = 0;
+        long ofSeveral = 0;
         Node node = root;
         while (node != null) {
             if (node.isBefore(since, acquire.ticket())) {
-                demand += sumOf(node.left) + node.requested;
+                permits += node.sum - (node.right == null ? 0 : node.right.sum);
+                ofSeveral += node.sumOfSeveral - (node.right == null ? 0 : node.right.sumOfSeveral);
                 node = node.right;
             } else {
                 node = node.left;
             }
         }
-        return demand;
+        return new Demand(permits, ofSeveral);
     }
 
     /** Visits all acquires in their order. */
@@ -162,9 +207,5 @@ final class WaitQueue {
 
     private static int sizeOf(@Nullable Node node) {
         return node == null ? 0 : node.size;
-    }
-
-    private static long sumOf(@Nullable Node node) {
-        return node == null ? 0 : node.sum;
     }
 }

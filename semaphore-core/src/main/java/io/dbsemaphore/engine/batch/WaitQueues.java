@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -17,8 +18,10 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -30,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  * GrantQueue}.
  */
 final class WaitQueues {
+
+    /** How many callers are looked at behind those that cannot be served. */
+    private static final int MAX_PASSED = 100;
 
     /** Concurrent, so that {@link #isAwaited(String)} can be asked without the lock. */
     private final Map<String, Waiters> byName = new ConcurrentHashMap<>();
@@ -61,17 +67,28 @@ final class WaitQueues {
         return names.stream().anyMatch(byName::containsKey);
     }
 
-    /** Adds a refused acquire to the wait queues of the semaphores with too few permits. */
+    /** Adds a refused acquire to the wait queues of its semaphores, also of those with enough permits. */
     void park(QueuedAcquire acquire, Map<String, RemainingAvailability> availability) {
         long readAt = availability.values().stream()
                 .mapToLong(each -> Waiter.micros(each.readAt())) // of one statement
                 .max()
                 .orElse(0);
         acquire.state().setSince(readAt);
-        for (PermitShortage shortage : acquire.lastShortages()) {
-            byName.computeIfAbsent(shortage.name(), name -> new Waiters(shortage, readAt, acquire.startedAt(), clock))
-                    .park(acquire, shortage.requested());
-        }
+        Map<String, PermitShortage> shortages = acquire.lastShortages().stream()
+                .collect(Collectors.toMap(PermitShortage::name, Function.identity(), (one, same) -> one));
+        acquire.names().forEach(name -> {
+            PermitShortage shortage = shortages.get(name);
+            PermitShortage latest = shortage == null ? enough(acquire, name, availability.get(name)) : shortage;
+            byName.computeIfAbsent(name, added -> new Waiters(latest, readAt, acquire.startedAt(), clock))
+                    .park(acquire, latest.requested(), shortage != null);
+        });
+    }
+
+    private static PermitShortage enough(QueuedAcquire acquire, String name, RemainingAvailability left) {
+        int count = acquire.command().exclusive()
+                ? left.capacity()
+                : acquire.command().permits().get(name);
+        return new PermitShortage(name, left.capacity(), left.held(), count, Optional.empty(), 0);
     }
 
     /** The queues of these semaphores. */
@@ -131,18 +148,21 @@ final class WaitQueues {
      * @return whether it was added
      */
     boolean join(QueuedAcquire acquire) {
-        List<Waiters> full = new ArrayList<>();
+        List<Waiters> all = new ArrayList<>();
+        boolean isShort = false;
         for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
             Waiters waiters = byName.get(name);
             if (waiters == null || !waiters.isKnownFor(acquire)) {
                 return false;
             }
-            if (waiters.isShortFor(acquire)) {
-                full.add(waiters);
-            }
+            isShort |= waiters.isShortFor(acquire);
+            all.add(waiters);
         }
-        full.forEach(waiters -> waiters.join(acquire));
-        return !full.isEmpty();
+        if (isShort) {
+            acquire.state().setSince(all.stream().mapToLong(Waiters::now).max().orElseThrow());
+            all.forEach(waiters -> waiters.join(acquire));
+        }
+        return isShort;
     }
 
     /** Removes an acquire from all wait queues. */
@@ -161,8 +181,8 @@ final class WaitQueues {
     /**
      * The number of permits that earlier callers of this JVM wait for, for each name of the acquire.
      */
-    Map<String, Long> demandAhead(QueuedAcquire acquire) {
-        Map<String, Long> demand = new HashMap<>();
+    Map<String, Demand> demandAhead(QueuedAcquire acquire) {
+        Map<String, Demand> demand = new HashMap<>();
         for (String name : acquire.names()) {
             Waiters waiters = byName.get(name);
             if (waiters != null) {
@@ -211,7 +231,10 @@ final class WaitQueues {
             if (waiters == null || !waiters.isAnsweredFor(acquire)) {
                 return List.of();
             }
-            shortages.add(waiters.shortageOf(acquire));
+            PermitShortage shortage = waiters.shortageOf(acquire);
+            if (shortage.held() + shortage.withheld() + shortage.requested() > shortage.capacity()) {
+                shortages.add(shortage);
+            }
         }
         return shortages;
     }
@@ -224,10 +247,10 @@ final class WaitQueues {
         }
     }
 
-    /** The first caller that waits for this semaphore; null if none does. */
+    /** The first caller that waits for this semaphore, and for which permits are withheld; null if there is none. */
     @Nullable QueuedAcquire first(String name) {
         Waiters waiters = byName.get(name);
-        return waiters == null ? null : waiters.first();
+        return waiters == null ? null : waiters.firstWithClaim();
     }
 
     /** Lets the first waiter be tried although too few permits are available: its acquire may reclaim expired permits. */
@@ -247,30 +270,42 @@ final class WaitQueues {
         List<QueuedAcquire> woken = new ArrayList<>();
         Deque<String> changed = new ArrayDeque<>(names);
         while (!changed.isEmpty()) {
-            String name = changed.remove();
-            Waiters waiters = byName.get(name);
-            QueuedAcquire first = waiters == null ? null : waiters.first();
-            while (waiters != null && first != null && canBeServed(first)) {
-                first.shortOf().forEach((each, permits) -> {
-                    add(each, -permits);
-                    taken.accept(each, permits);
-                });
-                woken.add(first);
-                first.shortOf().keySet().stream()
-                        .filter(each -> !each.equals(name))
-                        .forEach(changed::add); // the next caller in these wait queues may be able to proceed now
-                remove(first);
-                first = waiters.first();
+            Waiters waiters = byName.get(changed.remove());
+            QueuedAcquire next = waiters == null ? null : waiters.first();
+            int passed = 0;
+            while (waiters != null && next != null && passed < 2 * MAX_PASSED) {
+                if (canBeServed(next)) {
+                    woken.add(next);
+                    changed.addAll(take(next, taken)); // callers behind it in other wait queues may be able to proceed
+                } else if (waiters.isAnyLeftBehind(next)) {
+                    passed++;
+                } else {
+                    break;
+                }
+                next = passed == MAX_PASSED
+                        ? waiters.waiting().firstOfOne()
+                        : waiters.waiting().after(next);
             }
         }
         return woken;
+    }
+
+    /** Removes a waiter that can be served, and returns the semaphores in whose wait queues others may be next now. */
+    private Set<String> take(QueuedAcquire acquire, ObjLongConsumer<String> taken) {
+        Map<String, Long> permits = Map.copyOf(acquire.shortOf());
+        permits.forEach((name, count) -> {
+            add(name, -count);
+            taken.accept(name, count);
+        });
+        remove(acquire);
+        return permits.size() > 1 ? permits.keySet() : Set.of();
     }
 
     private boolean canBeServed(QueuedAcquire acquire) {
         return isExceeded(acquire)
                 || acquire.shortOf().entrySet().stream().allMatch(entry -> {
                     Waiters waiters = byName.get(entry.getKey());
-                    return waiters != null && waiters.isFirst(acquire) && waiters.isEnoughForFirst();
+                    return waiters != null && waiters.isEnoughFor(acquire);
                 });
     }
 

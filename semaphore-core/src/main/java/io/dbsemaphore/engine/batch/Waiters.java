@@ -3,8 +3,10 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.ReservationWindow;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
 import java.time.Duration;
@@ -29,6 +31,7 @@ final class Waiters {
     private PermitShortage latest;
     private long latestAsOf;
     private long latestReadAt;
+    private long latestSince = Long.MIN_VALUE;
     private WaitersElsewhere elsewhere = WaitersElsewhere.NONE;
     private long answeredAt;
     private long available;
@@ -61,27 +64,53 @@ final class Waiters {
         return waiting.first();
     }
 
+    /** The first caller for which permits are withheld now; null if there is none. */
+    @Nullable QueuedAcquire firstWithClaim() {
+        return isWindowOpen() ? first() : waiting.firstOfOne();
+    }
+
     boolean isFirst(QueuedAcquire acquire) {
         return acquire.equals(first());
     }
 
-    /** Adds a caller that the database has refused. */
-    void park(QueuedAcquire acquire, int shortOf) {
-        long requested = add(acquire, shortOf);
+    /**
+     * Adds a caller that the database has refused.
+     *
+     * @param isShort whether too few permits of this semaphore were available
+     */
+    void park(QueuedAcquire acquire, int count, boolean isShort) {
+        long requested = add(acquire, count);
         changedAt = clock.now();
-        if (isFirst(acquire) && acquire.state().demandAhead(latest.name()) == 0 && elsewhere.isEmpty()) {
+        if (isShort
+                && isFirst(acquire)
+                && acquire.state().demandAhead(latest.name()).equals(Demand.NONE)
+                && elsewhere.isEmpty()) {
             maxAvailable = requested - 1; // whatever the numbers are, too little was available
         }
     }
 
     /** Adds a caller for which the database was not asked. */
     void join(QueuedAcquire acquire) {
-        acquire.state().setSince(latestReadAt + TimeUnit.NANOSECONDS.toMicros(clock.now() - answeredAt));
         long unused = add(acquire, requestedBy(acquire));
     }
 
-    private long add(QueuedAcquire acquire, int shortOf) {
-        long requested = Math.max(1, shortOf);
+    /** When a caller that comes now would have been refused: behind all that are here. */
+    long now() {
+        return Math.max(databaseClock(), latestSince);
+    }
+
+    /** The database's clock, about. */
+    private long databaseClock() {
+        return latestReadAt + TimeUnit.NANOSECONDS.toMicros(clock.now() - answeredAt);
+    }
+
+    private boolean isWindowOpen() {
+        return ReservationWindow.isOpen(databaseClock());
+    }
+
+    private long add(QueuedAcquire acquire, int count) {
+        long requested = Math.max(1, count);
+        latestSince = Math.max(latestSince, acquire.state().since());
         waiting.add(acquire, acquire.command().exclusive() ? WHOLE_CAPACITY : requested);
         acquire.shortOf().put(latest.name(), requested);
         return requested;
@@ -95,8 +124,8 @@ final class Waiters {
 
     /** Whether too little is available for a new caller, in addition to what earlier callers wait for. */
     boolean isShortFor(QueuedAcquire acquire) {
-        return acquire.command().exclusive()
-                || available - waiting.demand() - demandElsewhere(AcquireState.NOT_REFUSED) < requestedBy(acquire);
+        return available - waiting.demand().withheld(isWindowOpen()) - withheldElsewhere(AcquireState.NOT_REFUSED)
+                < Math.max(1, requestedBy(acquire));
     }
 
     private int requestedBy(QueuedAcquire acquire) {
@@ -104,14 +133,24 @@ final class Waiters {
         return command.exclusive() ? latest.capacity() : command.permits().getOrDefault(latest.name(), 0);
     }
 
-    /** Whether enough permits are available for the first caller, besides those that earlier callers of other instances wait for. */
-    boolean isEnoughForFirst() {
-        QueuedAcquire first = first();
-        return first != null && available >= neededFor(first);
+    /** Whether enough permits are available for a caller, besides those that are withheld for callers ahead. */
+    boolean isEnoughFor(QueuedAcquire acquire) {
+        return available >= neededFor(acquire);
     }
 
-    private long neededFor(QueuedAcquire first) {
-        return Math.max(1, requestedBy(first)) + demandElsewhere(first.state().since());
+    private long neededFor(QueuedAcquire acquire) {
+        return Math.max(1, requestedBy(acquire)) + withheldAhead(acquire);
+    }
+
+    private long withheldAhead(QueuedAcquire acquire) {
+        return waiting.demandAhead(acquire).withheld(isWindowOpen())
+                + withheldElsewhere(acquire.state().since());
+    }
+
+    /** Whether permits are available for callers behind this one, which waits. */
+    boolean isAnyLeftBehind(QueuedAcquire acquire) {
+        boolean withholds = isWindowOpen() || !acquire.command().isOfSeveral();
+        return available > withheldAhead(acquire) + (withholds ? requestedBy(acquire) : 0);
     }
 
     /** Whether a caller waits for more than the capacity, which was lowered: the database is going to reject it. */
@@ -119,14 +158,14 @@ final class Waiters {
         return latest.capacity() > 0 && requestedBy(acquire) > latest.capacity();
     }
 
-    private long demandElsewhere(long since) {
-        return elsewhere.demandAhead(since, latest.capacity());
+    private long withheldElsewhere(long since) {
+        return elsewhere.isEmpty() ? 0 : elsewhere.withheldAhead(since, latest.capacity(), isWindowOpen());
     }
 
     /** The number of instances with a caller that came before the first of this one. */
     int instancesAhead() {
         QueuedAcquire first = first();
-        return first == null ? 0 : elsewhere.instancesAhead(first.state().since());
+        return first == null ? 0 : elsewhere.instancesAhead(first.state().since(), isWindowOpen());
     }
 
     /** Whether another instance was granted permits since the last call. */
@@ -141,7 +180,7 @@ final class Waiters {
             return Long.MAX_VALUE;
         }
         long missing = first.shortOf().getOrDefault(latest.name(), 0L)
-                + demandElsewhere(first.state().since())
+                + withheldElsewhere(first.state().since())
                 - available;
         return turnover.nanosTo(Math.max(1, missing));
     }
@@ -211,9 +250,6 @@ final class Waiters {
                 latest.held(),
                 acquire.shortOf().getOrDefault(latest.name(), 0L).intValue(),
                 latest.earliestExpiry(),
-                Math.min(
-                        spare,
-                        waiting.demandAhead(acquire)
-                                + demandElsewhere(acquire.state().since())));
+                Math.min(spare, withheldAhead(acquire)));
     }
 }

@@ -8,15 +8,16 @@ import java.util.regex.Pattern;
 
 /**
  * Encodes waiting callers in one column: for each the microseconds since the one before it, in base 36, and the number of its
- * permits, or {@code *} for all of them; such as {@code 0:1 2s:1 1rk:*}.
+ * permits, or {@code *} for all of them, with {@code +} if it waits for several semaphores; such as {@code 0:1 2s:1+ 1rk:*}.
  */
 final class WaiterList {
 
     private static final int RADIX = 36;
     private static final String ALL = "*";
+    private static final String OF_SEVERAL = "+";
 
     /** Numbers that cannot overflow. */
-    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,8}|\\*)");
+    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,8}|\\*)(\\+?)");
 
     private WaiterList() {}
 
@@ -27,7 +28,8 @@ final class WaiterList {
             text.append(text.isEmpty() ? "" : " ")
                     .append(Long.toString(waiter.since() - before, RADIX))
                     .append(':')
-                    .append(waiter.exclusive() ? ALL : String.valueOf(waiter.permits()));
+                    .append(waiter.exclusive() ? ALL : String.valueOf(waiter.permits()))
+                    .append(waiter.ofSeveral() ? OF_SEVERAL : "");
             before = waiter.since();
         }
         return text.toString();
@@ -49,7 +51,8 @@ final class WaiterList {
             }
             before += Long.parseLong(matcher.group(1), RADIX);
             boolean exclusive = ALL.equals(matcher.group(2));
-            waiters.add(new Waiter(before, exclusive ? 0 : Integer.parseInt(matcher.group(2)), exclusive));
+            int permits = exclusive ? 0 : Integer.parseInt(matcher.group(2));
+            waiters.add(new Waiter(before, permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
         }
         return waiters;
     }

@@ -187,22 +187,27 @@ class GrantQueueWaitTests extends GrantQueueFixture {
     }
 
     @Test
-    void wakesWhoeverIsNextInAnotherWaitQueueThatAWokenCallerLeaves() {
+    void wakesWhoFitsBesideACallerOfSeveralSemaphoresOfWhichOneIsFull() {
         QueuedAcquire both = waiter(Map.of("backup", 2, "copy", 1));
         queue.add(both);
         QueuedAcquire next = addWaiter();
         PermitShortage backup = new PermitShortage("backup", 3, 3, 2, Optional.empty());
+        PermitShortage one = new PermitShortage("backup", 3, 3, 1, Optional.empty());
         PermitShortage copy = new PermitShortage("copy", 1, 1, 1, Optional.empty());
         List<GrantOutcome> refused =
-                List.of(new GrantOutcome.Refused(List.of(backup, copy)), new GrantOutcome.Refused(List.of(backup)));
-        Map<String, RemainingAvailability> left = Map.of("backup", Values.remaining(3, 3, 0, 7, 7));
+                List.of(new GrantOutcome.Refused(List.of(backup, copy)), new GrantOutcome.Refused(List.of(one)));
+        Map<String, RemainingAvailability> left =
+                Map.of("backup", Values.remaining(3, 3, 0, 7, 7), "copy", Values.remaining(1, 1, 0, 7, 7));
         BatchSettlement.Result unused = queue.finish(take(), new BatchResult(refused, left, List.of(), Set.of()), 0);
-        queue.released(Map.of("backup", 3));
+
+        queue.released(Map.of("backup", 2));
         assertThat(take().members()).as("copy is full").isEmpty();
 
-        queue.released(Map.of("copy", 1));
+        queue.released(Map.of("backup", 1));
+        assertThat(take().members()).containsExactly(next);
 
-        assertThat(take().members()).containsExactly(both, next);
+        assertThat(queue.released(Map.of("copy", 1))).isEqualTo(true);
+        assertThat(both.place()).isEqualTo(QueuedAcquire.Place.QUEUE);
     }
 
     /** The first caller is tried for permits that may be reclaimed: the others keep their place behind another instance. */
@@ -227,7 +232,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
     }
 
     private static WaitersElsewhere earlierCallerElsewhere() {
-        Waiter earlier = new Waiter(Waiter.micros(Values.NOW) - 1, 1, false);
+        Waiter earlier = new Waiter(Waiter.micros(Values.NOW) - 1, 1, false, false);
         InstanceQueue queue = new InstanceQueue(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
         return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }

@@ -62,7 +62,7 @@ class ImpatientCallersIntegrationTests {
         grant.release();
     }
 
-    /** Which of them: what an older caller waits for, until all of it is free. */
+    /** While the window is open in which permits are withheld for callers of several semaphores. */
     @Test
     void areToldThatAFreePermitIsWithheld() throws Exception {
         String full = cluster.semaphore(1);
@@ -72,10 +72,14 @@ class ImpatientCallersIntegrationTests {
         Future<PermitGrant> waiting = inLine(AcquireRequest.of(full, free));
         soonFree.release();
 
-        assertThatExceptionOfType(PermitsUnavailableException.class)
-                .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(free)))
-                .withMessageContaining("0 of 1 held")
-                .withMessageContaining("withheld");
+        Awaitility.await("a refusal")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThatExceptionOfType(PermitsUnavailableException.class)
+                        .isThrownBy(() -> node.semaphores()
+                                .acquire(AcquireRequest.of(free))
+                                .release())
+                        .withMessageContaining("0 of 1 held")
+                        .withMessageContaining("withheld"));
 
         inTheWay.release();
         Concurrently.get(waiting).release();

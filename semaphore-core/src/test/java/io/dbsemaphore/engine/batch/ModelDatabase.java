@@ -10,6 +10,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.ReservationWindow;
 import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
@@ -63,6 +64,10 @@ final class ModelDatabase {
 
     long free(String name) {
         return rows.get(name).free();
+    }
+
+    boolean isWindowOpen() {
+        return ReservationWindow.isOpen(now);
     }
 
     void advance(long nanos) {

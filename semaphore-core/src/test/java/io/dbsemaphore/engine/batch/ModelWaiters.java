@@ -2,10 +2,13 @@ package io.dbsemaphore.engine.batch;
 
 import static io.dbsemaphore.engine.batch.QueueModel.require;
 
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +27,7 @@ final class ModelWaiters {
     private final ModelParticipants participants;
     private final ModelAvailability available = new ModelAvailability();
     private final Map<ModelCaller, Map<String, Long>> waiting = new LinkedHashMap<>();
+    private final Map<ModelCaller, Set<String>> shortOf = new HashMap<>();
     private @Nullable ModelCaller leaving;
     private long now;
 
@@ -60,22 +64,35 @@ final class ModelWaiters {
             ModelCaller member = participants.callerOf(flight.batch.members().get(i));
             if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused refused
                     && (member.place() == Place.QUEUE || member.place() == Place.WAIT_QUEUE)) {
-                waiting.put(
-                        member,
-                        refused.shortages().stream()
-                                .collect(
-                                        Collectors.toMap(each -> each.name(), each -> Math.max(1L, each.requested()))));
+                Map<String, Long> asked = new HashMap<>();
+                member.state()
+                        .command()
+                        .permits()
+                        .forEach((name, count) -> asked.put(name, requested(flight, member, name, count)));
+                waiting.put(member, asked);
+                shortOf.put(member, namesOf(refused));
             }
         }
         flight.result().availability().forEach((name, left) -> {
             ModelCaller first = first(name);
             if (first != null) {
                 boolean wasRefused = flight.batch.members().contains(first.acquire)
-                        && first.state().demandAhead(name) == 0;
+                        && first.state().demandAhead(name).equals(Demand.NONE)
+                        && shortOf.getOrDefault(first, Set.of()).contains(name);
                 long atMost = wasRefused ? waiting.get(first).get(name) - 1 : Long.MAX_VALUE;
                 available.left(name, left, flight.changes(name), atMost, now);
             }
         });
+    }
+
+    private static long requested(ModelFlight flight, ModelCaller member, String name, int count) {
+        return member.state().command().exclusive()
+                ? flight.result().availability().get(name).capacity()
+                : count;
+    }
+
+    private static Set<String> namesOf(GrantOutcome.Refused refused) {
+        return refused.shortages().stream().map(PermitShortage::name).collect(Collectors.toSet());
     }
 
     private @Nullable ModelCaller first(String name) {
@@ -120,8 +137,19 @@ final class ModelWaiters {
         available.keepOnly(names());
         waiting.forEach((caller, asked) -> require(
                 !asked.entrySet().stream()
-                        .allMatch(each ->
-                                available.of(each.getKey()) >= each.getValue() && first(each.getKey()) == caller),
+                        .allMatch(
+                                each -> available.of(each.getKey()) >= each.getValue() + ahead(caller, each.getKey())),
                 () -> "It is its turn, and it was not woken: " + caller));
+    }
+
+    /** How many permits those ask for who came before it. */
+    private long ahead(ModelCaller caller, String name) {
+        return waiting.entrySet().stream()
+                .filter(each -> IN_ORDER.compare(each.getKey(), caller) < 0)
+                .mapToLong(each -> each.getValue().containsKey(name)
+                                && each.getKey().state().command().exclusive()
+                        ? Integer.MAX_VALUE
+                        : each.getValue().getOrDefault(name, 0L))
+                .sum();
     }
 }

@@ -108,7 +108,7 @@ final class QueueModel {
                                 || participants.flights().stream().anyMatch(each -> each.isStalledOver(name, now)));
     }
 
-    /** Those who came later are granted nothing of what those wait for who came before. */
+    /** Those who came later are granted nothing of what is withheld for those who came before. */
     void decided(ModelFlight flight) {
         Map<ModelCaller, Map<String, Long>> still = participants.waiting();
         for (ModelCaller member : members(flight.batch)) {
@@ -117,6 +117,8 @@ final class QueueModel {
                     long ahead = flight.waiting.entrySet().stream()
                             .filter(each -> ModelWaiters.IN_ORDER.compare(each.getKey(), member) < 0)
                             .filter(each -> still.containsKey(each.getKey()))
+                            .filter(each -> database.isWindowOpen()
+                                    || !each.getKey().state().command().isOfSeveral())
                             .mapToLong(each -> each.getValue().getOrDefault(name, 0L))
                             .sum();
                     assertThat(ahead == 0 ? 0 : database.free(name))

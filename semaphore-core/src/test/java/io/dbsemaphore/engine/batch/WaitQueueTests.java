@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -34,10 +36,17 @@ class WaitQueueTests {
                 assertThat(queue.remove(known)).isEqualTo(false);
             }
             long upTo = 1L + random.nextInt(402);
-            assertThat(queue.demandAhead(acquire(upTo)))
-                    .isEqualTo(expected.headMap(upTo).keySet().stream()
-                            .mapToLong(each -> each)
-                            .sum());
+            assertThat(queue.demandAhead(acquire(upTo))).isEqualTo(demand(expected.headMap(upTo)));
+            assertThat(queue.demand()).isEqualTo(demand(expected));
+            assertThat(queue.after(acquire(upTo)))
+                    .isEqualTo(Optional.ofNullable(expected.higherEntry(upTo))
+                            .map(Map.Entry::getValue)
+                            .orElse(null));
+            assertThat(queue.firstOfOne())
+                    .isEqualTo(expected.values().stream()
+                            .filter(each -> !each.command().isOfSeveral())
+                            .findFirst()
+                            .orElse(null));
             assertThat(queue.first())
                     .isEqualTo(expected.isEmpty() ? null : expected.firstEntry().getValue());
             assertThat(queue.isEmpty()).isEqualTo(expected.isEmpty());
@@ -47,8 +56,18 @@ class WaitQueueTests {
         assertThat(all).containsExactlyElementsOf(expected.values());
     }
 
+    private static Demand demand(Map<Long, QueuedAcquire> acquires) {
+        long all = acquires.keySet().stream().mapToLong(each -> each).sum();
+        long ofSeveral = acquires.entrySet().stream()
+                .filter(each -> each.getValue().command().isOfSeveral())
+                .mapToLong(Map.Entry::getKey)
+                .sum();
+        return new Demand(all, ofSeveral);
+    }
+
     private static QueuedAcquire acquire(long ticket) {
-        AcquireCommand command = new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null);
+        Map<String, Integer> permits = ticket % 3 == 0 ? Map.of("backup", 1, "network", 1) : Map.of("backup", 1);
+        AcquireCommand command = new AcquireCommand("id", false, true, permits, false, null, "test", null);
         QueuedAcquire acquire =
                 new QueuedAcquire(new AcquireState(command), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         acquire.setTicket(ticket);

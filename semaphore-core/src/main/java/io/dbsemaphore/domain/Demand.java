@@ -1,0 +1,18 @@
+package io.dbsemaphore.domain;
+
+/**
+ * The number of permits of one semaphore that callers wait for.
+ *
+ * @param permits of all callers
+ * @param ofSeveral of callers that wait for several semaphores, contained in the former
+ */
+public record Demand(long permits, long ofSeveral) {
+
+    /** Nobody waits. */
+    public static final Demand NONE = new Demand(0, 0);
+
+    /** What is withheld for these callers from those that came later. */
+    public long withheld(boolean isWindowOpen) {
+        return isWindowOpen ? permits : permits - ofSeveral;
+    }
+}

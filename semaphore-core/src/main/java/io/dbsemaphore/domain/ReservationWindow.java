@@ -1,0 +1,28 @@
+package io.dbsemaphore.domain;
+
+import java.time.Duration;
+import java.time.LocalDateTime;
+
+/**
+ * When permits are withheld for callers that wait for several semaphores. Such a caller may find some of its semaphores free and
+ * others full. While the window is open, permits of all its semaphores are withheld for it from callers that came later, so that
+ * all become available at one time. While it is closed, none are, so that they are not left unused for long. The window is the
+ * same for all semaphores and instances: it depends on the database's clock only.
+ */
+public final class ReservationWindow {
+
+    private static final long PERIOD = Duration.ofSeconds(2).toNanos() / 1_000;
+    private static final long OPEN = Duration.ofMillis(900).toNanos() / 1_000;
+
+    private ReservationWindow() {}
+
+    /** Whether the window is open at this time of the database's clock. */
+    public static boolean isOpen(LocalDateTime now) {
+        return isOpen(Waiter.micros(now));
+    }
+
+    /** Whether the window is open, so many microseconds after 1970 by the database's clock. */
+    public static boolean isOpen(long now) {
+        return Math.floorMod(now, PERIOD) < OPEN;
+    }
+}
