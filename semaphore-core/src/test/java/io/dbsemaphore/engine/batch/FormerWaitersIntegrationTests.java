@@ -80,7 +80,7 @@ class FormerWaitersIntegrationTests {
 
         stopping.stop();
 
-        assertThat(waiting).isCompletedExceptionally();
+        await().atMost(SOON).until(waiting::isCompletedExceptionally);
         awaitForgotten(name);
         held.release();
     }
@@ -103,7 +103,7 @@ class FormerWaitersIntegrationTests {
         refusal.open();
 
         Concurrently.get(stop);
-        assertThat(waiting).isCompletedExceptionally();
+        await().atMost(SOON).until(waiting::isCompletedExceptionally);
         awaitForgotten(name);
         held.release();
     }

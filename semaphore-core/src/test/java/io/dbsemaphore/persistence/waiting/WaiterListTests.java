@@ -1,0 +1,26 @@
+package io.dbsemaphore.persistence.waiting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.domain.Waiter;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WaiterListTests {
+
+    private static final long SINCE = 1_795_000_000_000_000L;
+
+    @Test
+    void decodesWhatItEncodes() {
+        List<Waiter> waiters = List.of(
+                new Waiter(SINCE, 1, false, false),
+                new Waiter(SINCE, 20, false, true),
+                new Waiter(SINCE + 100, 0, true, false),
+                new Waiter(SINCE + 1_000_000, 0, true, true));
+
+        String encoded = WaiterList.encode(waiters);
+
+        assertThat(encoded).isEqualTo("0:1 0:20+ 2s:* lfj0:*+");
+        assertThat(WaiterList.decode(encoded, SINCE)).isEqualTo(waiters);
+    }
+}
