@@ -2,7 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.domain.AcquireState;
-import io.dbsemaphore.engine.batch.WaitTime;
+import io.dbsemaphore.engine.support.WaitTime;
 
 /**
  * An acquire that has begun.

@@ -10,6 +10,7 @@ import io.dbsemaphore.domain.Handover;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.WaitTime;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.GrantTransaction;

@@ -8,16 +8,15 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.engine.support.PollingInterval;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -33,9 +32,6 @@ import org.jspecify.annotations.Nullable;
  * GrantQueue}.
  */
 final class WaitQueues {
-
-    /** How many callers are looked at behind those that cannot be served. */
-    private static final int MAX_PASSED = 100;
 
     /** Concurrent, so that {@link #isAwaited(String)} can be asked without the lock. */
     private final Map<String, Waiters> byName = new ConcurrentHashMap<>();
@@ -76,19 +72,19 @@ final class WaitQueues {
         acquire.state().setSince(readAt);
         Map<String, PermitShortage> shortages = acquire.lastShortages().stream()
                 .collect(Collectors.toMap(PermitShortage::name, Function.identity(), (one, same) -> one));
-        acquire.names().forEach(name -> {
+        acquire.command().permits().forEach((name, count) -> {
             PermitShortage shortage = shortages.get(name);
-            PermitShortage latest = shortage == null ? enough(acquire, name, availability.get(name)) : shortage;
+            PermitShortage latest = shortage == null
+                    ? enough(name, acquire.command().exclusive(), count, Objects.requireNonNull(availability.get(name)))
+                    : shortage;
             byName.computeIfAbsent(name, added -> new Waiters(latest, readAt, acquire.startedAt(), clock))
                     .park(acquire, latest.requested(), shortage != null);
         });
     }
 
-    private static PermitShortage enough(QueuedAcquire acquire, String name, RemainingAvailability left) {
-        int count = acquire.command().exclusive()
-                ? left.capacity()
-                : acquire.command().permits().get(name);
-        return new PermitShortage(name, left.capacity(), left.held(), count, Optional.empty(), 0);
+    private static PermitShortage enough(String name, boolean exclusive, int count, RemainingAvailability left) {
+        int requested = exclusive ? left.capacity() : count;
+        return new PermitShortage(name, left.capacity(), left.held(), requested, Optional.empty(), 0);
     }
 
     /** The queues of these semaphores. */
@@ -267,54 +263,7 @@ final class WaitQueues {
      * @param taken receives the permits that are reserved for them
      */
     List<QueuedAcquire> wake(Collection<String> names, ObjLongConsumer<String> taken) {
-        List<QueuedAcquire> woken = new ArrayList<>();
-        Deque<String> changed = new ArrayDeque<>(names);
-        while (!changed.isEmpty()) {
-            Waiters waiters = byName.get(changed.remove());
-            QueuedAcquire next = waiters == null ? null : waiters.first();
-            int passed = 0;
-            while (waiters != null && next != null && passed < 2 * MAX_PASSED) {
-                if (canBeServed(next)) {
-                    woken.add(next);
-                    changed.addAll(take(next, taken)); // callers behind it in other wait queues may be able to proceed
-                } else if (waiters.isAnyLeftBehind(next)) {
-                    passed++;
-                } else {
-                    break;
-                }
-                next = passed == MAX_PASSED
-                        ? waiters.waiting().firstOfOne()
-                        : waiters.waiting().after(next);
-            }
-        }
-        return woken;
-    }
-
-    /** Removes a waiter that can be served, and returns the semaphores in whose wait queues others may be next now. */
-    private Set<String> take(QueuedAcquire acquire, ObjLongConsumer<String> taken) {
-        Map<String, Long> permits = Map.copyOf(acquire.shortOf());
-        permits.forEach((name, count) -> {
-            add(name, -count);
-            taken.accept(name, count);
-        });
-        remove(acquire);
-        return permits.size() > 1 ? permits.keySet() : Set.of();
-    }
-
-    private boolean canBeServed(QueuedAcquire acquire) {
-        return isExceeded(acquire)
-                || acquire.shortOf().entrySet().stream().allMatch(entry -> {
-                    Waiters waiters = byName.get(entry.getKey());
-                    return waiters != null && waiters.isEnoughFor(acquire);
-                });
-    }
-
-    /** Whether the acquire asks for more than the capacity of a semaphore, which was lowered: then it need not wait. */
-    private boolean isExceeded(QueuedAcquire acquire) {
-        return acquire.shortOf().keySet().stream().anyMatch(name -> {
-            Waiters waiters = byName.get(name);
-            return waiters != null && waiters.isExceededBy(acquire);
-        });
+        return new WaiterSelector(byName, taken, this::remove).select(names);
     }
 
     /** Empties the wait queues, and returns the waiters. */

@@ -1,6 +1,5 @@
-package io.dbsemaphore.engine.batch;
+package io.dbsemaphore.engine.support;
 
-import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 
 /**

@@ -1,0 +1,103 @@
+package io.dbsemaphore.engine.batch;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.ObjLongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** Selects the waiters for which enough permits are available. Guarded by the lock of the {@link GrantQueue}. */
+final class WaiterSelector {
+
+    /** How many callers are looked at behind those that cannot be served. */
+    private static final int MAX_PASSED = 100;
+
+    private final Map<String, Waiters> byName;
+    private final ObjLongConsumer<String> taken;
+    private final Consumer<QueuedAcquire> remove;
+    private final List<QueuedAcquire> selected = new ArrayList<>();
+
+    /**
+     * Makes a selector for one selection.
+     *
+     * @param byName the wait queues
+     * @param taken receives the permits that are reserved for selected waiters
+     * @param remove removes a waiter from its wait queues
+     */
+    WaiterSelector(Map<String, Waiters> byName, ObjLongConsumer<String> taken, Consumer<QueuedAcquire> remove) {
+        this.byName = byName;
+        this.taken = taken;
+        this.remove = remove;
+    }
+
+    /** Removes the waiters of these semaphores that can be served, and returns them. */
+    List<QueuedAcquire> select(Collection<String> names) {
+        Deque<String> changed = new ArrayDeque<>(names);
+        while (!changed.isEmpty()) {
+            Waiters waiters = byName.get(changed.remove());
+            if (waiters != null) {
+                changed.addAll(select(waiters));
+            }
+        }
+        return selected;
+    }
+
+    /** Returns the semaphores in whose wait queues others may be next now. */
+    private List<String> select(Waiters waiters) {
+        List<String> changed = new ArrayList<>();
+        int passed = 0;
+        QueuedAcquire next = waiters.first();
+        while (next != null && passed < 2 * MAX_PASSED) {
+            if (canBeServed(next)) {
+                changed.addAll(take(next));
+            } else if (waiters.isAnyLeftBehind(next)) {
+                passed++;
+            } else {
+                return changed;
+            }
+            next = after(waiters, next, passed);
+        }
+        return changed;
+    }
+
+    private static @Nullable QueuedAcquire after(Waiters waiters, QueuedAcquire acquire, int passed) {
+        return passed == MAX_PASSED
+                ? waiters.waiting().firstOfOne()
+                : waiters.waiting().after(acquire);
+    }
+
+    private Set<String> take(QueuedAcquire acquire) {
+        Map<String, Long> permits = Map.copyOf(acquire.shortOf());
+        permits.forEach((name, count) -> {
+            Waiters waiters = byName.get(name);
+            if (waiters != null) {
+                waiters.add(-count);
+            }
+            taken.accept(name, count);
+        });
+        remove.accept(acquire);
+        selected.add(acquire);
+        return permits.size() > 1 ? permits.keySet() : Set.of();
+    }
+
+    private boolean canBeServed(QueuedAcquire acquire) {
+        return isExceeded(acquire)
+                || acquire.shortOf().keySet().stream().allMatch(name -> {
+                    Waiters waiters = byName.get(name);
+                    return waiters != null && waiters.isEnoughFor(acquire);
+                });
+    }
+
+    /** Whether the acquire asks for more than the capacity of a semaphore, which was lowered: then it need not wait. */
+    private boolean isExceeded(QueuedAcquire acquire) {
+        return acquire.shortOf().keySet().stream().anyMatch(name -> {
+            Waiters waiters = byName.get(name);
+            return waiters != null && waiters.isExceededBy(acquire);
+        });
+    }
+}
