@@ -8,6 +8,7 @@ import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TcpProxy;
@@ -18,6 +19,7 @@ import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -72,6 +74,23 @@ class FailFastIntegrationTests {
                 assertThat(theOnlyOne.isValid(1)).isEqualTo(true);
             }
             node.semaphores().acquire(request).release();
+        }
+    }
+
+    /** A short wait time gives a decision no less time to begin than none. */
+    @Test
+    void isNotTurnedAwayForAShortWaitTimeWhileThePoolHasNoConnection() throws Exception {
+        AcquireRequest request = AcquireRequest.of("busy").withWaitTime(Duration.ofMillis(5));
+        try (HikariDataSource pool = schema.newPool(1);
+                Node node = new Node(pool, settings())) {
+            node.admin().create("busy", 1);
+            Future<PermitGrant> acquire;
+            try (Connection theOnlyOne = pool.getConnection()) {
+                acquire = Concurrently.async(() -> node.semaphores().acquire(request));
+                Concurrently.assertWaits(acquire);
+                assertThat(theOnlyOne.isValid(1)).isEqualTo(true);
+            }
+            Concurrently.get(acquire).release();
         }
     }
 

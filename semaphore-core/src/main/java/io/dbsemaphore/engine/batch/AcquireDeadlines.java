@@ -20,6 +20,9 @@ final class AcquireDeadlines {
     /** How long the last attempt may take to begin, and to end if the caller was refused before. */
     private static final Duration LAST_ATTEMPT = Duration.ofMillis(200);
 
+    /** How long after its submission the first attempt of an acquire may begin, however short the wait time is. */
+    private static final long FIRST_ATTEMPT = Duration.ofSeconds(1).toNanos();
+
     /** How long a decision that is being written is awaited after the decision timeout. */
     private static final Duration BEING_WRITTEN = Duration.ofMillis(480);
 
@@ -80,9 +83,11 @@ final class AcquireDeadlines {
         return after(acquire, decisionTimeout).nanos();
     }
 
-    /** Whether a decision is in flight, or may still begin, since a caller without a wait time gave it no time to begin. */
+    /** Whether a decision is in flight, or may still begin, since the wait time gave it no time, or little time, to begin. */
     private boolean isWorthWaiting(QueuedAcquire acquire) {
-        return !acquire.hasWaitTime() || queue.isInFlight(acquire);
+        return !acquire.hasWaitTime()
+                || queue.isInFlight(acquire)
+                || System.nanoTime() - acquire.startedAt() < FIRST_ATTEMPT;
     }
 
     /** Whether there is an answer of the database from an earlier attempt. */
