@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToLongFunction;
 
-/** Publishes capacity, held and available permits of what is configured, as the database had them a moment ago. */
+/** Publishes capacity, held and available permits of what is configured, and how many callers wait, as the database had them a moment ago. */
 final class PermitGauges implements MeterBinder {
 
     private final PermitSnapshots snapshots;
@@ -37,6 +37,12 @@ final class PermitGauges implements MeterBinder {
                 "semaphore.permits.available",
                 "How many permits could be acquired now",
                 SemaphoreStatus::available);
+        gauge(
+                registry,
+                name,
+                "semaphore.permits.waiting",
+                "How many callers wait for permits, in all instances",
+                SemaphoreStatus::waiting);
     }
 
     private void gauge(
