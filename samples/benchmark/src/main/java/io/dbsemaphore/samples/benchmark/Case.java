@@ -42,13 +42,9 @@ record Case(Scenario scenario, Approach approach, boolean earlierBuild, int rows
         return Tables.PREFIX + (earlierBuild ? "old_" : "") + rowsPrefix;
     }
 
-    /** Enough for all threads and rows, so that no acquire waits for a permit; but for the scenario with holds. */
+    /** Enough for the threads and rows, unless the scenario is about waiting. */
     int capacity() {
-        if (!scenario.hold().isZero()) {
-            return 8;
-        }
-        int threads = scenario.jvms() * scenario.threads() + rows;
-        return scenario.reuses() ? 2 * threads : threads;
+        return scenario.capacity(scenario.jvms() * scenario.threads()) + rows;
     }
 
     /** The numbers of its semaphores in this round; other scenarios, and other rounds with new rows, have others. */

@@ -2,7 +2,6 @@ package io.dbsemaphore.samples.benchmark;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.dbsemaphore.samples.benchmark.approach.Approach;
 import io.dbsemaphore.samples.benchmark.approach.DbSemaphoreLimiter;
 import io.dbsemaphore.samples.benchmark.approach.Limiter;
 import io.dbsemaphore.samples.benchmark.approach.Tables;
@@ -61,14 +60,14 @@ final class OpenScenario implements AutoCloseable {
 
     private Opened open(Case measured) throws Exception {
         HikariDataSource pool = shared;
-        if (measured.approach() == Approach.DB_SEMAPHORE) {
+        if (measured.approach().isLibrary()) {
             if (jvm == 0) {
                 new Tables(shared).createLibraryTables(measured.tablePrefix());
             }
             pool = pool("library", Math.max(threads, 4), config -> config.setMinimumIdle(2));
         }
         Limiter limiter = measured.approach()
-                .open(pool, measured.tablePrefix(), measured.scenario().reuses(), target, jvm);
+                .open(pool, measured.tablePrefix(), measured.scenario().demands(), target, jvm);
         toClose.push(limiter);
         return new Opened(limiter, pool);
     }

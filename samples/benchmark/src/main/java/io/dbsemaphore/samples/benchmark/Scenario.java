@@ -3,6 +3,7 @@ package io.dbsemaphore.samples.benchmark;
 import static io.dbsemaphore.samples.benchmark.approach.Approach.DB_SEMAPHORE;
 
 import io.dbsemaphore.samples.benchmark.approach.Approach;
+import io.dbsemaphore.samples.benchmark.approach.Demands;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +25,8 @@ enum Scenario {
     REUSE_1("reuse-1", "reuse, 1 thread", 1, 1, 1, 1),
     REUSE_32("reuse-32", "reuse, 32 threads, 1 semaphore", 1, 32, 1, 1),
     REUSE_2_JVMS("reuse-2-jvms", "reuse, 2 JVMs x 16 threads, 8 permits, holds of 2 ms", 2, 16, 1, 1),
+    FAIR_2_JVMS("fair-2-jvms", "2 JVMs x 16 threads, 4 permits, all wait", 2, 16, 1, 1),
+    HAND_OVER_2_JVMS("hand-over-2-jvms", "2 JVMs x 1 thread, 1 permit, handed over each time", 2, 1, 1, 1),
 
     /** Permits of the same semaphore are held. */
     HELD("held", "1 thread, %,d permits held", List.of(10, 1_000, 10_000)),
@@ -35,6 +38,8 @@ enum Scenario {
     /** The others are slower than these, and do not wait in line for a permit. */
     private static final Set<Approach> COMPARED_WITH_REUSE =
             Set.of(DB_SEMAPHORE, Approach.BARE_UPDATE, Approach.REDISSON);
+
+    private static final Set<Approach> COMPARED_IN_LINE = Set.of(DB_SEMAPHORE, Approach.UNFAIR);
 
     private final String id;
     private final String title;
@@ -75,19 +80,45 @@ enum Scenario {
                 ? rows.stream()
                         .map(count ->
                                 new Case(this, DB_SEMAPHORE, false, Math.max(Math.min(count, 1), count / rowsDivisor)))
-                : approaches.stream()
-                        .filter(approach -> namesAtOnce == 1 || approach.acquiresSeveralNames())
-                        .filter(approach -> !reuses() || COMPARED_WITH_REUSE.contains(approach))
-                        .map(approach -> new Case(this, approach, false, 0));
-        return current.flatMap(one -> earlierBuild && one.approach() == DB_SEMAPHORE && !reuses()
+                : approaches.stream().filter(this::compares).map(approach -> new Case(this, approach, false, 0));
+        return current.flatMap(one -> earlierBuild && one.approach() == DB_SEMAPHORE && !reuses() && !isInLine()
                         ? Stream.of(one, one.with(DB_SEMAPHORE, true))
                         : Stream.of(one))
                 .toList();
     }
 
-    /** Whether the library reuses permits. */
-    boolean reuses() {
+    private boolean compares(Approach approach) {
+        if (reuses()) {
+            return COMPARED_WITH_REUSE.contains(approach);
+        }
+        return isInLine()
+                ? COMPARED_IN_LINE.contains(approach)
+                : approach != Approach.UNFAIR && (namesAtOnce == 1 || approach.acquiresSeveralNames());
+    }
+
+    private boolean reuses() {
         return this == REUSE_1 || this == REUSE_32 || this == REUSE_2_JVMS;
+    }
+
+    /** Whether threads of several JVMs wait for permits that are released at once. */
+    private boolean isInLine() {
+        return this == FAIR_2_JVMS || this == HAND_OVER_2_JVMS;
+    }
+
+    /** What the approaches have to do. */
+    Demands demands() {
+        return new Demands(reuses(), reuses() || isInLine());
+    }
+
+    /** The number of permits for so many threads, with which no acquire waits unless the scenario is about that. */
+    int capacity(int allThreads) {
+        return switch (this) {
+            case REUSE_1, REUSE_32 -> 2 * allThreads;
+            case REUSE_2_JVMS -> 8;
+            case FAIR_2_JVMS -> 4;
+            case HAND_OVER_2_JVMS -> 1;
+            default -> allThreads;
+        };
     }
 
     /** How long a permit is held. */

@@ -13,8 +13,8 @@ class OptionsTests {
     void measureEverythingInAContainerByDefault() {
         Options options = Options.parse();
         assertThat(options.target().url()).isEmpty();
-        assertThat(options.scenarios()).hasSize(13);
-        assertThat(options.approaches()).hasSize(5).doesNotContain(Approach.REDISSON);
+        assertThat(options.scenarios()).hasSize(15);
+        assertThat(options.approaches()).hasSize(6).doesNotContain(Approach.REDISSON);
         assertThat(options.rounds()).isEqualTo(5);
     }
 

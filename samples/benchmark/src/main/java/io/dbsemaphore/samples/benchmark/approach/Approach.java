@@ -10,6 +10,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** The ways to limit concurrency that are compared. */
 public enum Approach {
     DB_SEMAPHORE("db-semaphore", "DB Semaphore", "this library: many callers, one transaction"),
+    UNFAIR("db-semaphore-unfair", "DB Semaphore, fair=false", "this library with a queue in each JVM"),
     BARE_UPDATE(
             "bare-update", "bare UPDATE", "one committed UPDATE of a counter each way; no capacity, no crash recovery"),
     TEXTBOOK("textbook", "textbook", "SELECT FOR UPDATE, sum, insert, commit; one caller per transaction"),
@@ -47,14 +48,13 @@ public enum Approach {
      *
      * @param pool its connections
      * @param tablePrefix of the library's tables, which exist
-     * @param reuse whether the library reuses permits
      * @param jvm 0 or 1
      */
-    public Limiter open(DataSource pool, String tablePrefix, boolean reuse, Target target, int jvm) {
+    public Limiter open(DataSource pool, String tablePrefix, Demands demands, Target target, int jvm) {
         JdbcTemplate jdbc = new JdbcTemplate(pool);
         PlatformTransactionManager transactions = new DataSourceTransactionManager(pool);
         return switch (this) {
-            case DB_SEMAPHORE -> new DbSemaphoreLimiter(pool, tablePrefix, reuse);
+            case DB_SEMAPHORE, UNFAIR -> new DbSemaphoreLimiter(pool, tablePrefix, demands, this == DB_SEMAPHORE);
             case TEXTBOOK -> new TextbookLimiter(jdbc, new TransactionTemplate(transactions), jvm);
             case BARE_UPDATE -> new BareUpdateLimiter(jdbc, new TransactionTemplate(transactions));
             case LOCK_REGISTRY -> new LockRegistryLimiter(pool, transactions);
@@ -63,8 +63,13 @@ public enum Approach {
         };
     }
 
+    /** Whether it is this library. */
+    public boolean isLibrary() {
+        return this == DB_SEMAPHORE || this == UNFAIR;
+    }
+
     /** Whether it acquires several names at once, all or nothing. */
     public boolean acquiresSeveralNames() {
-        return this == DB_SEMAPHORE || this == TEXTBOOK || this == BARE_UPDATE;
+        return isLibrary() || this == TEXTBOOK || this == BARE_UPDATE;
     }
 }

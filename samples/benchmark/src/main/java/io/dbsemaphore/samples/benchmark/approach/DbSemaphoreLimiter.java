@@ -9,18 +9,18 @@ import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** This library with its defaults, or with reuse. */
+/** This library with its defaults, with reuse, or without the order across JVMs. */
 public final class DbSemaphoreLimiter implements Limiter {
 
     private static final Duration LONG = Duration.ofMinutes(1);
 
     private final SemaphoreEngine engine;
     private final SemaphoreOperations semaphores;
-    private final boolean reuse;
+    private final Demands demands;
 
-    DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, boolean reuse) {
-        this.reuse = reuse;
-        engine = LibraryBuild.openEngine(dataSource, tablePrefix, reuse);
+    DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, Demands demands, boolean fair) {
+        this.demands = demands;
+        engine = LibraryBuild.openEngine(dataSource, tablePrefix, demands.reuse(), fair);
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
 
@@ -36,7 +36,8 @@ public final class DbSemaphoreLimiter implements Limiter {
             names[i] = name(numbers.get(i));
         }
         AcquireRequest request = AcquireRequest.of(names);
-        return semaphores.acquire(reuse ? request.withKeepAlive(true).withWaitTime(LONG) : request)::release;
+        request = demands.reuse() ? request.withKeepAlive(true) : request;
+        return semaphores.acquire(demands.waiting() ? request.withWaitTime(LONG) : request)::release;
     }
 
     /** Acquires a permit that stays held until it is released, even if this JVM ends. */

@@ -25,7 +25,7 @@ public final class LibraryBuild {
         return source.getLocation().getPath();
     }
 
-    static SemaphoreEngine openEngine(DataSource dataSource, String tablePrefix, boolean reuse) {
+    static SemaphoreEngine openEngine(DataSource dataSource, String tablePrefix, boolean reuse, boolean fair) {
         try {
             Constructor<?> constructor = Arrays.stream(SemaphoreEngine.class.getConstructors())
                     .filter(candidate -> candidate.getParameterCount() == 2)
@@ -34,7 +34,8 @@ public final class LibraryBuild {
             Object defaults =
                     constructor.getParameterTypes()[1].getMethod("defaults").invoke(null);
             Object settings = withTablePrefix(defaults, tablePrefix);
-            return (SemaphoreEngine) constructor.newInstance(dataSource, reuse ? withReuse(settings) : settings);
+            settings = reuse ? withReuse(settings) : settings;
+            return (SemaphoreEngine) constructor.newInstance(dataSource, fair ? settings : unfair(settings));
         } catch (ReflectiveOperationException failure) {
             throw new IllegalStateException("The benchmark cannot open the library of " + location(), failure);
         }
@@ -43,6 +44,10 @@ public final class LibraryBuild {
     private static Object withReuse(Object settings) {
         return ((SemaphoreSettings) settings)
                 .with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("bench-*", Duration.ofMillis(250)));
+    }
+
+    private static Object unfair(Object settings) {
+        return ((SemaphoreSettings) settings).with(SemaphoreSettings.FAIR, PerSemaphore.all(false));
     }
 
     /** A copy of these settings: early builds have a record, later ones a class with a constant for each setting. */
