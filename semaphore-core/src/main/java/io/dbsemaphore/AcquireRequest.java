@@ -12,9 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Describes an acquire: which permits, for how long, and how long to wait for them. Immutable. A request without an
  * external id can be reused, for example as a constant that any number of threads acquire with.
  *
- * <p>Each {@code with...} method returns a changed copy. The methods check everything that can be checked without
- * configuration, and throw {@link IllegalArgumentException}. Configured limits ({@code semaphore.max-ttl},
- * {@code semaphore.max-names-per-request}) are checked by the acquire, before it accesses the database.
+ * <p>Each {@code with...} method returns a changed copy. It throws {@link IllegalArgumentException} for what cannot be right. The
+ * acquire checks configured limits ({@code semaphore.max-ttl}, {@code semaphore.max-names-per-request}) before it uses the database.
  */
 public final class AcquireRequest {
 

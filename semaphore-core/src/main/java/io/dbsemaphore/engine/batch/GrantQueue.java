@@ -86,8 +86,7 @@ final class GrantQueue {
             if (BatchSelector.isPossible(ready, inFlight, backOff)) {
                 return 0L;
             }
-            // only now: the selection has taken in those whose pause has ended, and they may be blocked by a batch in
-            // flight
+            // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
             return ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
         });
     }
@@ -124,7 +123,7 @@ final class GrantQueue {
     }
 
     private BatchSelector select(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
-        // a batch that blocks on a row lock takes no releases with it; they are worth more, unless others lock the same
+        // a batch that blocks on a row lock takes no releases with it; they are worth more, unless others lock those
         // rows
         boolean waitsAtFirst = !takesReleases && contention.waitsAtFirst(ready.size());
         backOff.endPauses();
@@ -146,16 +145,12 @@ final class GrantQueue {
         return lock.is(() -> !closed
                 && !contention.isWithOthers()
                 && !backOff.isPaused(names)
-                && (isAboveThreshold() || waitQueues.isAwaited(names)));
+                && (contention.isAboveThreshold(ready.size()) || waitQueues.isAwaited(names)));
     }
 
     /** Whether enough callers are active for batching to beat running in the caller's thread. */
     boolean isContended() {
-        return lock.is(this::isAboveThreshold);
-    }
-
-    private boolean isAboveThreshold() {
-        return contention.isAboveThreshold(ready.size());
+        return lock.is(() -> contention.isAboveThreshold(ready.size()));
     }
 
     /**
@@ -259,12 +254,7 @@ final class GrantQueue {
         });
     }
 
-    /**
-     * What became of permits.
-     *
-     * @param acquire which got them
-     * @param woken whether the next caller is to be tried
-     */
+    /** What became of permits: the acquire that got them, and whether a further caller was woken to be tried. */
     record HandedOver(Handover outcome, @Nullable QueuedAcquire acquire, boolean woken) {}
 
     /** See {@link AcquireRemoval#tryOnceMore}. */

@@ -95,12 +95,12 @@ final class ReusingProcess {
                 int count = random.nextInt(8) == 0 ? 2 : 1;
                 AcquireRequest request = request(name)
                         .withPermits(name, count)
-                        .withWaitTime(random.nextInt(4) == 0 ? Duration.ZERO : Duration.ofSeconds(5));
+                        .withWaitTime(random.nextBoolean() ? Duration.ZERO : Duration.ofSeconds(5));
                 Optional<PermitGrant> granted =
                         semaphores.tryAcquire(random.nextInt(64) == 0 ? request.withKeepAlive(false) : request);
                 if (granted.isPresent()) {
                     atWork.enter(count);
-                    LockSupport.parkNanos(random.nextInt(4) == 0 ? random.nextInt(3_000_000) : 0);
+                    LockSupport.parkNanos(random.nextInt(4) == 0 ? 0 : random.nextInt(3_000_000));
                     atWork.leave(count);
                     uses.increment();
                     reuses.add(granted.get().reused() ? 1 : 0);

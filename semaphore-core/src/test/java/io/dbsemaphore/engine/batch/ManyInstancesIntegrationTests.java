@@ -1,0 +1,59 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.node.Cluster;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Many instances that wait for one semaphore poll the database about as often as few, however many callers each has. */
+@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ManyInstancesIntegrationTests {
+
+    private static final int INSTANCES = 16;
+    private static final int MAX_POLLS_PER_SECOND = 150;
+    private static final Duration MEASURED = Duration.ofSeconds(4);
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(INSTANCES, 4);
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 20})
+    void pollLittle(int callers) throws Exception {
+        String name = cluster.semaphore(1);
+        PermitGrant held = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
+        AcquireRequest request = AcquireRequest.of(name).withWaitTime(Duration.ofMinutes(1));
+        List<CompletableFuture<PermitGrant>> waiting = new ArrayList<>();
+        for (int i = 0; i < INSTANCES * callers; i++) {
+            waiting.add(cluster.node(i).semaphores().acquireAsync(request));
+        }
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> cluster.node(0).admin().find(name).orElseThrow().waiting() == INSTANCES * callers);
+
+        long before = polls();
+        long begun = System.nanoTime();
+        await().pollDelay(MEASURED).until(() -> true);
+        double perSecond = (polls() - before)
+                / (Duration.ofNanos(System.nanoTime() - begun).toMillis() / 1_000.0);
+
+        assertThat(perSecond).isBetween(1.0, (double) MAX_POLLS_PER_SECOND);
+        waiting.forEach(each -> each.cancel(true));
+        held.release();
+    }
+
+    private static long polls() {
+        return IntStream.range(0, INSTANCES)
+                .mapToLong(i -> cluster.node(i).gate().count("from semaphore_waiter"))
+                .sum();
+    }
+}
