@@ -4,6 +4,6 @@ package io.dbsemaphore.domain;
 public enum Handover {
     DONE,
     NOBODY_WAITS,
-    /** The first one asks for something else, or others come before it. */
+    /** The first one asks for something else, or others come before it, or only callers of several semaphores wait. */
     NOT_POSSIBLE
 }

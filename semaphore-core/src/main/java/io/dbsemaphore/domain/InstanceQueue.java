@@ -13,7 +13,7 @@ import java.util.List;
  */
 public record InstanceQueue(long semaphoreId, long instance, List<Waiter> first, int size, LocalDateTime expiresAt) {
 
-    /** More than an instance confirms its callers for, and than the clocks of a cluster's servers differ. */
+    /** Longer than any instance confirms its callers for, plus the largest difference of the clocks in a cluster. */
     private static final Duration MAX_VALID = Duration.ofSeconds(3);
 
     /** Makes a defensive copy. */

@@ -18,6 +18,9 @@ public record LocalQueue(List<Waiter> first, int size) {
     /** How many callers an instance tells the others of; they matter only where so many permits are released at once. */
     public static final int MAX_FIRST = 16;
 
+    /** How many of them may wait for several semaphores; the others matter also while the window is closed. */
+    public static final int MAX_OF_SEVERAL = 8;
+
     /** Makes a defensive copy. */
     public LocalQueue {
         first = List.copyOf(first);
@@ -31,7 +34,19 @@ public record LocalQueue(List<Waiter> first, int size) {
         List<Waiter> all = new ArrayList<>(first);
         all.addAll(more);
         all.sort(Comparator.comparingLong(Waiter::since));
-        return new LocalQueue(all.subList(0, Math.min(all.size(), MAX_FIRST)), size + more.size());
+        return new LocalQueue(firstOf(all), size + more.size());
+    }
+
+    private static List<Waiter> firstOf(List<Waiter> all) {
+        List<Waiter> first = new ArrayList<>();
+        int ofSeveral = 0;
+        for (Waiter waiter : all) {
+            ofSeveral += waiter.ofSeveral() ? 1 : 0;
+            if (first.size() < MAX_FIRST && (!waiter.ofSeveral() || ofSeveral <= MAX_OF_SEVERAL)) {
+                first.add(waiter);
+            }
+        }
+        return first;
     }
 
     public boolean isEmpty() {

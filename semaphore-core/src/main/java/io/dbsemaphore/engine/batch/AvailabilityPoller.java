@@ -19,7 +19,7 @@ import org.springframework.util.backoff.BackOffExecution;
 
 /**
  * Polls the availability of all semaphores that callers of this JVM wait for, to find permits that other JVMs have released.
- * The poll takes no row locks; only the acquire of a woken caller does. One thread, which runs while callers wait.
+ * The poll locks no semaphore that another transaction has locked; only the acquire of a woken caller waits for such locks. One thread, which runs while callers wait.
  */
 final class AvailabilityPoller implements AutoCloseable {
 
@@ -150,7 +150,7 @@ final class AvailabilityPoller implements AutoCloseable {
         PolledWaiters.Poll poll = waiters.begin();
         Set<String> names = poll.names();
         if (!poll.left().isEmpty()) {
-            availabilityTransactions.forget(poll.left(), poll.queues().instance());
+            forget(poll);
         }
         if (names.isEmpty()) {
             return;
@@ -167,6 +167,15 @@ final class AvailabilityPoller implements AutoCloseable {
         }
         if (waiters.takeGrantedElsewhere() || anyWoken) {
             restart();
+        }
+    }
+
+    private void forget(PolledWaiters.Poll poll) {
+        try {
+            availabilityTransactions.forget(poll.left(), poll.queues().instance());
+        } catch (RuntimeException | Error failure) {
+            waiters.left(poll.left());
+            throw failure;
         }
     }
 

@@ -268,7 +268,7 @@ public final class BatchingGranter implements AutoCloseable {
         List<QueuedAcquire> waiting = queue.close();
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
         if (!waiting.isEmpty()) {
-            poller.begin(); // other instances may know of these callers, although it has not polled yet
+            beginPoller(); // other instances may know of these callers, although it has not polled yet
         }
         poller.close();
         workers.close();
@@ -286,10 +286,14 @@ public final class BatchingGranter implements AutoCloseable {
 
     /** A caller has ceased to wait: the poller tells other instances so, which would leave permits to it. */
     private void left() {
+        if (!queue.waiters().isEmpty()) {
+            beginPoller();
+        }
+    }
+
+    private void beginPoller() {
         try {
-            if (!queue.waiters().isEmpty()) {
-                poller.begin();
-            }
+            poller.begin();
         } catch (Throwable failure) { // the next batch tries again; the caller has to be answered
             UnexpectedErrors.log(log, "The start of the availability poller", failure);
         }

@@ -239,10 +239,11 @@ final class GrantQueue {
     HandedOver handOver(ReuseTerms terms, AcquireAnswer answer) {
         return lock.get(() -> {
             QueuedAcquire first = waitQueues.first(terms.name());
-            if (first == null) {
+            if (first == null && !waitQueues.isAwaited(terms.name())) {
                 return new HandedOver(Handover.NOBODY_WAITS, null, false);
             }
             if (closed
+                    || first == null
                     || waitQueues.isNextElsewhere(terms.name())
                     || !terms.equals(first.state().reuseTerms())) {
                 return new HandedOver(Handover.NOT_POSSIBLE, null, false);

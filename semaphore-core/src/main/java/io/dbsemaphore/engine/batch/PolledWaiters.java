@@ -63,6 +63,11 @@ final class PolledWaiters {
         });
     }
 
+    /** Records again that callers have left these semaphores, since other instances were not told. */
+    void left(Collection<String> names) {
+        lock.run(() -> waitQueues.left(names));
+    }
+
     /** Whether no caller waits, and other instances know that. */
     boolean isEmpty() {
         return lock.is(() -> waitQueues.isEmpty() && !waitQueues.hasLeft());

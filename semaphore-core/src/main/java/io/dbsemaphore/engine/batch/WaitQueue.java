@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires that wait for permits of one semaphore, in the order of their first refusal, and the number of permits that those ahead of a given
- * one request. A search tree by ticket that is a heap by random priority, with a sum in each node, so that each operation takes
+ * The acquires that wait for permits of one semaphore, in the order of their first refusal, and the number of permits that those
+ * ahead of a given one request. A search tree by first refusal and ticket that is a heap by random priority, with a sum in each node, so that each operation takes
  * logarithmic time (a treap: Seidel and Aragon, <a href="https://doi.org/10.1007/BF01940876">Randomized Search Trees</a>,
  * 1996). Guarded by the lock of the {@link GrantQueue}.
  */
@@ -126,20 +126,24 @@ final class WaitQueue {
     /** The acquires that have waited longest, in order, and the number of all. */
     LocalQueue toLocal() {
         List<Waiter> first = new ArrayList<>();
-        addFirst(root, first);
+        addFirst(root, first, 0);
         return new LocalQueue(first, sizeOf(root));
     }
 
-    private static void addFirst(@Nullable Node node, List<Waiter> first) {
-        if (node == null || first.size() >= LocalQueue.MAX_FIRST) {
-            return;
+    /** Adds the first of a subtree, and returns how many callers of several semaphores the list has then. */
+    private static int addFirst(@Nullable Node node, List<Waiter> first, int ofSeveral) {
+        if (node == null
+                || first.size() >= LocalQueue.MAX_FIRST
+                || (ofSeveral >= LocalQueue.MAX_OF_SEVERAL && !hasOfOne(node))) {
+            return ofSeveral;
         }
-        addFirst(node.left, first);
-        if (first.size() < LocalQueue.MAX_FIRST) {
+        int count = addFirst(node.left, first, ofSeveral);
+        if (first.size() < LocalQueue.MAX_FIRST && (!node.isOfSeveral() || count < LocalQueue.MAX_OF_SEVERAL)) {
             first.add(new Waiter(
                     node.since, (int) node.requested, node.acquire.command().exclusive(), node.isOfSeveral()));
-            addFirst(node.right, first);
+            count += node.isOfSeveral() ? 1 : 0;
         }
+        return addFirst(node.right, first, count);
     }
 
     /** The number of permits that all acquires request. */

@@ -101,7 +101,11 @@ final class WaitQueues {
 
     /** Records that a caller has ceased to wait without a transaction that tells other instances so. */
     void left(QueuedAcquire acquire) {
-        left.addAll(acquire.names());
+        left(acquire.names());
+    }
+
+    void left(Collection<String> names) {
+        left.addAll(names);
     }
 
     boolean hasLeft() {
@@ -249,7 +253,10 @@ final class WaitQueues {
         return waiters == null ? null : waiters.firstWithClaim();
     }
 
-    /** Lets the first waiter be tried although too few permits are available: its acquire may reclaim expired permits. */
+    /**
+     * Lets the first waiter be tried although too few permits of this semaphore are available, unless its other semaphores have
+     * too few: its acquire may reclaim expired permits.
+     */
     void wakeFirst(String name) {
         Waiters waiters = byName.get(name);
         if (waiters != null) {

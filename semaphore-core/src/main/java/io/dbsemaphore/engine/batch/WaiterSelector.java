@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /** Selects the waiters for which enough permits are available. Guarded by the lock of the {@link GrantQueue}. */
 final class WaiterSelector {
 
-    /** How many callers are looked at behind those that cannot be served. */
-    private static final int MAX_PASSED = 100;
+    /** How many callers that cannot be served are looked at, at the beginning and where the last selection has ended. */
+    private static final int MAX_PASSED = 16;
 
     private final Map<String, Waiters> byName;
     private final ObjLongConsumer<String> taken;
@@ -50,25 +50,32 @@ final class WaiterSelector {
     /** Returns the semaphores in whose wait queues others may be next now. */
     private List<String> select(Waiters waiters) {
         List<String> changed = new ArrayList<>();
-        int passed = 0;
-        QueuedAcquire next = waiters.first();
-        while (next != null && passed < 2 * MAX_PASSED) {
-            if (canBeServed(next)) {
-                changed.addAll(take(next));
-            } else if (waiters.isAnyLeftBehind(next)) {
-                passed++;
-            } else {
-                return changed;
-            }
-            next = after(waiters, next, passed);
+        QueuedAcquire last = select(waiters, waiters.first(), changed);
+        if (last != null) { // many callers of several semaphores cannot be served
+            QueuedAcquire unused = select(waiters, waiters.waiting().firstOfOne(), changed);
+            QueuedAcquire from = waiters.passed() == null ? last : waiters.passed();
+            waiters.setPassed(select(waiters, waiters.waiting().after(from), changed));
         }
         return changed;
     }
 
-    private static @Nullable QueuedAcquire after(Waiters waiters, QueuedAcquire acquire, int passed) {
-        return passed == MAX_PASSED
-                ? waiters.waiting().firstOfOne()
-                : waiters.waiting().after(acquire);
+    /**
+     * Selects from this waiter on.
+     *
+     * @return the last one that was looked at, if there may be others behind it that can be served; null otherwise
+     */
+    private @Nullable QueuedAcquire select(Waiters waiters, @Nullable QueuedAcquire from, List<String> changed) {
+        QueuedAcquire next = from;
+        for (int passed = 0; next != null; next = waiters.waiting().after(next)) {
+            if (canBeServed(next)) {
+                changed.addAll(take(next));
+            } else if (!waiters.isAnyLeftBehind(next)) {
+                return null;
+            } else if (++passed == MAX_PASSED) {
+                return next;
+            }
+        }
+        return null;
     }
 
     private Set<String> take(QueuedAcquire acquire) {

@@ -37,6 +37,7 @@ final class Waiters {
     private long available;
     private long maxAvailable = Long.MAX_VALUE;
     private long changedAt;
+    private @Nullable QueuedAcquire passed;
 
     /**
      * Creates it without callers.
@@ -62,6 +63,15 @@ final class Waiters {
 
     @Nullable QueuedAcquire first() {
         return waiting.first();
+    }
+
+    /** The last caller that was passed since it could not be served; null if all were looked at. */
+    @Nullable QueuedAcquire passed() {
+        return passed;
+    }
+
+    void setPassed(@Nullable QueuedAcquire last) {
+        passed = last;
     }
 
     /** The first caller for which permits are withheld now; null if there is none. */
@@ -162,27 +172,33 @@ final class Waiters {
         return elsewhere.isEmpty() ? 0 : elsewhere.withheldAhead(since, latest.capacity(), isWindowOpen());
     }
 
-    /** The number of instances with a caller that came before the first of this one. */
+    /** The number of instances with a caller that came before the {@linkplain #next next} of this one. */
     int instancesAhead() {
-        QueuedAcquire first = first();
-        return first == null ? 0 : elsewhere.instancesAhead(first.state().since(), isWindowOpen());
+        QueuedAcquire next = next();
+        return next == null ? 0 : elsewhere.instancesAhead(next.state().since(), isWindowOpen());
     }
 
-    /** Whether another instance was granted permits since the last call. */
+    /** The first caller for which permits are withheld now, or else the first. */
+    private @Nullable QueuedAcquire next() {
+        QueuedAcquire next = firstWithClaim();
+        return next == null ? first() : next;
+    }
+
+    /** Whether another instance was granted permits since the last call that the next caller lacks. */
     boolean takeGrantedElsewhere() {
-        return turnover.takeChanged();
+        return turnover.takeChanged() && missing() > 0;
     }
 
-    /** The time until the first caller can probably be served; {@link Long#MAX_VALUE} if that cannot be told. */
+    /** How many permits the next caller lacks; less than 1 if it waits for other semaphores only. */
+    private long missing() {
+        QueuedAcquire next = next();
+        return next == null ? 0 : neededFor(next) - available;
+    }
+
+    /** The time until the next caller can probably be served; {@link Long#MAX_VALUE} if that cannot be told. */
     long nanosToTurn() {
-        QueuedAcquire first = first();
-        if (first == null) {
-            return Long.MAX_VALUE;
-        }
-        long missing = first.shortOf().getOrDefault(latest.name(), 0L)
-                + withheldElsewhere(first.state().since())
-                - available;
-        return turnover.nanosTo(Math.max(1, missing));
+        long missing = missing();
+        return missing < 1 ? Long.MAX_VALUE : turnover.nanosTo(missing);
     }
 
     /** Adjusts the number of available permits. */

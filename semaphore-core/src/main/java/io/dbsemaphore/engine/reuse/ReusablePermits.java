@@ -24,6 +24,7 @@ public final class ReusablePermits {
     private static final long IF_NONE_IS_REUSABLE = Duration.ofSeconds(1).toNanos();
 
     private final PerSemaphore<Duration> times;
+    private final boolean disabled;
     private final ConcurrentMap<String, ReusedSemaphore> semaphores = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, ReusablePermit> byExternalId = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -35,11 +36,12 @@ public final class ReusablePermits {
      */
     public ReusablePermits(PerSemaphore<Duration> times) {
         this.times = times;
+        this.disabled = times.values().stream().allMatch(Duration::isZero);
     }
 
     /** Whether no permit of any semaphore is to be reused. */
     public boolean isDisabled() {
-        return times.values().stream().allMatch(Duration::isZero);
+        return disabled;
     }
 
     /** How long permits of the semaphore may be reused; zero if they are not. */

@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues of all instances as a poll sees them, without a row lock. The poll confirms the rows of its instance, and updates
+ * The queues of all instances as a poll sees them, without the lock of a semaphore's row. The poll confirms the rows of its instance, and updates
  * them where the queue has changed; only a {@linkplain BatchQueues batch}, which has locked the semaphore's row, inserts one.
  */
 public final class PolledQueues {
@@ -77,8 +77,7 @@ public final class PolledQueues {
     }
 
     /**
-     * Updates and confirms the rows of this instance. A row to be confirmed only that another transaction has locked is left to
-     * that one.
+     * Updates and confirms the rows of this instance. It skips unchanged rows that another transaction has locked.
      *
      * @param inFlight the semaphores whose rows are only confirmed, since a batch in flight updates them
      */

@@ -1,12 +1,14 @@
 package io.dbsemaphore.engine.reuse;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Hiccups;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
@@ -56,6 +59,39 @@ class ReuseCapacityIntegrationTests {
         assertThat(tokens).as("distinct tokens of the uses").hasSize(uses.intValue());
     }
 
+    /** While nothing is withheld for that caller, a released permit is neither handed to it nor kept idle. */
+    @Test
+    void aReleaseIsQuickWhileACallerOfSeveralSemaphoresWaits() throws Exception {
+        String full = cluster.semaphore(1);
+        try (Node node = node(Duration.ofSeconds(10))) {
+            PermitGrant held = node.semaphores().acquire(AcquireRequest.of(full));
+            CompletableFuture<PermitGrant> both =
+                    node.semaphores().acquireAsync(AcquireRequest.of(name, full).withWaitTime(Duration.ofSeconds(30)));
+            await().until(() -> node.admin().find(full).orElseThrow().waiting() == 1);
+
+            assertThat(longestRelease(node)).isLessThan(Duration.ofMillis(500));
+
+            held.release();
+            Concurrently.get(both).release();
+        }
+    }
+
+    private Duration longestRelease(Node node) {
+        Duration longest = Duration.ZERO;
+        try (Hiccups hiccups = Hiccups.measured()) {
+            long end = System.nanoTime() + Duration.ofMillis(2_500).toNanos();
+            while (System.nanoTime() < end) {
+                Optional<PermitGrant> granted =
+                        node.semaphores().tryAcquire(AcquireRequest.of(name).withKeepAlive(true));
+                long begun = System.nanoTime();
+                granted.ifPresent(PermitGrant::release);
+                Duration release = Duration.ofNanos(System.nanoTime() - begun);
+                longest = release.compareTo(longest) > 0 ? release : longest;
+            }
+            return longest.minus(hiccups.worst());
+        }
+    }
+
     private void use(Node node) {
         Optional<PermitGrant> granted =
                 node.semaphores().tryAcquire(AcquireRequest.of(name).withKeepAlive(true));
@@ -71,11 +107,15 @@ class ReuseCapacityIntegrationTests {
     }
 
     private static Node node() {
+        return node(Duration.ofMillis(100));
+    }
+
+    private static Node node(Duration reuse) {
         return Node.on(
                 cluster.schema(),
                 TestSettings.defaults()
                         .with(
                                 SemaphoreSettings.REUSE,
-                                PerSemaphore.all(Duration.ZERO).with("s*", Duration.ofMillis(100))));
+                                PerSemaphore.all(Duration.ZERO).with("s*", reuse)));
     }
 }
