@@ -21,7 +21,7 @@ public record InstanceQueue(long semaphoreId, long instance, List<Waiter> first,
         first = List.copyOf(first);
     }
 
-    /** Whether the callers count. A record counts for longer than any instance confirms it only if the clock was set back. */
+    /** Whether the callers count. A record that is valid for too long does not: the clock was set back since. */
     boolean isValid(LocalDateTime now) {
         return expiresAt.isAfter(now) && expiresAt.isBefore(now.plus(MAX_VALID));
     }

@@ -41,7 +41,7 @@ public final class WaitersElsewhere {
     }
 
     /**
-     * The number of permits that are withheld for callers who came before this one.
+     * The number of permits that are withheld for callers that came before this one.
      *
      * @param since when the caller was first refused
      * @param capacity of the semaphore

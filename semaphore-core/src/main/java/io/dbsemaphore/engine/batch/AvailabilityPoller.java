@@ -19,7 +19,8 @@ import org.springframework.util.backoff.BackOffExecution;
 
 /**
  * Polls the availability of all semaphores that callers of this JVM wait for, to find permits that other JVMs have released.
- * The poll locks no semaphore that another transaction has locked; only the acquire of a woken caller waits for such locks. One thread, which runs while callers wait.
+ * The poll locks no semaphore that another transaction has locked; only the acquire of a woken caller waits for such locks.
+ * One thread, which runs while callers wait.
  */
 final class AvailabilityPoller implements AutoCloseable {
 

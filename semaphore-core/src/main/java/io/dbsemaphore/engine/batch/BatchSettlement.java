@@ -110,7 +110,7 @@ final class BatchSettlement {
         acquire.decide(answer);
     }
 
-    /** The transaction may have told other instances that the caller waits, or may have failed to tell them that it no longer waits. */
+    /** Other instances may have been told that the caller waits, or may not have been told that it no longer does. */
     private void left(QueuedAcquire acquire) {
         if (acquire.hasWaitTime()) {
             waitQueues.left(acquire);

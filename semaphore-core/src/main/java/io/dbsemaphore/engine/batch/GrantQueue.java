@@ -123,8 +123,7 @@ final class GrantQueue {
     }
 
     private BatchSelector select(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
-        // a batch that blocks on a row lock takes no releases with it; they are worth more, unless others lock those
-        // rows
+        // a batch that blocks on a row lock takes no releases with it, which are worth more unless others lock the row
         boolean waitsAtFirst = !takesReleases && contention.waitsAtFirst(ready.size());
         backOff.endPauses();
         return BatchSelector.from(

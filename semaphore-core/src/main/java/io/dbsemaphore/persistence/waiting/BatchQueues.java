@@ -48,8 +48,8 @@ public final class BatchQueues {
     }
 
     /**
-     * Queues the query for the semaphores that callers of this instance wait for or have waited for, so that it shares a round trip with other
-     * statements.
+     * Queues the query for the semaphores that callers of this instance wait for or have waited for, so that it shares a round
+     * trip with other statements.
      *
      * @param semaphores the names by id
      * @param refusedBefore the semaphores of acquires that were refused before

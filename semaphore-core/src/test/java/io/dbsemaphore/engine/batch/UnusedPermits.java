@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
@@ -43,7 +44,7 @@ final class UnusedPermits {
     }
 
     /** Looks once, and pauses. */
-    void look() throws InterruptedException {
+    void look() {
         List<WaitingCalls.Call> before = calls.now();
         Map<String, Row> rows = read();
         rows.forEach((name, row) -> {
@@ -60,7 +61,7 @@ final class UnusedPermits {
                 worst = name + " " + row + ": " + servable;
             }
         });
-        Thread.sleep(INTERVAL.toMillis());
+        LockSupport.parkNanos(INTERVAL.toNanos());
     }
 
     private Map<String, Row> read() {

@@ -6,7 +6,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToLongFunction;
 
-/** Publishes capacity, held and available permits of what is configured, and how many callers wait, as the database had them a moment ago. */
+/**
+ * Publishes capacity, held and available permits of what is configured, and how many callers wait, as the database had them a
+ * moment ago.
+ */
 final class PermitGauges implements MeterBinder {
 
     private final PermitSnapshots snapshots;
