@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.springframework.util.PatternMatchUtils;
 
 /**
@@ -84,10 +85,13 @@ public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T>
     }
 
     private T ofPattern(String name) {
+        return longestMatch(byPattern, name).map(Map.Entry::getValue).orElse(byDefault);
+    }
+
+    /** The longest of the patterns that match a name, with its value. */
+    static <V> Optional<Map.Entry<String, V>> longestMatch(Map<String, V> byPattern, String name) {
         return byPattern.entrySet().stream()
                 .filter(pattern -> PatternMatchUtils.simpleMatch(pattern.getKey(), name))
-                .min(LONGEST_FIRST)
-                .map(Map.Entry::getValue)
-                .orElse(byDefault);
+                .min(LONGEST_FIRST);
     }
 }

@@ -68,9 +68,8 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
      * @return the pattern; empty if none matches
      */
     public Optional<Match> match(String name) {
-        Map<String, Optional<Match>> byPattern = new HashMap<>();
-        capacities.forEach((pattern, capacity) -> byPattern.put(pattern, Optional.of(new Match(pattern, capacity))));
-        return new PerSemaphore<>(Optional.<Match>empty(), Map.of(), byPattern).of(name);
+        return PerSemaphore.longestMatch(capacities, name)
+                .map(longest -> new Match(longest.getKey(), longest.getValue()));
     }
 
     private static void check(String pattern, int capacity) {

@@ -3,7 +3,6 @@ package io.dbsemaphore.domain;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +20,6 @@ public final class AcquireState {
     private final AcquireCommand command;
     private final Set<Long> requestIds = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Claim> claim = new AtomicReference<>(Claim.OPEN);
-    private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean willingToWait;
     private volatile long since = NOT_REFUSED;
     private volatile boolean outcomeUnknown;
@@ -113,7 +111,7 @@ public final class AcquireState {
 
     /** Sets when the database first refused the acquire, unless it is set: its place in the order of all instances' callers. */
     public void setSince(long micros) {
-        since = since == NOT_REFUSED ? micros : since;
+        since = wasRefused() ? since : micros;
     }
 
     /**
@@ -124,14 +122,9 @@ public final class AcquireState {
         return since;
     }
 
-    /** Counts a refusal. To be called once for each committed batch that refused the acquire. */
-    public void countRefusal() {
-        refusals.incrementAndGet();
-    }
-
-    /** How many times the acquire was refused. */
-    public int refusals() {
-        return refusals.get();
+    /** Whether the acquire was refused, so that its caller waits or has waited. */
+    public boolean wasRefused() {
+        return since != NOT_REFUSED;
     }
 
     /** Withdraws the acquire. True when nothing has been written for it, or will be. */

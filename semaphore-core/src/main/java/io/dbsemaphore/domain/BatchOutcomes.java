@@ -39,7 +39,7 @@ public final class BatchOutcomes {
     public Set<String> namesRefusedBefore() {
         Set<String> names = new HashSet<>();
         for (AcquireState acquire : open()) {
-            if (acquire.since() != AcquireState.NOT_REFUSED) {
+            if (acquire.wasRefused()) {
                 names.addAll(acquire.command().permits().keySet());
             }
         }

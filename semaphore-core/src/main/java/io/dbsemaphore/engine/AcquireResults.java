@@ -66,7 +66,7 @@ final class AcquireResults {
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = holdOrGiveBack(attempt, granted, answer);
             listeners.tell(listener -> listener.acquired(handle, waited));
-            if (attempt.state().refusals() > 0) {
+            if (attempt.state().wasRefused()) {
                 listeners.tell(listener -> listener.waited(handle, waited));
             }
             return new AcquireResult.Granted(handle);

@@ -4,6 +4,7 @@ import jakarta.persistence.LockModeType;
 import jakarta.persistence.QueryHint;
 import java.util.Collection;
 import java.util.List;
+import org.hibernate.Timeouts;
 import org.hibernate.jpa.SpecHints;
 import org.springframework.data.jpa.repository.Lock;
 import org.springframework.data.jpa.repository.Modifying;
@@ -43,7 +44,7 @@ interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
 
     /** Locks the held permits of these requests that no other transaction has locked. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
-    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = PermitRequestRepository.SKIP_LOCKED))
+    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = "" + Timeouts.SKIP_LOCKED_MILLI))
     @Query("select p from Permit p where p.requestId in :requestIds and p.state = ACQUIRED order by p.id")
     List<Permit> lockHeld(Collection<Long> requestIds);
 

@@ -8,6 +8,7 @@ import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.hibernate.Timeouts;
 import org.hibernate.jpa.SpecHints;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.domain.Limit;
@@ -19,9 +20,6 @@ import org.springframework.data.repository.Repository;
 
 /** State and expiry change by compare-and-set: each method returns the number of rows that were in the expected state. */
 interface PermitRequestRepository extends Repository<PermitRequest, Long>, PermitRequestStatements {
-
-    /** A lock timeout that Hibernate renders as SKIP LOCKED. */
-    String SKIP_LOCKED = "-2";
 
     /** A request, and the database's clock when it was read. */
     record Found(PermitRequest request, LocalDateTime now) {}
@@ -128,7 +126,7 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
 
     /** Locks the held requests that no other transaction has locked. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
-    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = SKIP_LOCKED))
+    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = "" + Timeouts.SKIP_LOCKED_MILLI))
     @Query("select r from PermitRequest r where r.id in :ids and r.state = ACQUIRED order by r.id")
     List<PermitRequest> lockHeld(Collection<Long> ids);
 

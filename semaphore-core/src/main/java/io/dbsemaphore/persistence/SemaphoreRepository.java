@@ -6,6 +6,7 @@ import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.hibernate.Timeouts;
 import org.hibernate.jpa.SpecHints;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.domain.Limit;
@@ -30,7 +31,7 @@ interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStat
 
     /** Locks the rows that no other transaction has locked. It never waits, so that the order of the ids does not matter. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
-    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = PermitRequestRepository.SKIP_LOCKED))
+    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = "" + Timeouts.SKIP_LOCKED_MILLI))
     @Query("select s from Semaphore s where s.id in :ids order by s.id")
     List<Semaphore> lockSkipLocked(Collection<Long> ids);
 

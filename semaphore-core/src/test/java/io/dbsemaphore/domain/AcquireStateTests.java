@@ -13,11 +13,12 @@ class AcquireStateTests {
     /** Otherwise a caller that is woken and refused again would go to the end of the queue. */
     @Test
     void keepsItsPlaceWhenItIsRefusedAgain() {
-        assertThat(state.since()).isEqualTo(AcquireState.NOT_REFUSED);
+        assertThat(state.wasRefused()).isEqualTo(false);
 
         state.setSince(7);
         state.setSince(9);
 
+        assertThat(state.wasRefused()).isEqualTo(true);
         assertThat(state.since()).isEqualTo(7);
     }
 }

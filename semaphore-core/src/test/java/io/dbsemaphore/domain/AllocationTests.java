@@ -22,7 +22,7 @@ class AllocationTests {
                     .containsExactly(first);
             assertThat(allocation.refusals()).containsOnlyKeys(second);
         }
-        assertThat(second.refusals()).as("refusals counted").isZero();
+        assertThat(second.wasRefused()).as("recorded by the decision").isEqualTo(false);
         assertThat(second.isClaimed()).as("claimed").isFalse();
         assertThat(second.mayExist()).as("may exist").isFalse();
     }

@@ -139,6 +139,12 @@ final class AcquireDeadlines {
         }
     }
 
+    /** Other acquires may be served now, and other instances are to know that a caller has ceased to wait. */
+    void left() {
+        queued.run();
+        left.run();
+    }
+
     private static void fail(QueuedAcquire acquire, RuntimeException failure) {
         boolean unused = acquire.answer().completeExceptionally(failure);
     }

@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import java.time.Duration;
 import java.util.Collection;
@@ -90,7 +89,7 @@ final class AcquireRemoval {
 
     /** Other instances may know of a caller that was refused. */
     private void left(QueuedAcquire acquire) {
-        if (acquire.state().since() != AcquireState.NOT_REFUSED) {
+        if (acquire.state().wasRefused()) {
             waitQueues.left(acquire);
         }
     }

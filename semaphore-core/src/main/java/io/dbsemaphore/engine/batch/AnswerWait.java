@@ -12,17 +12,10 @@ final class AnswerWait {
 
     private final GrantQueue queue;
     private final AcquireDeadlines deadlines;
-    private final Runnable served;
 
-    /**
-     * Makes a wait.
-     *
-     * @param served runs when other acquires may be served, since one has left the queue
-     */
-    AnswerWait(GrantQueue queue, AcquireDeadlines deadlines, Runnable served) {
+    AnswerWait(GrantQueue queue, AcquireDeadlines deadlines) {
         this.queue = queue;
         this.deadlines = deadlines;
-        this.served = served;
     }
 
     /**
@@ -67,7 +60,7 @@ final class AnswerWait {
         if (givenUp && acquire.state().isOutcomeUnknown()) {
             deadlines.answer(acquire);
         } else if (givenUp) {
-            served.run(); // other acquires may be served now
+            deadlines.left();
         }
         return givenUp && !acquire.state().isOutcomeUnknown();
     }

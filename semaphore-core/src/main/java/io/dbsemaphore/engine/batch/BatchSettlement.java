@@ -96,7 +96,6 @@ final class BatchSettlement {
         }
         state.unclaim();
         if (outcome instanceof GrantOutcome.Refused refused) {
-            state.countRefusal();
             acquire.refused(refused.shortages());
             waitQueues.refused(refused.shortages());
             acquire.setBlockedBy(null);

@@ -95,7 +95,7 @@ public final class BatchingGranter implements AutoCloseable {
         observer = with.observer();
         queue = new GrantQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal, this::left);
-        waits = new AnswerWait(queue, deadlines, this::withdrawn);
+        waits = new AnswerWait(queue, deadlines);
         timer = new AcquireTimer(deadlines, with.threads());
         poller = new AvailabilityPoller(queue.waiters(), with.availability(), with.threads(), this::signal);
         runner = new BatchRunner(
@@ -277,11 +277,6 @@ public final class BatchingGranter implements AutoCloseable {
 
     private void signal() {
         workers.signal();
-    }
-
-    private void withdrawn() {
-        signal(); // other acquires may be served now
-        left();
     }
 
     /** A caller has ceased to wait: the poller tells other instances so, which would leave permits to it. */

@@ -66,7 +66,6 @@ final class GrantQueue {
             acquire.setTicket(++tickets);
             if (waitQueues.join(acquire)) {
                 acquire.moveTo(Place.WAIT_QUEUE);
-                acquire.state().countRefusal();
                 return false;
             }
             ready.add(acquire);

@@ -8,11 +8,11 @@ public final class PollingBackOff {
 
     private PollingBackOff() {}
 
-    /** Milliseconds, from 20 to 400. */
+    /** Milliseconds, from 12 to 400. */
     public static BackOffExecution begin() {
-        ExponentialBackOff backOff = new ExponentialBackOff(20, 1.5);
+        ExponentialBackOff backOff = new ExponentialBackOff(12, 1.5);
         backOff.setMaxInterval(400);
-        backOff.setJitter(15);
+        backOff.setJitter(3);
         return backOff.start();
     }
 }

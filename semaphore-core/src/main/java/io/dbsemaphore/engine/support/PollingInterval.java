@@ -8,12 +8,10 @@ import java.time.Duration;
  */
 public final class PollingInterval {
 
-    private static final Duration NEXT = Duration.ofMillis(30);
-    private static final Duration LONGEST = Duration.ofMillis(400);
-
-    /** The longest interval of an instance that is next. */
+    /** The longest interval of an instance that is next, or the one after it. */
     private static final Duration LONGEST_OF_NEXT = Duration.ofMillis(100);
 
+    private static final Duration LONGEST = Duration.ofMillis(400);
     private static final Duration SHORTEST = Duration.ofMillis(2);
 
     private PollingInterval() {}
@@ -23,12 +21,14 @@ public final class PollingInterval {
      *
      * @param instancesAhead the number of instances with a caller that is served before those of this one
      * @param nanosToTurn the time until the turn of this instance
-     * @param backOff the interval while nothing happens, for an instance that is next
+     * @param backOff the interval while nothing happens, for an instance that is next; half as long again for the one after it
      */
     public static Duration of(int instancesAhead, long nanosToTurn, Duration backOff) {
-        Duration longest = instancesAhead == 0
-                ? min(backOff, LONGEST_OF_NEXT)
-                : min(NEXT.multipliedBy(1L << Math.min(instancesAhead - 1, 4)), LONGEST);
+        Duration longest = switch (instancesAhead) {
+            case 0 -> min(backOff, LONGEST_OF_NEXT);
+            case 1 -> min(backOff.multipliedBy(3).dividedBy(2), LONGEST_OF_NEXT);
+            default -> min(LONGEST_OF_NEXT.multipliedBy(1L << Math.min(instancesAhead - 2, 4)), LONGEST);
+        };
         return max(SHORTEST, min(longest, Duration.ofNanos(nanosToTurn)));
     }
 

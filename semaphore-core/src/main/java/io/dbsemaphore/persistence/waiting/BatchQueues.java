@@ -8,9 +8,7 @@ import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.time.Duration;
 import java.time.LocalDateTime;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +35,7 @@ public final class BatchQueues {
     private final WaiterRepository rows;
     private final LocalQueues local;
     private final Set<Long> found = new HashSet<>();
-    private final Map<Long, List<InstanceQueue>> queues = new HashMap<>();
+    private final FoundQueues queues;
     private Result<List<InstanceQueue>> expected = List::of;
     private boolean isRead;
 
@@ -45,6 +43,7 @@ public final class BatchQueues {
     BatchQueues(WaiterRepository rows, LocalQueues local) {
         this.rows = rows;
         this.local = local;
+        this.queues = new FoundQueues(local.instance());
     }
 
     /**
@@ -78,7 +77,7 @@ public final class BatchQueues {
             return;
         }
         isRead = true;
-        add(expected.get());
+        queues.add(expected.get());
         Set<Long> more = new HashSet<>();
         locked.forEach(semaphore -> {
             if (local.isFair(semaphore.name())
@@ -94,23 +93,14 @@ public final class BatchQueues {
         if (!semaphoreIds.isEmpty()) {
             Result<List<InstanceQueue>> result = rows.queueFind(semaphoreIds);
             rows.flush();
-            add(result.get());
+            queues.add(result.get());
             found.addAll(semaphoreIds);
         }
     }
 
-    private void add(List<InstanceQueue> read) {
-        read.forEach(queue -> queues.computeIfAbsent(queue.semaphoreId(), id -> new ArrayList<>())
-                .add(queue));
-    }
-
     /** The callers of other instances that wait for a semaphore. */
     public WaitersElsewhere elsewhere(LockedSemaphore semaphore, LocalDateTime now) {
-        return WaitersElsewhere.of(of(semaphore), local.instance(), now);
-    }
-
-    private List<InstanceQueue> of(LockedSemaphore semaphore) {
-        return queues.getOrDefault(semaphore.id(), List.of());
+        return queues.elsewhere(semaphore.id(), now);
     }
 
     /**
@@ -125,9 +115,7 @@ public final class BatchQueues {
         if (!queue.isEmpty() && !found.contains(semaphore.id())) {
             find(List.of(semaphore.id()));
         }
-        Optional<InstanceQueue> own = of(semaphore).stream()
-                .filter(each -> each.instance() == local.instance())
-                .findFirst();
+        Optional<InstanceQueue> own = queues.own(semaphore.id());
         LocalDateTime expiresAt = now.plus(VALID_FOR);
         if (queue.isEmpty()) {
             own.ifPresent(row -> rows.queueDelete(semaphore.id(), local.instance()));

@@ -8,10 +8,8 @@ import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -29,12 +27,13 @@ public final class PolledQueues {
     private final WaiterRepository rows;
     private final LocalQueues local;
     private final SortedMap<Long, String> namesById = new TreeMap<>();
-    private final Map<Long, List<InstanceQueue>> queues = new HashMap<>();
+    private final FoundQueues queues;
 
     private PolledQueues(WaiterRepository rows, Map<String, Long> ids, LocalQueues local) {
         this.rows = rows;
         ids.forEach((name, id) -> namesById.put(id, name));
         this.local = local;
+        this.queues = new FoundQueues(local.instance());
     }
 
     /** Reads the rows of the fair ones among these semaphores, which are given with their ids. */
@@ -45,30 +44,21 @@ public final class PolledQueues {
         if (!fair.isEmpty()) {
             Result<List<InstanceQueue>> found = rows.queueFind(fair);
             rows.flush();
-            found.get()
-                    .forEach(queue -> read.queues
-                            .computeIfAbsent(queue.semaphoreId(), id -> new ArrayList<>())
-                            .add(queue));
+            read.queues.add(found.get());
         }
         return read;
     }
 
-    private Optional<InstanceQueue> own(@Nullable Long semaphoreId) {
-        return queues.getOrDefault(semaphoreId, List.of()).stream()
-                .filter(queue -> queue.instance() == local.instance())
-                .findFirst();
-    }
-
     /** The callers of other instances that wait for a semaphore. */
     public WaitersElsewhere elsewhere(long semaphoreId, LocalDateTime now) {
-        return WaitersElsewhere.of(queues.getOrDefault(semaphoreId, List.of()), local.instance(), now);
+        return queues.elsewhere(semaphoreId, now);
     }
 
     /** Whether the other instances know of the callers of this one, if there are any. */
     public boolean isRegistered(String name, long semaphoreId) {
         return !local.isFair(name)
                 || local.of(name).isEmpty()
-                || own(semaphoreId).isPresent();
+                || queues.own(semaphoreId).isPresent();
     }
 
     /** Whether the time until which callers are assumed to wait has to be extended. */
@@ -84,7 +74,7 @@ public final class PolledQueues {
     public void confirm(LocalDateTime now, Set<String> inFlight) {
         List<Long> unchanged = new ArrayList<>();
         LocalDateTime expiresAt = now.plus(BatchQueues.VALID_FOR);
-        namesById.forEach((id, name) -> own(id).ifPresent(row -> {
+        namesById.forEach((id, name) -> queues.own(id).ifPresent(row -> {
             LocalQueue queue = local.of(name);
             if (queue.isEmpty() && !inFlight.contains(name)) {
                 rows.queueDelete(id, local.instance());

@@ -5,6 +5,7 @@ import jakarta.persistence.QueryHint;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
+import org.hibernate.Timeouts;
 import org.hibernate.jpa.SpecHints;
 import org.springframework.data.domain.Limit;
 import org.springframework.data.jpa.repository.Lock;
@@ -19,12 +20,9 @@ import org.springframework.data.repository.Repository;
  */
 interface WaiterRepository extends Repository<SemaphoreWaiter, SemaphoreWaiter.Key>, WaiterStatements {
 
-    /** The value of the lock timeout hint for {@code SKIP LOCKED}. */
-    String SKIP_LOCKED = "-2";
-
     /** Locks the rows of an instance for these semaphores, those left out that another transaction has locked. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
-    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = SKIP_LOCKED))
+    @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = "" + Timeouts.SKIP_LOCKED_MILLI))
     @Query("select w from SemaphoreWaiter w where w.instance = :instance and w.semaphoreId in :semaphoreIds")
     List<SemaphoreWaiter> lockSkipLocked(long instance, Collection<Long> semaphoreIds);
 

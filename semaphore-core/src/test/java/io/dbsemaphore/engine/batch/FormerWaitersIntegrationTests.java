@@ -12,6 +12,7 @@ import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -104,6 +105,22 @@ class FormerWaitersIntegrationTests {
 
         Concurrently.get(stop);
         await().atMost(SOON).until(waiting::isCompletedExceptionally);
+        awaitForgotten(name);
+        held.release();
+    }
+
+    @Test
+    void oneWhoseRecordCannotBeDeletedAtOnce() {
+        String name = cluster.semaphore(1);
+        PermitGrant held = cluster.node(1).semaphores().acquire(AcquireRequest.of(name));
+        CompletableFuture<PermitGrant> waiting = cluster.node(0)
+                .semaphores()
+                .acquireAsync(AcquireRequest.of(name).withWaitTime(LONG));
+        await().atMost(SOON).until(() -> records(name) == 1);
+        cluster.node(0).gate().failBefore("delete from semaphore_waiter", new SQLException("disk full", "HY000"));
+
+        waiting.cancel(true);
+
         awaitForgotten(name);
         held.release();
     }

@@ -5,12 +5,18 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.node.Cluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,15 +46,43 @@ class ManyInstancesIntegrationTests {
         await().atMost(Duration.ofSeconds(30))
                 .until(() -> cluster.node(0).admin().find(name).orElseThrow().waiting() == INSTANCES * callers);
 
+        assertThat(pollsPerSecond()).isBetween(1.0, (double) MAX_POLLS_PER_SECOND);
+        waiting.forEach(each -> each.cancel(true));
+        held.release();
+    }
+
+    /** The next instance in the queue changes all the time. */
+    @Test
+    void pollLittleWhilePermitsAreHandedOver() throws Exception {
+        String name = cluster.semaphore(1);
+        AcquireRequest request = AcquireRequest.of(name).withWaitTime(Duration.ofMinutes(1));
+        AtomicBoolean goesOn = new AtomicBoolean(true);
+        LongAdder grants = new LongAdder();
+        List<Future<?>> callers = new ArrayList<>();
+        for (int i = 0; i < INSTANCES * 8; i++) {
+            SemaphoreTemplate semaphores = cluster.node(i % INSTANCES).semaphores();
+            callers.add(Concurrently.async(() -> {
+                while (goesOn.get()) {
+                    semaphores.acquire(request).release();
+                    grants.increment();
+                }
+                return null;
+            }));
+        }
+        await().atMost(Duration.ofSeconds(30)).until(() -> grants.sum() > INSTANCES);
+
+        assertThat(pollsPerSecond()).isBetween(1.0, (double) MAX_POLLS_PER_SECOND);
+        goesOn.set(false);
+        for (Future<?> caller : callers) {
+            Concurrently.get(caller);
+        }
+    }
+
+    private static double pollsPerSecond() {
         long before = polls();
         long begun = System.nanoTime();
         await().pollDelay(MEASURED).until(() -> true);
-        double perSecond = (polls() - before)
-                / (Duration.ofNanos(System.nanoTime() - begun).toMillis() / 1_000.0);
-
-        assertThat(perSecond).isBetween(1.0, (double) MAX_POLLS_PER_SECOND);
-        waiting.forEach(each -> each.cancel(true));
-        held.release();
+        return (polls() - before) / (Duration.ofNanos(System.nanoTime() - begun).toMillis() / 1_000.0);
     }
 
     private static long polls() {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.Demand;
+import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,10 +52,24 @@ class WaitQueueTests {
             assertThat(queue.first())
                     .isEqualTo(expected.isEmpty() ? null : expected.firstEntry().getValue());
             assertThat(queue.isEmpty()).isEqualTo(expected.isEmpty());
+            assertThat(queue.toLocal()).isEqualTo(local(expected));
         }
         List<QueuedAcquire> all = new ArrayList<>();
         queue.forEach(all::add);
         assertThat(all).containsExactlyElementsOf(expected.values());
+    }
+
+    /** Sixteen callers at most, eight of them of several semaphores, in order. */
+    private static LocalQueue local(Map<Long, QueuedAcquire> acquires) {
+        List<Waiter> first = new ArrayList<>();
+        acquires.forEach((ticket, acquire) -> {
+            boolean several = acquire.command().isOfSeveral();
+            if (first.size() < 16
+                    && (!several || first.stream().filter(Waiter::ofSeveral).count() < 8)) {
+                first.add(new Waiter(acquire.state().since(), ticket.intValue(), false, several));
+            }
+        });
+        return new LocalQueue(first, acquires.size());
     }
 
     private static Demand demand(Map<Long, QueuedAcquire> acquires) {

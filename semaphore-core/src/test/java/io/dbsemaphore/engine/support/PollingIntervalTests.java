@@ -23,16 +23,19 @@ class PollingIntervalTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 30", "2, 60", "3, 120", "4, 240", "5, 400", "6, 400", "1000, 400"})
+    @CsvSource({"1, 30", "2, 100", "3, 200", "4, 400", "5, 400", "1000, 400"})
     void growsWithTheNumberOfInstancesAhead(int instancesAhead, long interval) {
-        assertThat(PollingInterval.of(instancesAhead, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(interval));
         assertThat(PollingInterval.of(instancesAhead, UNKNOWN, Duration.ofMillis(20)))
-                .as("whatever the back-off")
                 .isEqualTo(Duration.ofMillis(interval));
     }
 
+    @Test
+    void isATenthOfASecondAtMostForTheOneAfterTheNext() {
+        assertThat(PollingInterval.of(1, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(100));
+    }
+
     @ParameterizedTest
-    @CsvSource({"0, 17, 17", "3, 17, 17", "3, 500, 120", "0, 1, 2", "3, 0, 2"})
+    @CsvSource({"0, 17, 17", "3, 17, 17", "3, 500, 200", "0, 1, 2", "3, 0, 2"})
     void endsWhenTheTurnIsDueButNotAtOnce(int instancesAhead, long millisToTurn, long interval) {
         assertThat(PollingInterval.of(instancesAhead, TimeUnit.MILLISECONDS.toNanos(millisToTurn), LONG_BACK_OFF))
                 .isEqualTo(Duration.ofMillis(interval));

@@ -1,0 +1,48 @@
+package io.dbsemaphore.domain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class LocalQueueTests {
+
+    @Test
+    void putsThoseThatBeginToWaitInTheirOrder() {
+        LocalQueue queue = new LocalQueue(List.of(one(10), one(30)), 2);
+
+        assertThat(queue.with(List.of(one(20), one(5))))
+                .isEqualTo(new LocalQueue(List.of(one(5), one(10), one(20), one(30)), 4));
+    }
+
+    @Test
+    void keepsTheSixteenThatHaveWaitedLongestAndCountsAll() {
+        List<Waiter> known =
+                LongStream.range(0, 16).mapToObj(LocalQueueTests::one).toList();
+
+        LocalQueue queue = new LocalQueue(known, 40).with(List.of(one(100)));
+
+        assertThat(queue).isEqualTo(new LocalQueue(known, 41));
+    }
+
+    /** Callers of several semaphores would otherwise hide those of one, which are served while the window is closed. */
+    @Test
+    void keepsEightOfSeveralSemaphoresAtMost() {
+        List<Waiter> ofSeveral = LongStream.range(0, 8)
+                .mapToObj(since -> new Waiter(since, 1, false, true))
+                .toList();
+
+        LocalQueue queue = new LocalQueue(ofSeveral, 8).with(List.of(new Waiter(8, 1, false, true), one(9)));
+
+        assertThat(queue.size()).isEqualTo(10);
+        assertThat(queue.first())
+                .hasSize(9)
+                .startsWith(ofSeveral.toArray(Waiter[]::new))
+                .endsWith(one(9));
+    }
+
+    private static Waiter one(long since) {
+        return new Waiter(since, 1, false, false);
+    }
+}

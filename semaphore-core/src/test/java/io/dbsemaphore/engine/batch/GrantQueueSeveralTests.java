@@ -1,0 +1,133 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Callers that wait for several semaphores, of which one is full. */
+class GrantQueueSeveralTests extends GrantQueueFixture {
+
+    private static final LocalDateTime OPEN = Values.NOW;
+    private static final LocalDateTime CLOSED = OPEN.plus(Duration.ofMillis(1_000));
+    private static final ReuseTerms TERMS = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
+    private static final AcquireAnswer ANSWER = new AcquireAnswer(new GrantOutcome.Withdrawn(), 0, 0);
+
+    private long now = 1;
+    private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
+    private final GrantQueue several = queue(2, 500, clock);
+
+    @Test
+    void keepPermitsFromLaterCallersWhileTheWindowIsOpen() {
+        park(Map.of("backup", 1, "copy", 1), Set.of("copy"), OPEN, 1, WaitersElsewhere.NONE);
+
+        assertThat(several.add(caller(BACKUP))).as("tried").isEqualTo(false);
+    }
+
+    @Test
+    void keepNothingFromLaterCallersWhileTheWindowIsClosed() {
+        park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 1, WaitersElsewhere.NONE);
+
+        assertThat(several.add(caller(BACKUP))).as("tried").isEqualTo(true);
+    }
+
+    /** As if it were kept idle, the permit would be offered to them again and again. */
+    @Test
+    void areHandedNothingWhileTheWindowIsClosed() {
+        park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 1, WaitersElsewhere.NONE);
+
+        assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+    }
+
+    @Test
+    void doNotHideThatAnotherInstanceIsBeforeTheNextCaller() {
+        park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 0, WaitersElsewhere.NONE);
+        now += Duration.ofSeconds(1).toNanos(); // so that the database is asked
+        Waiter between = new Waiter(Waiter.micros(CLOSED) + 5, 1, false, false);
+        LocalDateTime later = CLOSED.plus(Duration.ofMillis(100));
+        InstanceQueue other = new InstanceQueue(1, 2, List.of(between), 1, later.plusSeconds(1));
+        QueuedAcquire next = caller(BACKUP);
+        next.state().reuse(TERMS, 1);
+        park(next, Set.of("backup"), later, 0, WaitersElsewhere.of(List.of(other), Values.FAIR.instance(), later));
+
+        assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+    }
+
+    /** However often others are granted permits of the semaphore that is not full. */
+    @Test
+    void areNotPolledForWhatTheyDoNotLack() {
+        park(Map.of("backup", 1, "copy", 1), Set.of("copy"), OPEN, 3, WaitersElsewhere.NONE);
+        for (long fence = 1_000; fence <= 3_000; fence += 1_000) {
+            now += Duration.ofMillis(600).toNanos();
+            several.waiters().polled(Map.of("backup", Values.polled(4, 1, 3, fence, OPEN)), now);
+        }
+
+        assertThat(several.waiters().takeGrantedElsewhere()).isEqualTo(false);
+        assertThat(several.waiters().pollAfter(Duration.ofMillis(100))).isEqualTo(Duration.ofMillis(100));
+    }
+
+    /** Each queue has many callers ahead that cannot be served. */
+    @Test
+    void areFoundBehindManyThatCannotBeServed() {
+        for (String free : List.of("backup", "network")) {
+            IntStream.range(0, 50)
+                    .forEach(i -> park(Map.of(free, 1, "copy", 1), Set.of("copy"), CLOSED, 1, WaitersElsewhere.NONE));
+        }
+        QueuedAcquire both = caller(Map.of("backup", 1, "network", 1));
+        park(both, Set.of("backup", "network"), CLOSED, 1, WaitersElsewhere.NONE);
+
+        for (int i = 0; i < 10 && both.place() == QueuedAcquire.Place.WAIT_QUEUE; i++) {
+            several.released(Map.of("backup", 1, "network", 1));
+        }
+
+        assertThat(both.place()).isEqualTo(QueuedAcquire.Place.QUEUE);
+    }
+
+    private QueuedAcquire caller(Map<String, Integer> permits) {
+        return new QueuedAcquire(state(permits, true), Deadline.after(now, Duration.ofMinutes(1)), clock);
+    }
+
+    private void park(
+            Map<String, Integer> permits, Set<String> full, LocalDateTime readAt, int free, WaitersElsewhere others) {
+        park(caller(permits), full, readAt, free, others);
+    }
+
+    /** The database refuses an acquire. So many permits are available of the semaphores that are not full. */
+    private void park(
+            QueuedAcquire acquire, Set<String> full, LocalDateTime readAt, int free, WaitersElsewhere others) {
+        boolean isTried = several.add(acquire);
+        if (!isTried) {
+            return;
+        }
+        Map<String, RemainingAvailability> left = acquire.names().stream()
+                .collect(Collectors.toMap(
+                        name -> name,
+                        name -> new RemainingAvailability(
+                                4, 4 - free, full.contains(name) ? 0 : free, 7, 7, readAt, others)));
+        List<PermitShortage> shortages = full.stream()
+                .map(name -> new PermitShortage(name, 4, 4, 1, Optional.empty()))
+                .toList();
+        BatchSettlement.Result unused = several.finish(
+                several.take(true, true, false),
+                new BatchResult(Collections.nCopies(1, new GrantOutcome.Refused(shortages)), left, List.of(), Set.of()),
+                0);
+    }
+}
