@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,18 +51,30 @@ final class EngineDatabase implements AutoCloseable {
 
     /** Opens the database, and {@linkplain #check checks} that it can be used. */
     static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings) {
-        return open(dataSource, settings, Duration.ZERO);
+        return open(dataSource, settings, script -> {}, Duration.ZERO);
     }
 
-    /** As {@link #open(DataSource, SemaphoreSettings)}, and waits for the tables until they are created by something else. */
-    static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings, Duration schemaWait) {
+    /**
+     * As {@link #open(DataSource, SemaphoreSettings)}, but lets the tables be created before, and waits for them until they
+     * are created by something else.
+     */
+    static EngineDatabase open(
+            DataSource dataSource,
+            SemaphoreSettings settings,
+            Consumer<SchemaScript> tableCreation,
+            Duration schemaWait) {
         DatabaseThreads threads = new DatabaseThreads(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS));
-        return threads.call(() -> open(dataSource, settings, schemaWait, threads));
+        return threads.call(() -> open(dataSource, settings, tableCreation, schemaWait, threads));
     }
 
     private static EngineDatabase open(
-            DataSource dataSource, SemaphoreSettings settings, Duration schemaWait, DatabaseThreads threads) {
+            DataSource dataSource,
+            SemaphoreSettings settings,
+            Consumer<SchemaScript> tableCreation,
+            Duration schemaWait,
+            DatabaseThreads threads) {
         Database database = databaseOf(dataSource);
+        tableCreation.accept(new SchemaScript(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX)));
         boolean certifiesWrites = certifiesWrites(dataSource, database);
         Durability.warn(dataSource, database);
         SemaphoreDataSource sessions = new SemaphoreDataSource(
@@ -182,9 +195,9 @@ final class EngineDatabase implements AutoCloseable {
         try {
             return Database.of(dataSource);
         } catch (SQLException failure) {
-            throw unreachable(failure);
+            throw new DatabaseUnreachableException(dataSource, failure);
         } catch (RuntimeException failure) { // of a pool that cannot be initialized
-            throw DatabaseUnreachableException.of(failure)
+            throw DatabaseUnreachableException.of(dataSource, failure)
                     .<RuntimeException>map(unreachable -> unreachable)
                     .orElse(failure);
         }
@@ -194,11 +207,7 @@ final class EngineDatabase implements AutoCloseable {
         try {
             return WriteCertification.isOn(dataSource, database);
         } catch (SQLException failure) {
-            throw unreachable(failure);
+            throw new DatabaseUnreachableException(dataSource, failure);
         }
-    }
-
-    private static RuntimeException unreachable(Exception failure) {
-        return new DatabaseUnreachableException(failure);
     }
 }

@@ -101,6 +101,8 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param patterns the semaphores that are created on first use
      * @param semaphoreListeners supplies the listeners, for each event
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
+     * @param tableCreation called on that thread once the database can be reached, and before the tables are used; may create
+     *     them, by the script that it is passed
      * @param schemaWait how long to wait for tables that are missing or lack columns because something else creates them
      * @param onceOpen called on that thread as soon as the tables exist; if it fails, the start fails
      * @return the engine
@@ -111,6 +113,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             SemaphorePatterns patterns,
             Supplier<List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
+            Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             Consumer<SemaphoreAdmin> onceOpen) {
         EngineRuns runs = new EngineRuns(
@@ -120,7 +123,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                         new ListenerNotifier(semaphoreListeners),
                         ownerLiveness,
                         new DaemonThreads()),
-                () -> EngineDatabase.open(dataSource, settings, schemaWait),
+                () -> EngineDatabase.open(dataSource, settings, tableCreation, schemaWait),
                 onceOpen);
         runs.openInBackground();
         return new SemaphoreEngine(runs);

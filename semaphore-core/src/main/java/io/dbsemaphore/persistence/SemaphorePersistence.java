@@ -34,6 +34,8 @@ import org.hibernate.cfg.SchemaToolingSettings;
 import org.hibernate.cfg.ValidationSettings;
 import org.hibernate.engine.jdbc.spi.SqlStatementLogger;
 import org.hibernate.engine.spi.SessionFactoryImplementor;
+import org.hibernate.engine.transaction.jta.platform.internal.NoJtaPlatform;
+import org.hibernate.engine.transaction.jta.platform.spi.JtaPlatform;
 import org.hibernate.resource.jdbc.spi.PhysicalConnectionHandlingMode;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
@@ -219,6 +221,9 @@ public final class SemaphorePersistence implements AutoCloseable {
         }
         settings.put(SchemaToolingSettings.HBM2DDL_AUTO, "none");
         settings.put(ValidationSettings.JAKARTA_VALIDATION_MODE, ValidationMode.NONE);
+        // the library reports its failures itself, with what they mean, and repeats what can be repeated
+        settings.put(JdbcSettings.LOG_JDBC_ERRORS, false);
+        settings.put(JdbcSettings.LOG_JDBC_WARNINGS, false);
         settings.put(CacheSettings.USE_SECOND_LEVEL_CACHE, false);
         settings.put(CacheSettings.USE_QUERY_CACHE, false);
         // binds LocalDateTime directly; conversion to java.sql.Timestamp would shift values in hours that the JVM's
@@ -229,6 +234,7 @@ public final class SemaphorePersistence implements AutoCloseable {
         settings.put(JdbcSettings.CONNECTION_PROVIDER_DISABLES_AUTOCOMMIT, true);
         unit.getStandardServiceRegistryBuilder()
                 .addService(SqlStatementLogger.class, new LibrarySqlLogger())
+                .addService(JtaPlatform.class, NoJtaPlatform.INSTANCE) // a setting would be logged
                 .addInitiator(new QuietJdbcEnvironment());
         return unit.buildSessionFactory();
     }

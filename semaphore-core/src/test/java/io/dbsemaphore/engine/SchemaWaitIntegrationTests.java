@@ -136,7 +136,14 @@ class SchemaWaitIntegrationTests {
 
     private SemaphoreEngine start(Duration schemaWait) {
         return SemaphoreEngine.inBackground(
-                gate, TestSettings.defaults(), SemaphorePatterns.NONE, List::of, List::of, schemaWait, admin -> {});
+                gate,
+                TestSettings.defaults(),
+                SemaphorePatterns.NONE,
+                List::of,
+                List::of,
+                script -> {},
+                schemaWait,
+                admin -> {});
     }
 
     /** Of those that end from now on, the second has begun from now on. */

@@ -5,12 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.persistence.unit.TablePrefix;
+import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -21,16 +29,17 @@ class SqlScriptIntegrationTests {
     private static final List<String> TABLES = List.of(
             "semaphore", "permit_request", "permit", "semaphore_instance", "semaphore_waiter", "capacity_change");
 
-    @Test
-    void createsTheSchemaOfTheChangelog() {
+    @ParameterizedTest
+    @ValueSource(strings = {"", "app_"})
+    void createsTheSchemaOfTheChangelog(String prefix) {
         try (TestDatabase.Schema byChangelog = TestDatabase.create();
                 TestDatabase.Schema byScript = TestDatabase.create()) {
-            byChangelog.migrate();
-            runScript(byScript);
+            byChangelog.migrate(Map.of("dbsemaphore.tablePrefix", prefix));
+            runScript(byScript, prefix);
 
-            assertThat(describe(byScript))
+            assertThat(describe(byScript, prefix))
                     .hasSizeGreaterThanOrEqualTo(TABLES.size())
-                    .isEqualTo(describe(byChangelog));
+                    .isEqualTo(describe(byChangelog, prefix));
         }
     }
 
@@ -89,22 +98,40 @@ class SqlScriptIntegrationTests {
     }
 
     private static void runScript(TestDatabase.Schema schema) {
-        ClassPathResource script = new ClassPathResource(ChangelogScript.location(schema.kind()));
-        ResourceDatabasePopulator populator = new ResourceDatabasePopulator(script);
+        runScript(schema, "");
+    }
+
+    private static void runScript(TestDatabase.Schema schema, String prefix) {
+        ResourceDatabasePopulator populator =
+                new ResourceDatabasePopulator(new ByteArrayResource(script(schema.kind(), prefix)));
         populator.setSqlScriptEncoding(StandardCharsets.UTF_8.name());
         try (HikariDataSource pool = schema.newPool(1)) {
             populator.execute(pool);
         }
     }
 
-    /** Tables with their columns, constraints and indexes, as the database itself describes them. */
+    private static byte[] script(DatabaseKind kind, String prefix) {
+        try {
+            String script =
+                    new ClassPathResource(ChangelogScript.location(kind)).getContentAsString(StandardCharsets.UTF_8);
+            return TablePrefix.addTo(script, prefix).getBytes(StandardCharsets.UTF_8);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
     private static List<String> describe(TestDatabase.Schema schema) {
+        return describe(schema, "");
+    }
+
+    /** Tables with their columns, constraints and indexes, as the database itself describes them. */
+    private static List<String> describe(TestDatabase.Schema schema, String prefix) {
         JdbcTemplate jdbc = schema.jdbc();
         return switch (schema.kind()) {
             case MYSQL, MARIADB ->
                 TABLES.stream()
-                        .map(table -> (String)
-                                jdbc.queryForMap("show create table " + table).get("Create Table"))
+                        .map(table -> (String) jdbc.queryForMap("show create table " + prefix + table)
+                                .get("Create Table"))
                         .toList();
             case POSTGRESQL ->
                 Stream.of("""

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence.unit;
 
+import io.dbsemaphore.jdbc.SqlErrors;
 import jakarta.persistence.Column;
 import jakarta.persistence.Table;
 import java.lang.reflect.Field;
@@ -18,8 +19,8 @@ import java.util.TreeSet;
 import javax.sql.DataSource;
 
 /**
- * Compares the columns of the tables with those of the entities. Runs only after a failure, so that a normal start executes
- * no query.
+ * Compares the columns of the tables with those of the entities. Runs only after a failure, or if the library is to create
+ * its tables, so that a normal start executes no query.
  */
 public final class TableCheck {
 
@@ -33,22 +34,53 @@ public final class TableCheck {
 
     private TableCheck() {}
 
+    /**
+     * Whether tables or columns are missing that the SQL script of the library can add: not if one of the tables is another
+     * application's.
+     */
+    public static boolean isIncomplete(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix)
+            throws SQLException {
+        boolean incomplete = false;
+        try (Connection connection = dataSource.getConnection()) {
+            for (Class<?> entity : entities) {
+                String table = tablePrefix + entity.getAnnotation(Table.class).name();
+                Set<String> existing = existingColumnsOf(connection, table);
+                List<String> expected = columnsOf(entity);
+                List<String> missing = missing(expected, existing);
+                if (!existing.isEmpty() && isForeign(missing, expected)) {
+                    return false;
+                }
+                incomplete |= !missing.isEmpty();
+            }
+        }
+        return incomplete;
+    }
+
     /** The first table that lacks columns; empty if there is none, or a table cannot be read. */
     public static Optional<Mismatch> find(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix) {
         try (Connection connection = dataSource.getConnection()) {
             for (Class<?> entity : entities) {
                 String table = tablePrefix + entity.getAnnotation(Table.class).name();
                 List<String> expected = columnsOf(entity);
-                List<String> missing = new ArrayList<>(expected);
-                missing.removeAll(columnsOf(connection, table));
+                List<String> missing = missing(expected, columnsOf(connection, table));
                 if (!missing.isEmpty()) {
-                    return Optional.of(new Mismatch(table, missing, missing.size() * 2 >= expected.size()));
+                    return Optional.of(new Mismatch(table, missing, isForeign(missing, expected)));
                 }
             }
             return Optional.empty();
         } catch (SQLException unreadable) {
             return Optional.empty();
         }
+    }
+
+    private static List<String> missing(List<String> expected, Set<String> existing) {
+        List<String> missing = new ArrayList<>(expected);
+        missing.removeAll(existing);
+        return missing;
+    }
+
+    private static boolean isForeign(List<String> missing, List<String> expected) {
+        return missing.size() * 2 >= expected.size();
     }
 
     private static List<String> columnsOf(Class<?> entity) {
@@ -60,6 +92,21 @@ public final class TableCheck {
             }
         }
         return columns;
+    }
+
+    /** The columns of a table; empty if the table does not exist. */
+    private static Set<String> existingColumnsOf(Connection connection, String table) throws SQLException {
+        try {
+            return columnsOf(connection, table);
+        } catch (SQLException failure) {
+            if (!SqlErrors.isMissingTable(failure)) {
+                throw failure;
+            }
+            if (!connection.getAutoCommit()) {
+                connection.rollback(); // PostgreSQL executes nothing else in this transaction
+            }
+            return Set.of();
+        }
     }
 
     private static Set<String> columnsOf(Connection connection, String table) throws SQLException {

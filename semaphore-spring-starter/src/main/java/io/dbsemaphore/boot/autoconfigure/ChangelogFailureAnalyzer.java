@@ -33,7 +33,7 @@ final class ChangelogFailureAnalyzer implements FailureAnalyzer {
                                 .formatted(changeSet.group(1), message.strip()),
                         "If the table belongs to another application: " + SemaphoreTableMismatchFailureAnalyzer.PREFIX
                                 + "\n\nIf it is the table of the semaphores, created by a script: remove the include, or "
-                                + "semaphore.liquibase.enabled",
+                                + "semaphore.liquibase.enabled. If the library created it before: semaphore.initialize-schema=never",
                         cause);
             }
         }

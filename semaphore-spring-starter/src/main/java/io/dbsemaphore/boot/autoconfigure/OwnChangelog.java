@@ -53,18 +53,18 @@ final class OwnChangelog {
                 ChangeLogTable.prepare(dataSource);
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {
-                throw explain(failure);
+                throw explain(dataSource, failure);
             } catch (RuntimeException failure) { // of a pool that cannot be started
-                throw DatabaseUnreachableException.of(failure)
+                throw DatabaseUnreachableException.of(dataSource, failure)
                         .<RuntimeException>map(unreachable -> unreachable)
                         .orElse(failure);
             }
         }
 
-        private static RuntimeException explain(LiquibaseException failure) {
+        private static RuntimeException explain(DataSource dataSource, LiquibaseException failure) {
             return DatabaseNotWritableException.of(failure)
                     .<RuntimeException>map(refused -> refused)
-                    .or(() -> DatabaseUnreachableException.of(failure))
+                    .or(() -> DatabaseUnreachableException.of(dataSource, failure))
                     .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));
         }
     }

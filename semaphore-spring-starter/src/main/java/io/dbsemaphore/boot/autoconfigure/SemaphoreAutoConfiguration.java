@@ -11,6 +11,7 @@ import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -69,13 +70,17 @@ public final class SemaphoreAutoConfiguration {
         if (properties.liquibase().enabled()) {
             OwnChangelog.run(dataSource, settings.get(SemaphoreSettings.TABLE_PREFIX), resourceLoader);
         }
+        Duration schemaWait = BackgroundChangelog.timeToWait(properties.schemaWait(), beanFactory);
         SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
                 settings,
                 patterns,
                 SingletonSupplier.of(() -> listeners.orderedStream().toList()),
                 SingletonSupplier.of(() -> ownerLiveness.orderedStream().toList()),
-                BackgroundChangelog.timeToWait(properties.schemaWait(), beanFactory),
+                schemaWait.isZero()
+                        ? script -> TableInitializer.run(script, properties.initializeSchema())
+                        : script -> {},
+                schemaWait,
                 declaredSemaphores::createBy);
         if (!roomBesideTheApplication) {
             engine.check(); // waits for the engine to start, before the application needs the only connection

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.util.StringUtils;
 
 /**
@@ -64,11 +65,14 @@ import org.springframework.util.StringUtils;
  *     filters, proxies and firewalls refuse that.
  * @param hostTransaction What becomes of an acquire within an open transaction of the application, which needs a second
  *     connection: it is done, done with one warning, or refused.
+ * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an
+ *     in-memory database only, 'always' or 'never'. It looks for them after all that initializes the application's database,
+ *     and never where a changelog of the application runs in the background or 'semaphore.schema-wait' is set.
  * @param schemaWait How long the start waits for tables that are missing or lack columns, since the application's changelog
  *     runs in the background. Default is 1m where it does so by an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
  * @param aop How @WithPermits methods are guarded.
  * @param maintenance What is done by schedule, by one instance at a time.
- * @param liquibase Whether the library makes its tables itself.
+ * @param liquibase Whether the library makes its tables itself, by Liquibase.
  */
 @ConfigurationProperties("semaphore")
 public record SemaphoreProperties(
@@ -96,6 +100,7 @@ public record SemaphoreProperties(
         @Nullable Integer maxConnections,
         @Nullable Boolean pipelining,
         @Nullable HostTransaction hostTransaction,
+        @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
         @Nullable Duration schemaWait,
         @DefaultValue Aop aop,
         @DefaultValue Maintenance maintenance,

@@ -16,7 +16,8 @@ final class SemaphoreTableMismatchFailureAnalyzer extends AbstractFailureAnalyze
                 - Run the application's own changelog, which includes that of the library
                 - Run the SQL script db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql of the library again, or its new \
             statements: existing tables are not changed
-                - Let the library run its changelog itself: semaphore.liquibase.enabled=true""";
+                - Let the library do that at start: semaphore.initialize-schema=always, or, where Liquibase created the tables, \
+            semaphore.liquibase.enabled=true""";
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, SemaphoreTableMismatchException cause) {

@@ -14,6 +14,8 @@ final class SemaphoreTablesMissingFailureAnalyzer extends AbstractFailureAnalyze
     private static final String ACTION = """
             Do one of these:
 
+                - Let the library create them at start by its SQL script: semaphore.initialize-schema=always
+
                 - Include the changelog of the library in the Liquibase changelog of the application, in XML
 
                       <include file="%1$s"/>
@@ -29,7 +31,8 @@ final class SemaphoreTablesMissingFailureAnalyzer extends AbstractFailureAnalyze
                 - If they are in another schema (spring.liquibase.default-schema), use it for the connections, too: \
             spring.datasource.hikari.schema
 
-                - Let the library run its changelog itself: semaphore.liquibase.enabled=true
+                - Let the library run its changelog itself: semaphore.liquibase.enabled=true, with the dependency \
+            org.liquibase:liquibase-core
 
                 - Disable semaphores: semaphore.enabled=false""";
 

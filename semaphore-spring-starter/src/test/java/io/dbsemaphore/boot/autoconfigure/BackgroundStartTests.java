@@ -116,6 +116,7 @@ class BackgroundStartTests {
                         OrdersApplication.class,
                         "spring.liquibase.enabled=false",
                         "spring.jpa.hibernate.ddl-auto=create",
+                        "semaphore.initialize-schema=never",
                         LOG_OF_ENGINE));
 
         assertThat(output).contains("Tables of the semaphores are missing").doesNotContain("are not complete yet");

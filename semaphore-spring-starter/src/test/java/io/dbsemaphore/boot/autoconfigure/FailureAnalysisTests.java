@@ -154,7 +154,7 @@ class FailureAnalysisTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("The database of the semaphores cannot be reached: Communications link failure")
+                .contains("cannot be reached: Communications link failure (ConnectException: Connection refused)")
                 .contains("spring.datasource.url")
                 .contains("semaphore.enabled=false");
     }
@@ -171,7 +171,9 @@ class FailureAnalysisTests {
                 "spring.datasource.username=sa",
                 "spring.datasource.password=wrong");
 
-        assertThat(output).contains("The database of the semaphores cannot be reached: Wrong user name or password");
+        assertThat(output)
+                .contains(
+                        "The database of the semaphores, jdbc:h2:mem:password, cannot be reached: Wrong user name or password");
     }
 
     @Import(Hosts.OnDataSource.class)

@@ -31,7 +31,8 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
             semaphore.maintenance.request-retention semaphore.maintenance.stale-after
             semaphore.metrics.enabled semaphore.metrics.refresh-interval
             semaphore.capacity-at-start semaphore.datasource semaphore.decision-timeout semaphore.default-ttl
-            semaphore.enabled semaphore.fair semaphore.host-transaction semaphore.instance-timeout
+            semaphore.enabled semaphore.fair semaphore.host-transaction semaphore.initialize-schema
+            semaphore.instance-timeout
             semaphore.keep-alive-interval semaphore.liquibase.enabled semaphore.lock-wait-timeout
             semaphore.max-attempts semaphore.max-batch-size semaphore.max-connections semaphore.max-hold
             semaphore.max-names-per-request semaphore.max-pattern-semaphores semaphore.max-ttl semaphore.owner

@@ -18,9 +18,11 @@ import org.springframework.jdbc.core.JdbcTemplate;
 @ExtendWith(OutputCaptureExtension.class)
 class TableFailureAnalysisTests {
 
+    private static final String NEVER = "semaphore.initialize-schema=never";
+
     @Test
     void showsTheLineToAddWhereTablesAreMissing(CapturedOutput output) {
-        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class);
+        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, NEVER);
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -28,6 +30,7 @@ class TableFailureAnalysisTests {
                         + "semaphore_instance, semaphore_waiter and capacity_change are required")
                 .contains("<include file=\"db/dbsemaphore/changelog.xml\"/>")
                 .containsPattern("- include:\\R +file: db/dbsemaphore/changelog.xml")
+                .contains("semaphore.initialize-schema=always")
                 .contains("semaphore.liquibase.enabled=true")
                 .contains("db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql")
                 .contains("spring.datasource.hikari.schema")
@@ -37,7 +40,8 @@ class TableFailureAnalysisTests {
 
     @Test
     void showsTheParameterToSetWherePrefixedTablesAreMissing(CapturedOutput output) {
-        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, "semaphore.table-prefix=app_");
+        assertStartFails(
+                ApplicationContextException.class, Hosts.OnDataSource.class, NEVER, "semaphore.table-prefix=app_");
 
         assertThat(output)
                 .contains(
@@ -110,7 +114,7 @@ class TableFailureAnalysisTests {
                 .run(context ->
                         context.getBean(JdbcTemplate.class).execute("alter table capacity_change drop column permits"));
 
-        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, url);
+        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, NEVER, url);
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")

@@ -1,0 +1,66 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.persistence.unit.TableCheck;
+import io.dbsemaphore.persistence.unit.TablePrefix;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.Objects;
+import javax.sql.DataSource;
+
+/**
+ * The SQL script that creates the tables of the semaphores on a database. It can be run again: it adds what is missing, and
+ * leaves the rest unchanged.
+ */
+public final class SchemaScript {
+
+    private final DataSource dataSource;
+    private final Database database;
+    private final String tablePrefix;
+
+    SchemaScript(DataSource dataSource, Database database, String tablePrefix) {
+        this.dataSource = dataSource;
+        this.database = database;
+        this.tablePrefix = tablePrefix;
+    }
+
+    /** {@return the database that it is for} */
+    public DataSource dataSource() {
+        return dataSource;
+    }
+
+    /** {@return where the script is on the class path, without the configured prefix of the tables} */
+    public String location() {
+        return "db/dbsemaphore/sql/%s.sql".formatted(database.name().toLowerCase(Locale.ROOT));
+    }
+
+    /** {@return the statements, with the configured prefix of the tables} */
+    public String sql() {
+        try (InputStream script = SchemaScript.class.getClassLoader().getResourceAsStream(location())) {
+            return TablePrefix.addTo(
+                    new String(Objects.requireNonNull(script, location()).readAllBytes(), StandardCharsets.UTF_8),
+                    tablePrefix);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    /**
+     * Whether tables or columns are missing. False if a table of that name is another application's, which the script would
+     * change.
+     *
+     * @throws DatabaseUnreachableException if the database cannot be read
+     */
+    public boolean isNeeded() {
+        try {
+            return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);
+        } catch (SQLException unreadable) {
+            throw new DatabaseUnreachableException(dataSource, unreadable);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.engine.DatabaseNotWritableException;
+import io.dbsemaphore.engine.DatabaseUnreachableException;
+import io.dbsemaphore.engine.SchemaScript;
+import io.dbsemaphore.jdbc.SqlErrors;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Creates the tables by the SQL script of the library if they are missing and {@code semaphore.initialize-schema} allows it.
+ * It is not a bean, so that it runs after everything that initializes the application's database, which may create the tables
+ * as well.
+ *
+ * <p>A look at the tables comes first: the script locks tables that other instances use, even if there is nothing to add.
+ */
+final class TableInitializer extends DataSourceScriptDatabaseInitializer {
+
+    private static final Logger log = LoggerFactory.getLogger(TableInitializer.class);
+
+    /** How often the script is tried, since instances that start at the same time create the same tables. */
+    private static final int MAX_ATTEMPTS = 8;
+
+    private static final Duration MAX_PAUSE = Duration.ofMillis(500);
+
+    private final SchemaScript script;
+    private final DatabaseInitializationMode mode;
+
+    private TableInitializer(SchemaScript script, DatabaseInitializationMode mode) {
+        super(script.dataSource(), settings(script, mode));
+        this.script = script;
+        this.mode = mode;
+        setResourceLoader(new DefaultResourceLoader(SchemaScript.class.getClassLoader()));
+    }
+
+    /**
+     * Creates the tables if they are missing.
+     *
+     * @throws DatabaseNotWritableException if the database rejects writes
+     * @throws DatabaseUnreachableException if the database cannot be reached
+     * @throws SemaphoreConfigurationException if the script fails
+     */
+    static void run(SchemaScript script, DatabaseInitializationMode mode) {
+        new TableInitializer(script, mode).initializeDatabase();
+    }
+
+    private static DatabaseInitializationSettings settings(SchemaScript script, DatabaseInitializationMode mode) {
+        DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
+        settings.setSchemaLocations(List.of("classpath:" + script.location()));
+        settings.setMode(mode);
+        return settings;
+    }
+
+    @Override
+    protected void runScripts(Scripts scripts) {
+        for (int attempt = 1; script.isNeeded(); attempt++) {
+            try {
+                super.runScripts(withPrefix());
+                log.info("Created the tables of the semaphores by {} (semaphore.initialize-schema)", script.location());
+                return;
+            } catch (DataAccessException failure) {
+                if (attempt == MAX_ATTEMPTS) {
+                    throw explain(failure);
+                }
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE.toNanos()));
+            }
+        }
+    }
+
+    private Scripts withPrefix() {
+        byte[] sql = script.sql().getBytes(StandardCharsets.UTF_8);
+        return new Scripts(List.of(new ByteArrayResource(sql, script.location()))).encoding(StandardCharsets.UTF_8);
+    }
+
+    private RuntimeException explain(DataAccessException failure) {
+        return DatabaseNotWritableException.of(failure)
+                .<RuntimeException>map(refused -> refused)
+                .or(() -> DatabaseUnreachableException.of(script.dataSource(), failure))
+                .orElseGet(() -> notCreated(failure));
+    }
+
+    private SemaphoreConfigurationException notCreated(DataAccessException failure) {
+        SemaphoreConfigurationException explained = new SemaphoreConfigurationException(
+                "The tables of the semaphores cannot be created by %s (semaphore.initialize-schema=%s). The database reports: %s."
+                        .formatted(
+                                script.location(),
+                                mode.name().toLowerCase(Locale.ROOT),
+                                SqlErrors.root(failure)
+                                        .map(Throwable::getMessage)
+                                        .orElse(failure.getMessage())),
+                "Grant the user what the script needs, such as CREATE, ALTER, INDEX and REFERENCES, or let a migration create"
+                        + " the tables and set semaphore.initialize-schema=never.");
+        explained.initCause(failure);
+        return explained;
+    }
+}

@@ -1,0 +1,79 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.engine.SemaphoreTablesMissingException;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.TestDatabase;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+/** {@code semaphore.initialize-schema} on a server. */
+@Timeout(120)
+class InitializeSchemaIntegrationTests {
+
+    private static final int INSTANCES = 4;
+    private static final Duration SOON = Duration.ofSeconds(90);
+
+    private final TestDatabase.Schema database = TestDatabase.create();
+
+    @AfterEach
+    void drop() {
+        database.close();
+    }
+
+    @Test
+    void createsNoTablesByDefault() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL);
+
+        host().run(context ->
+                assertThat(context).getFailure().hasCauseInstanceOf(SemaphoreTablesMissingException.class));
+    }
+
+    @Test
+    void createsTheTablesOfInstancesThatStartAtTheSameTime() {
+        Concurrently.run(
+                INSTANCES,
+                SOON,
+                index -> host().withPropertyValues("semaphore.initialize-schema=always")
+                        .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork));
+    }
+
+    @Test
+    void createsTablesWithAPrefixBesideOthers() {
+        ApplicationContextRunner always = host().withPropertyValues("semaphore.initialize-schema=always");
+
+        always.run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
+        always.withPropertyValues("semaphore.table-prefix=app_")
+                .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
+
+        assertThat(database.jdbc().queryForObject("select count(*) from app_semaphore", Integer.class))
+                .isEqualTo(database.jdbc().queryForObject("select count(*) from semaphore", Integer.class))
+                .isGreaterThan(0);
+    }
+
+    private ApplicationContextRunner host() {
+        return Hosts.jdbcWithoutTables()
+                .withPropertyValues(
+                        "spring.datasource.url=" + database.jdbcUrl(),
+                        "spring.datasource.username=" + database.username(),
+                        "spring.datasource.password=" + database.password(),
+                        "spring.datasource.hikari.maximum-pool-size=5",
+                        "semaphore.semaphores.orders.capacity=4");
+    }
+
+    private static void assertThatSemaphoresWork(ApplicationContext context) {
+        assertThat(context.getBean(SemaphoreTemplate.class)
+                        .<Boolean, RuntimeException>execute(
+                                AcquireRequest.of("orders").withWaitTime(SOON), grant -> grant.isHeld()))
+                .as("held")
+                .isEqualTo(true);
+    }
+}
