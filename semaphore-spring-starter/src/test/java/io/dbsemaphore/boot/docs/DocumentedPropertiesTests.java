@@ -51,7 +51,8 @@ class DocumentedPropertiesTests {
                 "docs/hosts.md",
                 "docs/databases.md",
                 "samples/backup-service/README.md",
-                "samples/benchmark/README.md"
+                "samples/benchmark/README.md",
+                "samples/faults/README.md"
             })
     void areTheOnlyOnesThatDocumentsName(String document) throws IOException {
         Map<String, String> described = described();

@@ -1,0 +1,139 @@
+package io.dbsemaphore.samples.faults;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** The options of the command line with their defaults. */
+record Options(Map<String, String> values) {
+
+    static final String USAGE = """
+            --seconds=60          how long clients and server are under attack
+            --seed=1              of what the clients do, and of what strikes
+            --clients=3           the number of client JVMs
+            --threads=6           the workers of each client; two threads that write under requireHeld come in addition
+            --cuts=0.01           the share of commits whose connection is cut, at any byte of the commit or of its answer
+            --pace=1              multiplies the time between two attacks of a kind
+            --instance-timeout=6  seconds without a heartbeat after which the permits of a client are reclaimed
+            --url=jdbc:mysql:...  the server to use, which is then not killed: tables faults_* are dropped and created
+            --user= --password=     Without a URL: MySQL 9.7 in a container
+            --output=DIRECTORY    for report.md, report.xml, the events and the output of clients; by default target/faults
+            """;
+
+    private static final Map<String, String> DEFAULTS = Map.of(
+            "seconds",
+            "60",
+            "seed",
+            "1",
+            "clients",
+            "3",
+            "threads",
+            "6",
+            "cuts",
+            "0.01",
+            "pace",
+            "1",
+            "instance-timeout",
+            "6",
+            "output",
+            "target/faults");
+
+    private static final Set<String> NAMES = Pattern.compile("--([a-z-]+)=")
+            .matcher(USAGE)
+            .results()
+            .map((MatchResult option) -> option.group(1))
+            .collect(Collectors.toSet());
+
+    /** @throws IllegalArgumentException saying what is wrong */
+    static Options parse(String... arguments) {
+        Map<String, String> values = new HashMap<>(DEFAULTS);
+        for (String argument : arguments) {
+            String[] parts = argument.split("=", 2);
+            String name = parts[0].replaceFirst("^--", "");
+            if (parts.length < 2 || !parts[0].startsWith("--") || !NAMES.contains(name)) {
+                throw new IllegalArgumentException("Unknown option: " + argument);
+            }
+            values.put(name, parts[1]);
+        }
+        Options options = new Options(values);
+        options.duration();
+        options.seed();
+        options.clients();
+        options.threads();
+        options.cuts();
+        options.pace();
+        options.instanceTimeout();
+        return options;
+    }
+
+    Duration duration() {
+        return Duration.ofSeconds(number("seconds"));
+    }
+
+    long seed() {
+        return number("seed");
+    }
+
+    List<String> clients() {
+        return IntStream.rangeClosed(1, (int) number("clients"))
+                .mapToObj(number -> "c" + number)
+                .toList();
+    }
+
+    int threads() {
+        return (int) number("threads");
+    }
+
+    double cuts() {
+        return Double.parseDouble(value("cuts"));
+    }
+
+    double pace() {
+        return Double.parseDouble(value("pace"));
+    }
+
+    Duration instanceTimeout() {
+        return Duration.ofSeconds(number("instance-timeout"));
+    }
+
+    String url() {
+        return value("url");
+    }
+
+    String user() {
+        return value("user");
+    }
+
+    String password() {
+        return value("password");
+    }
+
+    Path output() {
+        return Path.of(value("output"));
+    }
+
+    /** The options that repeat a run. */
+    String repeating() {
+        return values.entrySet().stream()
+                .filter(each -> !Set.of("output", "password", "user", "url").contains(each.getKey()))
+                .filter(each -> each.getKey().equals("seed") || !each.getValue().equals(DEFAULTS.get(each.getKey())))
+                .map(each -> "--" + each.getKey() + "=" + each.getValue())
+                .sorted()
+                .collect(Collectors.joining(" "));
+    }
+
+    private long number(String name) {
+        return Long.parseLong(value(name));
+    }
+
+    private String value(String name) {
+        return values.getOrDefault(name, "");
+    }
+}

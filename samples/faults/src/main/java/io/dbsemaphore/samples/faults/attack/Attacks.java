@@ -1,0 +1,132 @@
+package io.dbsemaphore.samples.faults.attack;
+
+import io.dbsemaphore.samples.faults.oracle.Oracle;
+import io.dbsemaphore.samples.faults.oracle.OracleServer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The clients, and what strikes them and the server. Each attack has a thread and a sequence of random numbers of its own, so that
+ * the seed determines what strikes and how far apart; the threads of the machine determine the rest.
+ */
+public final class Attacks implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Attacks.class);
+    private static final long SECONDS_TO_STOP = 90;
+    private static final int LOOKS = 600;
+    private static final long LOOK_MILLIS = 100;
+
+    private final List<ClientSlot> clients = new ArrayList<>();
+    private final List<Attack> attacks = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
+    private final List<String> failures = new CopyOnWriteArrayList<>();
+    private final Pauses pauses = new Pauses();
+    private final Random random;
+    private final double cutsPerCommit;
+    private final double pace;
+
+    /**
+     * Starts the clients, through a network without faults.
+     *
+     * @param names of the clients
+     * @param threads of each client
+     * @param cutsPerCommit the share of commits whose connection is cut
+     * @param pace what the times between attacks are multiplied with
+     */
+    public Attacks(
+            DatabaseServer server,
+            Oracle oracle,
+            OracleServer oracleServer,
+            List<String> names,
+            int threads,
+            double cutsPerCommit,
+            double pace,
+            Duration instanceTimeout,
+            long seed,
+            Path logs)
+            throws IOException {
+        this.random = new Random(seed);
+        this.cutsPerCommit = cutsPerCommit;
+        this.pace = pace;
+        for (String name : names) {
+            clients.add(new ClientSlot(
+                    name, server, oracle, oracleServer, new Random(random.nextLong()), threads, instanceTimeout, logs));
+        }
+        attacks.addAll(new ClientAttacks(clients, oracleServer, pauses, instanceTimeout).all());
+        attacks.addAll(new ServerAttacks(server, oracleServer, pauses).all());
+    }
+
+    /** Begins when all clients work. */
+    public void begin() throws InterruptedException {
+        for (ClientSlot client : clients) {
+            for (int look = 0; !client.isAtWork(); look++) {
+                if (look == LOOKS) {
+                    throw new IllegalStateException(client.lineage() + " has not begun to work; its output says why");
+                }
+                Thread.sleep(LOOK_MILLIS);
+            }
+        }
+        clients.forEach(client -> client.network.cut(cutsPerCommit));
+        for (Attack attack : attacks) {
+            Random own = new Random(random.nextLong());
+            Thread thread = new Thread(() -> repeat(attack, own), attack.name());
+            threads.add(thread);
+            thread.start();
+        }
+    }
+
+    /** Ends all attacks; when it returns nothing is disturbed any more. */
+    public void end() throws InterruptedException {
+        pauses.stop();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        clients.forEach(client -> client.network.cut(0));
+    }
+
+    /** Lets the clients end what they do, and stop. */
+    public void stopClients() throws InterruptedException {
+        clients.forEach(client -> client.process().askToStop());
+        for (ClientSlot client : clients) {
+            if (!client.process().awaitEnd(SECONDS_TO_STOP)) {
+                log.error("{} has not stopped within {} s", client.process().name(), SECONDS_TO_STOP);
+            }
+        }
+    }
+
+    /** Attacks that could not be carried out: such a run shows less than it should. */
+    public List<String> failures() {
+        return List.copyOf(failures);
+    }
+
+    private void repeat(Attack attack, Random own) {
+        try {
+            while (!pauses.isStopped()) {
+                pauses.pause((long) (attack.every().toMillis() * pace * (0.5 + own.nextDouble())));
+                if (!pauses.isStopped()) {
+                    attack.strike().strike(own);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception failure) {
+            log.error("No more of: {}", attack.name(), failure);
+            failures.add(attack.name() + ": " + failure);
+        }
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        pauses.stop();
+        for (ClientSlot client : clients) {
+            client.close();
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package io.dbsemaphore.samples.faults.attack;
+
+import io.dbsemaphore.samples.faults.oracle.Event;
+import io.dbsemaphore.samples.faults.oracle.OracleServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+
+/** What strikes one client: its process, or its network. */
+final class ClientAttacks {
+
+    private final List<ClientSlot> clients;
+    private final OracleServer oracle;
+    private final Pauses pauses;
+    private final Duration instanceTimeout;
+
+    ClientAttacks(List<ClientSlot> clients, OracleServer oracle, Pauses pauses, Duration instanceTimeout) {
+        this.clients = clients;
+        this.oracle = oracle;
+        this.pauses = pauses;
+        this.instanceTimeout = instanceTimeout;
+    }
+
+    List<Attack> all() {
+        return List.of(
+                new Attack("client killed", Duration.ofSeconds(8), random -> with(random, ClientSlot::killAndRestart)),
+                new Attack(
+                        "client frozen", Duration.ofSeconds(5), random -> with(random, slot -> freeze(slot, random))),
+                new Attack(
+                        "answers delayed", Duration.ofSeconds(10), random -> with(random, slot -> delay(slot, random))),
+                new Attack(
+                        "network silent",
+                        Duration.ofSeconds(15),
+                        random -> with(random, slot -> silence(slot, random))));
+    }
+
+    private interface OnSlot {
+        void strike(ClientSlot slot) throws Exception;
+    }
+
+    /** Strikes one that no other attack has, and that has begun to work; nobody if there is none. */
+    private void with(Random random, OnSlot strike) throws Exception {
+        ClientSlot slot = clients.get(random.nextInt(clients.size()));
+        if (slot.lock.tryLock()) {
+            try {
+                if (slot.isAtWork()) {
+                    strike.strike(slot);
+                }
+            } finally {
+                slot.lock.unlock();
+            }
+        }
+    }
+
+    /** Half of the time briefly, as by a garbage collection, otherwise for longer than the instance timeout. */
+    private void freeze(ClientSlot slot, Random random) throws Exception {
+        boolean brief = random.nextBoolean();
+        long millis = brief ? 100 + random.nextInt(2000) : instanceTimeout.toMillis() + random.nextInt(3000);
+        ClientProcess process = slot.process();
+        begin("client-frozen" + (brief ? "-briefly" : "-beyond-timeout"), slot);
+        process.freeze(true);
+        try {
+            pauses.pause(millis);
+        } finally {
+            process.freeze(false);
+            end(slot);
+        }
+    }
+
+    private void delay(ClientSlot slot, Random random) throws Exception {
+        begin("answers-delayed", slot);
+        slot.network.delay(20 + random.nextInt(300));
+        try {
+            pauses.pause(500 + random.nextInt(2500));
+        } finally {
+            slot.network.delay(0);
+            end(slot);
+        }
+    }
+
+    private void silence(ClientSlot slot, Random random) throws Exception {
+        begin("network-silent", slot);
+        slot.network.silence(true);
+        try {
+            pauses.pause(500 + random.nextInt((int) instanceTimeout.toMillis() + 2000));
+        } finally {
+            slot.network.silence(false);
+            end(slot);
+        }
+    }
+
+    private void begin(String fault, ClientSlot slot) {
+        oracle.tell(Event.fault(fault, slot.lineage()));
+    }
+
+    private void end(ClientSlot slot) {
+        oracle.tell(Event.of(Event.Kind.CALM, slot.lineage(), "", ""));
+    }
+}

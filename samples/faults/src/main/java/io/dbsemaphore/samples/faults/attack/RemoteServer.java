@@ -1,0 +1,32 @@
+package io.dbsemaphore.samples.faults.attack;
+
+/** A server that somebody else runs: it is not killed. */
+public final class RemoteServer extends DatabaseServer {
+
+    private final String url;
+
+    public RemoteServer(String url, String user, String password) {
+        super(user, password);
+        this.url = url;
+    }
+
+    @Override
+    public String url() {
+        return url;
+    }
+
+    @Override
+    public boolean canBeKilled() {
+        return false;
+    }
+
+    @Override
+    void kill() {
+        throw new UnsupportedOperationException(url + " cannot be killed");
+    }
+
+    @Override
+    void start() {
+        throw new UnsupportedOperationException(url + " cannot be started");
+    }
+}

@@ -1,0 +1,5 @@
+/** What strikes: the server, the network and the client processes, by a schedule that a seed determines. */
+@NullMarked
+package io.dbsemaphore.samples.faults.attack;
+
+import org.jspecify.annotations.NullMarked;

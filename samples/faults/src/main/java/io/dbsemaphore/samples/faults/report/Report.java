@@ -1,0 +1,108 @@
+package io.dbsemaphore.samples.faults.report;
+
+import io.dbsemaphore.samples.faults.oracle.Event;
+import io.dbsemaphore.samples.faults.oracle.Figures;
+import io.dbsemaphore.samples.faults.oracle.Findings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a run has shown.
+ *
+ * @param product the database and its version
+ * @param options that repeat the run
+ * @param duration of the attacks
+ * @param free how long it took after the run until all permits were available
+ * @param commits of the server's log that were replayed; 0 without a log
+ * @param complete whether all attacks could be carried out
+ */
+public record Report(
+        String product,
+        String options,
+        Duration duration,
+        Figures figures,
+        Findings findings,
+        Duration free,
+        long commits,
+        boolean complete) {
+
+    /** Whether the library kept its promises, all attacks could be carried out, and anything was granted. */
+    public boolean isPassed() {
+        return findings.isEmpty() && complete && figures.count(Event.Kind.GRANTED) > 0;
+    }
+
+    /** Writes {@code report.md} and {@code report.xml}. */
+    public void write(Path directory) throws IOException {
+        Files.write(directory.resolve("report.md"), markdown());
+        Files.writeString(directory.resolve("report.xml"), new JUnitXml(this).text());
+    }
+
+    /** The report as a table. */
+    public List<String> markdown() {
+        MarkdownTable table = new MarkdownTable("", product);
+        table.add(
+                "Date, processors",
+                LocalDate.now(ZoneOffset.UTC) + ", " + Runtime.getRuntime().availableProcessors());
+        table.add("Options", "`" + options + "`");
+        table.add("Under attack for", seconds(duration));
+        table.add(
+                "Grants",
+                number(figures.count(Event.Kind.GRANTED)) + ", of these " + number(figures.reused())
+                        + " of reused permits, " + number(figures.repeated()) + " repeated");
+        table.add("Refusals", number(figures.count(Event.Kind.REFUSED)));
+        table.add("Acquires that threw", figures.failures().isEmpty() ? "0" : figures.failures());
+        table.add("Outcomes unknown to the caller", number(figures.count(Event.Kind.UNKNOWN)));
+        figures.faults().forEach((fault, count) -> table.add("Fault: " + fault.replace('-', ' '), number(count)));
+        table.add("Fault: client killed", number(figures.count(Event.Kind.KILLED)));
+        table.add(
+                "Writes under `requireHeld`",
+                number(figures.written()) + ", refused " + number(figures.refusedWrites()));
+        for (Findings.Kind kind : Findings.Kind.values()) {
+            table.add("**" + kind.label() + "**", "**" + number(findings.count(kind)) + "**");
+        }
+        table.add("Commits replayed from the binary log", commits == 0 ? "no log" : number(commits));
+        table.add(
+                "Permits of killed clients granted to their successors",
+                number(figures.recovered())
+                        + "; of " + number(figures.undisturbed()) + " without another fault meanwhile, the last after "
+                        + seconds(figures.longestRecovery()));
+        table.add("All permits available after the run", seconds(free));
+        table.add("Longest time without any grant", seconds(figures.longestOutage()));
+        table.add(
+                "From a restarted server's first answer to the first grant",
+                figures.afterReady().isEmpty()
+                        ? "no restart"
+                        : "median " + seconds(figures.afterReady().get(0)) + ", longest "
+                                + seconds(figures.afterReady().get(1)));
+        List<String> lines = new ArrayList<>(table.lines());
+        lines.add("");
+        lines.add(verdict());
+        for (Findings.Kind kind : Findings.Kind.values()) {
+            findings.descriptions(kind).forEach(each -> lines.add("* " + kind.label() + ": " + each));
+        }
+        return lines;
+    }
+
+    private String verdict() {
+        if (isPassed()) {
+            return "Passed.";
+        }
+        return findings.isEmpty()
+                ? "FAILED: the run was not complete. Repeat it with " + options
+                : "FAILED. Repeat it with " + options;
+    }
+
+    private static String number(long number) {
+        return "%,d".formatted(number);
+    }
+
+    private static String seconds(Duration duration) {
+        return "%.1f s".formatted(duration.toMillis() / 1000.0);
+    }
+}

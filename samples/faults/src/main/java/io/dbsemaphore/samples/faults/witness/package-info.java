@@ -1,0 +1,5 @@
+/** The second witness: the server's binary log, replayed commit by commit. */
+@NullMarked
+package io.dbsemaphore.samples.faults.witness;
+
+import org.jspecify.annotations.NullMarked;

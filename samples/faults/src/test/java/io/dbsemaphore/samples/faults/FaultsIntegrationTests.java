@@ -1,0 +1,72 @@
+package io.dbsemaphore.samples.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.dbsemaphore.samples.faults.attack.ContainerServer;
+import io.dbsemaphore.samples.faults.attack.DatabaseServer;
+import io.dbsemaphore.samples.faults.oracle.Event;
+import io.dbsemaphore.samples.faults.oracle.Findings;
+import io.dbsemaphore.samples.faults.report.Report;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.io.TempDir;
+import org.testcontainers.DockerClientFactory;
+
+/** Two short runs: one on the library as it is, and one in which too much is granted. */
+@TestInstance(Lifecycle.PER_CLASS)
+class FaultsIntegrationTests {
+
+    private DatabaseServer server;
+
+    @BeforeAll
+    void start() {
+        assumeThat(DockerClientFactory.instance().isDockerAvailable())
+                .as("A Docker engine, for a server that can be killed")
+                .isTrue();
+        server = ContainerServer.run();
+    }
+
+    @AfterAll
+    void stop() {
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    @Test
+    void passesWhileClientsAndServerAreKilled(@TempDir Path directory) throws Exception {
+        Report report =
+                run(Map.of(), "--seconds=25", "--pace=0.5", "--clients=2", "--cuts=0.05", "--output=" + directory);
+        assertThat(report.markdown()).as("report").contains("Passed.");
+        assertThat(report.isPassed()).isTrue();
+        assertThat(report.figures().count(Event.Kind.KILLED))
+                .as("killed clients")
+                .isPositive();
+        assertThat(report.figures().faults()).containsKey("server-killed");
+        assertThat(report.figures().written()).as("protected writes").isPositive();
+        assertThat(report.commits()).as("replayed commits").isPositive();
+        assertThat(Files.readString(directory.resolve("report.xml"))).contains("failures=\"0\"");
+    }
+
+    @Test
+    void failsIfMoreIsGrantedThanWasPromised(@TempDir Path directory) throws Exception {
+        Report report =
+                run(Map.of(Workload.NARROW, 2), "--seconds=5", "--pace=1000", "--clients=2", "--output=" + directory);
+        assertThat(report.isPassed()).isFalse();
+        assertThat(report.findings().count(Findings.Kind.OVER_GRANT)).isPositive();
+        assertThat(report.findings().count(Findings.Kind.LOGGED_OVER_GRANT)).isPositive();
+        assertThat(report.markdown()).anyMatch(line -> line.startsWith("FAILED.") && line.contains("--seed=1"));
+        assertThat(Files.readString(directory.resolve("report.xml"))).contains("narrow: 2 of 1 held");
+    }
+
+    private Report run(Map<String, Integer> wrong, String... options) throws Exception {
+        return new FaultRun(Options.parse(options), server, System.out, wrong).run();
+    }
+}
