@@ -195,6 +195,18 @@ public final class AcquireRequest {
         return with(copy -> copy.keepAlive = keepAlive);
     }
 
+    /**
+     * Sets whether a shutdown of this application instance releases the grant if the caller has not. Default: true. With
+     * false, the permits stay held until their time to live has passed. Without effect for a grant without a time to live,
+     * which outlives the instance.
+     *
+     * @param releaseAtShutdown whether to release it
+     * @return the changed request
+     */
+    public AcquireRequest withReleaseAtShutdown(boolean releaseAtShutdown) {
+        return with(copy -> copy.releaseAtShutdown = releaseAtShutdown);
+    }
+
     /** {@return the number of permits for each name, unmodifiable; 1 each if {@linkplain #isExclusive() exclusive}} */
     public Map<String, Integer> permits() {
         return Collections.unmodifiableMap(settings.permits);
@@ -245,6 +257,11 @@ public final class AcquireRequest {
         return Optional.ofNullable(settings.keepAlive);
     }
 
+    /** {@return whether a shutdown of this application instance releases the grant} */
+    public boolean isReleaseAtShutdown() {
+        return settings.releaseAtShutdown;
+    }
+
     @Override
     public String toString() {
         return "AcquireRequest[%s%s%s]"
@@ -282,6 +299,8 @@ public final class AcquireRequest {
 
         @Nullable Boolean keepAlive;
 
+        boolean releaseAtShutdown = true;
+
         Settings() {}
 
         Settings(Settings other) {
@@ -295,6 +314,7 @@ public final class AcquireRequest {
             externalId = other.externalId;
             adopt = other.adopt;
             keepAlive = other.keepAlive;
+            releaseAtShutdown = other.releaseAtShutdown;
         }
     }
 }

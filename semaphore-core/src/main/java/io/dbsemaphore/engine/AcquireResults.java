@@ -104,6 +104,7 @@ final class AcquireResults {
         if (attempt.forWork() || attempt.keptAlive()) {
             state.setForWork(true);
         }
+        state.setOutlivesShutdown(!attempt.request().isReleaseAtShutdown());
         ReuseTerms terms = attempt.state().reuseTerms();
         if (terms != null) {
             ReusablePermit permit = reuse.granted(terms, attempt, state, answer.asOf());

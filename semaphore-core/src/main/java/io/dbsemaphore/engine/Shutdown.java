@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The orderly shutdown: no further acquires are granted, work in progress may complete within a bounded time, and grants that
- * are still held then are released. Takes a bounded time also if the database is unavailable. Grants without a time to live
- * outlive the JVM.
+ * are still held then are released. Takes a bounded time also if the database is unavailable. Grants without a time to live,
+ * and those whose request says so, outlive the JVM.
  */
 final class Shutdown {
 
@@ -87,7 +87,7 @@ final class Shutdown {
 
     private void releaseRest() throws InterruptedException {
         List<HeldGrant> rest =
-                held.all().stream().filter(state -> state.grant().ttl() != null).toList();
+                held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
         FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
         if (!threads.start("semaphore-shutdown", release)) {
             release.run(); // here, since the thread may not start in time

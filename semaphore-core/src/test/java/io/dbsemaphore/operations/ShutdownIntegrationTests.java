@@ -62,11 +62,14 @@ class ShutdownIntegrationTests {
         String acquired = node.semaphore(10);
         String worked = node.semaphore(10);
         String forever = node.semaphore(1);
+        String outliving = node.semaphore(1);
         for (int i = 0; i < 10; i++) {
             node.semaphores().acquire(AcquireRequest.of(acquired).withTtl(HOUR));
         }
         PermitGrant registration =
                 node.semaphores().acquire(AcquireRequest.of(forever).withoutTtl());
+        PermitGrant outlives = node.semaphores()
+                .acquire(AcquireRequest.of(outliving).withTtl(HOUR).withReleaseAtShutdown(false));
         CountDownLatch begun = new CountDownLatch(10);
         CountDownLatch finish = new CountDownLatch(1);
         List<Future<Boolean>> work = new ArrayList<>();
@@ -98,6 +101,7 @@ class ShutdownIntegrationTests {
         assertThat(SemaphoreRows.held(schema, worked)).isZero();
         assertThat(SemaphoreRows.held(schema, forever)).isEqualTo(1);
         assertThat(SemaphoreRows.states(schema, registration.externalId())).containsExactly("ACQUIRED");
+        assertThat(SemaphoreRows.states(schema, outlives.externalId())).containsExactly("ACQUIRED");
         assertThat(schema.jdbc().queryForList("select id from semaphore_instance"))
                 .isEmpty();
     }

@@ -15,6 +15,7 @@ public final class HeldGrant {
     private final long since;
     private volatile Term term;
     private volatile boolean forWork;
+    private volatile boolean outlivesShutdown;
     private final AtomicBoolean ended = new AtomicBoolean();
     private volatile boolean released;
     private volatile @Nullable Binding binding;
@@ -59,6 +60,16 @@ public final class HeldGrant {
 
     boolean isForWork() {
         return forWork;
+    }
+
+    /** Sets whether a shutdown leaves the grant held until its time to live has passed. */
+    public void setOutlivesShutdown(boolean outlivesShutdown) {
+        this.outlivesShutdown = outlivesShutdown;
+    }
+
+    /** Whether a shutdown leaves the grant held. */
+    public boolean outlivesShutdown() {
+        return outlivesShutdown || grant().ttl() == null;
     }
 
     /**

@@ -96,8 +96,14 @@ public final class SemaphoreAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    SemaphorePatterns semaphorePatterns(SemaphoreProperties properties) {
-        return SemaphoreConfigurationException.explaining(properties::toPatterns);
+    SemaphorePatterns semaphorePatterns(SemaphoreProperties properties, ObjectProvider<MutexPattern> mutexes) {
+        SemaphorePatterns patterns = SemaphoreConfigurationException.explaining(properties::toPatterns);
+        for (MutexPattern mutex : mutexes) {
+            if (!patterns.capacities().containsKey(mutex.pattern())) {
+                patterns = patterns.withPattern(mutex.pattern(), 1);
+            }
+        }
+        return patterns;
     }
 
     @Bean

@@ -26,7 +26,7 @@ final class ConfiguredNames {
     ConfiguredNames(SemaphoreProperties properties, SemaphorePatterns patterns) {
         declared = Set.copyOf(properties.semaphores().keySet());
         all = new LinkedHashSet<>(properties.semaphores().keySet());
-        all.addAll(properties.patterns().keySet());
+        all.addAll(patterns.capacities().keySet());
         this.patterns = patterns;
     }
 

@@ -21,6 +21,9 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
 
     private static final String ALL = """
             management.endpoint.semaphores.access management.endpoint.semaphores.cache.time-to-live
+            semaphore.adapters.spring-integration.cache-capacity semaphore.adapters.spring-integration.enabled
+            semaphore.adapters.spring-integration.keep-alive semaphore.adapters.spring-integration.prefix
+            semaphore.adapters.spring-integration.ttl
             semaphore.aop.allow-unknown-names semaphore.aop.order
             semaphore.endpoint.force-release-enabled semaphore.endpoint.page-enabled
             semaphore.endpoint.set-capacity-enabled

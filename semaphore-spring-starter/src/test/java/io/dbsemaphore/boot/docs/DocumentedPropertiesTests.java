@@ -49,6 +49,7 @@ class DocumentedPropertiesTests {
                 REFERENCE,
                 "docs/operations.md",
                 "docs/hosts.md",
+                "docs/adapters.md",
                 "docs/databases.md",
                 "samples/backup-service/README.md",
                 "samples/benchmark/README.md",

@@ -1,0 +1,119 @@
+package io.dbsemaphore.boot.integration;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.boot.mutex.MutexRequests;
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import org.jspecify.annotations.Nullable;
+
+/** The permit of a lock while a thread of this instance has the lock. Used by one thread at a time. */
+final class MutexPermit {
+
+    /** Another instance may delete the unused semaphore between its creation and the acquire. */
+    private static final int ATTEMPTS = 3;
+
+    private final SemaphoreOperations semaphores;
+    private final MutexRequests requests;
+    private final String key;
+
+    private @Nullable PermitGrant grant;
+    private boolean lost;
+    private long expiry;
+
+    MutexPermit(SemaphoreOperations semaphores, MutexRequests requests, String key) {
+        this.semaphores = semaphores;
+        this.requests = requests;
+        this.key = key;
+    }
+
+    /**
+     * Acquires the permit, or renews it if the thread has it: it lasts at least for the time to live from now on, and not
+     * shorter than before. One that has expired is restored if nobody else has had it since; otherwise it is acquired anew,
+     * which {@link #exit} reports.
+     *
+     * @return false if it did not become available within the wait time
+     */
+    boolean enter(Duration waitTime, Duration ttl) {
+        PermitGrant entered = grant;
+        return entered != null && (renew(longer(ttl)) || restore(entered, ttl))
+                || acquire(requests.of(key, ttl).withWaitTime(waitTime), ttl);
+    }
+
+    /**
+     * Sets the expiry to the time to live from now on.
+     *
+     * @return false if the permit has expired or is lost
+     */
+    boolean renew(Duration ttl) {
+        if (grant == null) {
+            return false;
+        }
+        long now = System.nanoTime();
+        try {
+            grant.renew(MutexRequests.atLeastMinimum(ttl));
+            expiry = now + ttl.toNanos();
+            return true;
+        } catch (PermitLostException alreadyLost) {
+            return false;
+        }
+    }
+
+    /**
+     * Releases the permit.
+     *
+     * @throws ConcurrentModificationException if it was taken away at any time since the first {@link #enter}
+     */
+    void exit() {
+        PermitGrant released = grant;
+        boolean wasLost = lost || released == null;
+        grant = null;
+        lost = false;
+        if (released != null) {
+            ReleaseOutcome outcome = released.release();
+            wasLost |= outcome == ReleaseOutcome.ALREADY_RELEASED || outcome == ReleaseOutcome.NOT_FOUND;
+        }
+        if (wasLost) {
+            throw new ConcurrentModificationException(
+                    "Lock '" + key + "' expired, or an operator released it, before its"
+                            + " holder did. Another instance may have had it meanwhile: the integrity of what it protects may be"
+                            + " compromised. Work that takes longer than the time to live has to renew the lock");
+        }
+    }
+
+    /** By its external id, which identifies the request for as long as nobody has taken the permit. */
+    private boolean restore(PermitGrant expired, Duration ttl) {
+        try {
+            return acquire(requests.of(key, ttl).withExternalId(expired.externalId()), ttl);
+        } catch (RequestAlreadyReleasedException taken) {
+            grant = null;
+            lost = true;
+            return false;
+        }
+    }
+
+    private boolean acquire(AcquireRequest request, Duration ttl) {
+        for (int attempt = 1; ; attempt++) {
+            long now = System.nanoTime();
+            try {
+                grant = semaphores.tryAcquire(request).orElse(null);
+                expiry = now + ttl.toNanos();
+                return grant != null;
+            } catch (SemaphoreNotFoundException deleted) {
+                if (attempt == ATTEMPTS) {
+                    throw deleted;
+                }
+            }
+        }
+    }
+
+    private Duration longer(Duration ttl) {
+        Duration left = Duration.ofNanos(expiry - System.nanoTime());
+        return left.compareTo(ttl) > 0 ? left : ttl;
+    }
+}

@@ -1,0 +1,118 @@
+package io.dbsemaphore.boot.mutex;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreName;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
+
+/**
+ * Makes the requests that use semaphores as mutexes, one semaphore for each key. Immutable.
+ *
+ * <p>A request asks for the whole capacity, so that there is one holder at most whatever the capacity is: an operator can
+ * pause a mutex, but not turn it into something else.
+ */
+public final class MutexRequests {
+
+    private static final String HASHED = "sha256:";
+    private static final int MAX_PREFIX = SemaphoreName.MAX_LENGTH - HASHED.length() - 64;
+
+    private final String prefix;
+    private final Duration ttl;
+    private final boolean keptAlive;
+
+    /**
+     * Makes requests for mutexes.
+     *
+     * @param prefix of the names of their semaphores, at least one character and no {@code *}
+     * @param ttl the time to live unless a request says otherwise
+     * @param keptAlive whether this instance renews what it acquires until it is released. If so, it also releases it at its
+     *     shutdown; otherwise a mutex stays held until its time to live has passed, also if the instance stops
+     * @throws IllegalArgumentException if the prefix cannot begin a name, or the time to live is shorter than
+     *     {@link AcquireRequest#MIN_TTL}
+     */
+    public MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
+        SemaphoreName.requireValid(prefix + HASHED);
+        if (prefix.isEmpty() || prefix.length() > MAX_PREFIX || prefix.contains("*")) {
+            throw new IllegalArgumentException(
+                    "The prefix of the semaphores must have 1 to %d characters and no *: '%s'"
+                            .formatted(MAX_PREFIX, prefix));
+        }
+        if (ttl.compareTo(AcquireRequest.MIN_TTL) < 0) {
+            throw new IllegalArgumentException(
+                    "The time to live must be at least %s: %s".formatted(AcquireRequest.MIN_TTL, ttl));
+        }
+        this.prefix = prefix;
+        this.ttl = ttl;
+        this.keptAlive = keptAlive;
+    }
+
+    /** {@return the time to live unless a request says otherwise} */
+    public Duration ttl() {
+        return ttl;
+    }
+
+    /** {@return the pattern that the names of all mutexes match} */
+    public String pattern() {
+        return prefix + "*";
+    }
+
+    /**
+     * The semaphore of a key: the prefix and the key, or the prefix and a hash of it where that is not a valid name. Different
+     * keys have different semaphores.
+     *
+     * @param key any text
+     * @return the name
+     */
+    public String name(String key) {
+        String name = prefix + key;
+        return key.isEmpty() || key.startsWith(HASHED) || !isValid(name) ? prefix + HASHED + hash(key) : name;
+    }
+
+    /**
+     * The request for the mutex of a key, which does not wait.
+     *
+     * @param key any text
+     * @param timeToLive for which it is held unless it is renewed; {@link AcquireRequest#MIN_TTL} if it is shorter than that
+     * @return the request
+     */
+    public AcquireRequest of(String key, Duration timeToLive) {
+        return AcquireRequest.of(name(key))
+                .exclusive()
+                .withTtl(atLeastMinimum(timeToLive))
+                .withKeepAlive(keptAlive)
+                .withReleaseAtShutdown(keptAlive);
+    }
+
+    /**
+     * A time to live that a grant can have.
+     *
+     * @param timeToLive the one that is asked for
+     * @return that, or {@link AcquireRequest#MIN_TTL} if it is shorter
+     */
+    public static Duration atLeastMinimum(Duration timeToLive) {
+        return timeToLive.compareTo(AcquireRequest.MIN_TTL) < 0 ? AcquireRequest.MIN_TTL : timeToLive;
+    }
+
+    private static boolean isValid(String name) {
+        try {
+            SemaphoreName.requireValid(name);
+            return true;
+        } catch (IllegalArgumentException invalid) {
+            return false;
+        }
+    }
+
+    /** Of its UTF-16 code units: an encoding would make one of all halves of surrogate pairs. */
+    private static String hash(String key) {
+        ByteBuffer units = ByteBuffer.allocate(key.length() * Character.BYTES);
+        units.asCharBuffer().put(key);
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(units.array()));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("Every Java platform has SHA-256", impossible);
+        }
+    }
+}

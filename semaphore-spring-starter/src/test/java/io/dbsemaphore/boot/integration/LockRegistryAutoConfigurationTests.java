@@ -1,0 +1,139 @@
+package io.dbsemaphore.boot.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.boot.autoconfigure.MutexPattern;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.config.SemaphorePatterns;
+import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.integration.support.locks.DefaultLockRegistry;
+import org.springframework.integration.support.locks.LockRegistry;
+
+class LockRegistryAutoConfigurationTests {
+
+    private static final String ENABLED = "semaphore.adapters.spring-integration.enabled=true";
+
+    private final ApplicationContextRunner host = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    SemaphoreAutoConfiguration.class,
+                    LockRegistryAutoConfiguration.class))
+            .withPropertyValues("semaphore.liquibase.enabled=true", "spring.datasource.generate-unique-name=true");
+
+    @Test
+    void isOffUnlessAskedFor() {
+        host.run(context -> {
+            assertThat(context).hasSingleBean(SemaphoreTemplate.class).doesNotHaveBean(LockRegistry.class);
+            assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
+        });
+    }
+
+    @Test
+    void makesLocksThatAreSemaphores() {
+        host.withPropertyValues(ENABLED).run(context -> {
+            Lock lock = context.getBean(LockRegistry.class).obtain("orders");
+            lock.lock();
+            assertThat(context.getBean(SemaphoreAdmin.class).holders("integration:orders"))
+                    .hasSize(1);
+            lock.unlock();
+        });
+    }
+
+    @Test
+    void usesItsProperties() {
+        host.withPropertyValues(
+                        ENABLED,
+                        "semaphore.adapters.spring-integration.prefix=locks/",
+                        "semaphore.adapters.spring-integration.ttl=1h",
+                        "semaphore.adapters.spring-integration.keep-alive=true",
+                        "semaphore.adapters.spring-integration.cache-capacity=1")
+                .run(context -> {
+                    SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
+                    LockRegistry<?> locks = context.getBean(LockRegistry.class);
+                    locks.obtain("orders").lock();
+                    assertThat(admin.holders("locks/orders")).hasSize(1).allSatisfy(holder -> {
+                        assertThat(holder.expiresAt().orElseThrow())
+                                .isAfter(admin.now().plusSeconds(3500));
+                        assertThat(holder.instance()).as("that keeps it alive").isPresent();
+                    });
+                    locks.obtain("orders").unlock();
+
+                    locks.obtain("invoices");
+
+                    assertThat(admin.find("locks/orders")).isEmpty();
+                });
+    }
+
+    @Test
+    void leavesThePatternOfTheApplicationAsItIs() {
+        host.withPropertyValues(
+                        ENABLED,
+                        "semaphore.adapters.spring-integration.prefix=locks/",
+                        "semaphore.patterns.[locks/*].capacity=3")
+                .run(context -> assertThat(
+                                context.getBean(SemaphorePatterns.class).match("locks/orders"))
+                        .hasValueSatisfying(
+                                match -> assertThat(match.capacity()).isEqualTo(3)));
+    }
+
+    @Test
+    void backsOffWhereTheApplicationHasALockRegistry() {
+        host.withPropertyValues(ENABLED)
+                .withUserConfiguration(OwnLockRegistry.class)
+                .run(context -> {
+                    assertThat(context).hasSingleBean(LockRegistry.class).doesNotHaveBean(MutexPattern.class);
+                    assertThat(context.getBean(LockRegistry.class)).isInstanceOf(DefaultLockRegistry.class);
+                });
+    }
+
+    @Test
+    void isNotThereWithoutSemaphores() {
+        host.withPropertyValues(ENABLED, "semaphore.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockRegistry.class));
+    }
+
+    @Test
+    void needsSpringIntegration() {
+        host.withPropertyValues(ENABLED)
+                .withClassLoader(new FilteredClassLoader("org.springframework.integration"))
+                .run(context -> assertThat(context)
+                        .hasSingleBean(SemaphoreTemplate.class)
+                        .doesNotHaveBean(LockRegistryAutoConfiguration.class));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "prefix=, prefix",
+        "prefix=locks*, prefix",
+        "ttl=10ms, time to live",
+        "cache-capacity=0, semaphore.adapters.spring-integration.cache-capacity"
+    })
+    void doesNotStartWithAValueThatCannotWork(String property, String problem) {
+        host.withPropertyValues(ENABLED, "semaphore.adapters.spring-integration." + property)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("semaphore.adapters.spring-integration")
+                        .hasMessageContaining(problem));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnLockRegistry {
+
+        @Bean
+        LockRegistry<?> ownLockRegistry() {
+            return new DefaultLockRegistry();
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package io.dbsemaphore.boot.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.DefaultCandidate;
+import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
+
+/** Instances of an application that only switches the adapter on. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LockRegistryInstancesIntegrationTests {
+
+    private static final Duration START = Duration.ofSeconds(60);
+
+    private static Schema schema;
+    private static OrdersHost host;
+    private static OrdersHost other;
+
+    @BeforeAll
+    static void start() {
+        schema = TestDatabase.createForProcesses();
+        host = start("one");
+        other = start("other");
+    }
+
+    @AfterAll
+    static void close() {
+        other.close();
+        host.close();
+        schema.close();
+    }
+
+    private static OrdersHost start(String owner) {
+        return OrdersHost.on(
+                schema,
+                "semaphore.owner=" + owner,
+                "semaphore.adapters.spring-integration.enabled=true",
+                "semaphore.adapters.spring-integration.prefix=" + LockRegistryFixture.PREFIX);
+    }
+
+    @Test
+    void takeTurns() {
+        int[] counters = new int[8];
+        PeakCounter[] inside = Stream.generate(PeakCounter::new).limit(8).toArray(PeakCounter[]::new);
+        List<SemaphoreLockRegistry> registries = List.of(registry(host), registry(other));
+
+        Concurrently.run(32, Duration.ofSeconds(90), thread -> {
+            for (int round = 0; round < 16; round++) {
+                int key = (thread + round) % counters.length;
+                Lock lock = registries.get(thread / 16).obtain("key " + key);
+                if (round % 2 == 0) {
+                    lock.lockInterruptibly();
+                } else {
+                    assertThat(lock.tryLock(1, TimeUnit.MINUTES)).isEqualTo(true);
+                }
+                inside[key].enter();
+                counters[key]++;
+                inside[key].leave();
+                lock.unlock();
+            }
+        });
+
+        assertThat(inside).extracting(PeakCounter::peak).containsOnly(1);
+        assertThat(counters).containsOnly(32 * 16 / 8);
+    }
+
+    @Test
+    void showTheirLocksToOperators() {
+        registry(host).obtain("shown").lock();
+
+        assertThat(other.admin().holders("lock:shown"))
+                .extracting(PermitHolder::owner)
+                .containsExactly("one");
+        registry(host).obtain("shown").unlock();
+    }
+
+    /** The thread in the lock may still be at work. */
+    @Test
+    void leaveALockToItsTimeToLiveWhenTheyStop() throws Exception {
+        Instant expiry;
+        try (OrdersHost stopping = start("stopping")) {
+            registry(stopping).obtain("stopped").lock(Duration.ofSeconds(6));
+            expiry = expiry("lock:stopped");
+        }
+
+        assertThat(registry(other).obtain("stopped").tryLock(30, TimeUnit.SECONDS))
+                .isEqualTo(true);
+
+        assertThat(other.admin().holders("lock:stopped").get(0).acquiredAt()).isAfterOrEqualTo(expiry);
+        registry(other).obtain("stopped").unlock();
+    }
+
+    @Test
+    void getTheLockOfAKilledHolderWhenItsTimeToLiveHasPassed() throws Exception {
+        try (ChildJvm process = ChildJvm.start(LockHolderProcess.class, schema.handOver(), "killed")) {
+            process.awaitLine("LOCKED", START);
+            Instant expiry = expiry("lock:killed");
+            process.kill9();
+            Lock lock = registry(host).obtain("killed");
+
+            assertThat(lock.tryLock(30, TimeUnit.SECONDS)).isEqualTo(true);
+
+            assertThat(host.admin().holders("lock:killed").get(0).acquiredAt()).isAfterOrEqualTo(expiry);
+            lock.unlock();
+        }
+    }
+
+    @Test
+    void electALeader() {
+        Candidate candidate = new Candidate();
+        Candidate otherCandidate = new Candidate();
+        LockRegistryLeaderInitiator initiator = elect(host, candidate);
+        LockRegistryLeaderInitiator otherInitiator = elect(other, otherCandidate);
+        try {
+            initiator.start();
+            Awaitility.await("leadership").until(() -> candidate.leads);
+            otherInitiator.start();
+            Awaitility.await("still").during(Duration.ofSeconds(1)).until(() -> !otherCandidate.leads);
+
+            initiator.stop();
+
+            Awaitility.await("leadership of the other").until(() -> otherCandidate.leads && !candidate.leads);
+        } finally {
+            initiator.stop();
+            otherInitiator.stop();
+        }
+    }
+
+    private static LockRegistryLeaderInitiator elect(OrdersHost of, Candidate candidate) {
+        LockRegistryLeaderInitiator initiator = new LockRegistryLeaderInitiator(registry(of), candidate);
+        initiator.setHeartBeatMillis(50);
+        initiator.setBusyWaitMillis(20);
+        return initiator;
+    }
+
+    private static Instant expiry(String name) {
+        SemaphoreAdmin admin = other.admin();
+        return admin.holders(name).get(0).expiresAt().orElseThrow();
+    }
+
+    private static SemaphoreLockRegistry registry(OrdersHost of) {
+        return of.bean(SemaphoreLockRegistry.class);
+    }
+
+    private static final class Candidate extends DefaultCandidate {
+
+        private volatile boolean leads;
+
+        Candidate() {
+            super("candidate", "leader");
+        }
+
+        @Override
+        public void onGranted(Context context) {
+            leads = true;
+        }
+
+        @Override
+        public void onRevoked(Context context) {
+            leads = false;
+        }
+    }
+}

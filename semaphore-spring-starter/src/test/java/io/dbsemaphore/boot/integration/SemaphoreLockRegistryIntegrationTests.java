@@ -1,0 +1,310 @@
+package io.dbsemaphore.boot.integration;
+
+import static io.dbsemaphore.testing.Concurrently.async;
+import static io.dbsemaphore.testing.Concurrently.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.SemaphoreClosedException;
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.integration.support.locks.DistributedLock;
+
+/**
+ * What users of Spring Integration's {@code JdbcLockRegistry} rely on. The scenarios are those of its own tests, which are not
+ * published as a library.
+ *
+ * @see <a href=
+ *     "https://github.com/spring-projects/spring-integration/tree/main/spring-integration-jdbc/src/test/java/org/springframework/integration/jdbc/lock">
+ *     JdbcLockRegistryTests and JdbcLockRegistryDifferentClientTests</a>
+ */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SemaphoreLockRegistryIntegrationTests extends LockRegistryFixture {
+
+    @Test
+    void locksAreSemaphoresWithOnePermit() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Lock lock = registry.obtain(key);
+            lock.lock();
+            assertThat(holders(key))
+                    .hasSize(1)
+                    .allSatisfy(holder -> assertThat(holder.count()).isEqualTo(1));
+            lock.unlock();
+            lock.lockInterruptibly();
+            assertThat(holders(key)).hasSize(1);
+            lock.unlock();
+            assertThat(holders(key)).isEmpty();
+        }
+        assertThat(node.admin().find(PREFIX + key))
+                .hasValueSatisfying(status -> assertThat(status.capacity()).isEqualTo(1));
+    }
+
+    @Test
+    void locksOfDifferentKeysAreIndependent() {
+        Lock lock = registry.obtain(key);
+        Lock another = registry.obtain(key + "!");
+
+        lock.lock();
+        another.lock();
+
+        assertThat(holders(key)).hasSize(1);
+        assertThat(holders(key + "!")).hasSize(1);
+        another.unlock();
+        lock.unlock();
+    }
+
+    @Test
+    void aLockIsReentrantForItsThread() throws Exception {
+        Lock lock = registry.obtain(key);
+        assertThat(registry.obtain(key)).isSameAs(lock);
+
+        lock.lock();
+        lock.lockInterruptibly();
+        assertThat(lock.tryLock()).isEqualTo(true);
+        assertThat(lock.tryLock(1, TimeUnit.SECONDS)).isEqualTo(true);
+
+        assertThat(holders(key)).hasSize(1);
+        for (int left = 3; left > 0; left--) {
+            lock.unlock();
+            assertThat(other.obtain(key).tryLock()).as("%d times locked", left).isEqualTo(false);
+        }
+        lock.unlock();
+        assertThat(holders(key)).isEmpty();
+    }
+
+    @Test
+    void anotherThreadDoesNotGetTheLockAndCannotUnlockIt() throws Exception {
+        Lock lock = registry.obtain(key);
+        lock.lock();
+
+        get(async(() -> {
+            assertThat(lock.tryLock()).isEqualTo(false);
+            assertThat(lock.tryLock(50, TimeUnit.MILLISECONDS)).isEqualTo(false);
+            assertThatExceptionOfType(IllegalMonitorStateException.class)
+                    .isThrownBy(lock::unlock)
+                    .withMessageContaining("own")
+                    .withMessageContaining(key);
+            return null;
+        }));
+
+        assertThat(holders(key)).hasSize(1);
+        lock.unlock();
+    }
+
+    @Test
+    void anotherInstanceDoesNotGetTheLock() throws Exception {
+        DistributedLock lock = other.obtain(key);
+        registry.obtain(key).lock();
+
+        assertThat(lock.tryLock()).isEqualTo(false);
+        assertThat(lock.tryLock(0, TimeUnit.SECONDS)).isEqualTo(false);
+        assertThat(lock.tryLock(-1, TimeUnit.SECONDS)).isEqualTo(false);
+        assertThat(lock.tryLock(50, TimeUnit.MILLISECONDS)).isEqualTo(false);
+        assertThat(lock.tryLock(Duration.ofMillis(50), SHORT)).isEqualTo(false);
+        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+
+        registry.obtain(key).unlock();
+        assertThat(lock.tryLock(Long.MAX_VALUE, TimeUnit.DAYS)).isEqualTo(true);
+        lock.unlock();
+    }
+
+    @Test
+    void aLockIsUnlockedOnce() {
+        Lock lock = registry.obtain(key);
+        lock.lock();
+        lock.unlock();
+
+        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+
+        assertThat(other.obtain(key).tryLock()).isEqualTo(true);
+        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+        assertThat(holders(key)).hasSize(1);
+        other.obtain(key).unlock();
+    }
+
+    @Test
+    void anExpiredLockGoesToAnotherInstanceAndItsFormerHolderIsTold() throws Exception {
+        DistributedLock lock = registry.obtain(key);
+        lock.lock(SHORT);
+
+        assertThat(other.obtain(key).tryLock(10, TimeUnit.SECONDS)).isEqualTo(true);
+
+        List<PermitHolder> taken = holders(key);
+        assertThatExceptionOfType(ConcurrentModificationException.class)
+                .isThrownBy(lock::unlock)
+                .withMessageContaining(key);
+        assertThat(holders(key)).isEqualTo(taken);
+        other.obtain(key).unlock();
+        assertThat(lock.tryLock()).isEqualTo(true);
+        lock.unlock();
+    }
+
+    @Test
+    void anExpiredLockThatTheMaintenanceReleasedIsReported() throws Exception {
+        DistributedLock lock = registry.obtain(key);
+        assertThat(lock.tryLock(Duration.ZERO, SHORT)).isEqualTo(true);
+        awaitExpiry(key);
+        assertThat(otherNode.maintenance().releaseOrphans()).isPositive();
+
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+    }
+
+    @Test
+    void anExpiredLockThatNobodyTookIsUnlocked() {
+        DistributedLock lock = registry.obtain(key);
+        lock.lock(SHORT);
+        awaitExpiry(key);
+
+        lock.unlock();
+
+        assertThat(holders(key)).isEmpty();
+    }
+
+    @Test
+    void anExpiredLockThatNobodyTookIsEnteredAgain() {
+        DistributedLock lock = registry.obtain(key);
+        lock.lock(SHORT);
+        long token = holders(key).get(0).fencingToken();
+        awaitExpiry(key);
+
+        assertThat(lock.tryLock()).isEqualTo(true);
+
+        assertThat(holders(key)).extracting(PermitHolder::fencingToken).containsExactly(token);
+        assertThat(other.obtain(key).tryLock()).isEqualTo(false);
+        lock.unlock();
+        lock.unlock();
+        assertThat(holders(key)).isEmpty();
+    }
+
+    @Test
+    void anExpiredLockThatAnotherInstanceHadIsEnteredAgainAndReported() throws Exception {
+        DistributedLock lock = registry.obtain(key);
+        lock.lock(SHORT);
+        assertThat(other.obtain(key).tryLock(10, TimeUnit.SECONDS)).isEqualTo(true);
+
+        assertThat(lock.tryLock()).as("while another instance has it").isEqualTo(false);
+        other.obtain(key).unlock();
+        assertThat(lock.tryLock()).isEqualTo(true);
+        lock.unlock();
+
+        assertThat(holders(key)).hasSize(1);
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+        assertThat(holders(key)).isEmpty();
+        lock.lock();
+        lock.unlock();
+    }
+
+    @Test
+    void enteringAgainRenewsAndNeverShortens() {
+        DistributedLock lock = registry.obtain(key);
+        lock.lock(Duration.ofMinutes(10));
+        lock.lock(SHORT);
+        assertThat(left()).isGreaterThan(Duration.ofMinutes(9));
+
+        lock.lock(Duration.ofMinutes(20));
+
+        assertThat(left()).isGreaterThan(Duration.ofMinutes(19));
+        lock.unlock();
+        lock.unlock();
+        lock.unlock();
+    }
+
+    @Test
+    void aLockIsRenewed() {
+        DistributedLock lock = registry.obtain(key);
+        lock.lock(Duration.ofMinutes(10));
+
+        registry.renewLock(key);
+        assertThat(left()).isBetween(TTL.minusSeconds(15), TTL);
+        registry.renewLock(key, Duration.ofHours(1));
+
+        assertThat(left()).isBetween(Duration.ofMinutes(59), Duration.ofHours(1));
+        lock.unlock();
+    }
+
+    @Test
+    void onlyItsHolderRenewsALock() throws Exception {
+        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(() -> registry.renewLock(key));
+        DistributedLock lock = registry.obtain(key);
+        lock.lock(SHORT);
+        get(async(() -> {
+            assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(() -> registry.renewLock(key));
+            return null;
+        }));
+
+        awaitExpiry(key);
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> registry.renewLock(key, TTL))
+                .withMessageContaining(key);
+        lock.unlock();
+    }
+
+    /** An operator may raise the capacity of what is only a semaphore to the page. */
+    @Test
+    void thereIsOneHolderWhateverTheCapacity() {
+        Lock lock = registry.obtain(key);
+        lock.lock();
+        node.admin().setCapacity(PREFIX + key, 3, "operator", "test");
+        assertThat(other.obtain(key).tryLock()).isEqualTo(false);
+        lock.unlock();
+        lock.lock();
+
+        assertThat(other.obtain(key).tryLock()).isEqualTo(false);
+        lock.unlock();
+
+        node.admin().setCapacity(PREFIX + key, 0, "operator", "test");
+        assertThat(lock.tryLock()).as("paused").isEqualTo(false);
+    }
+
+    @Test
+    void aLockThatAnOperatorReleasedIsReported() {
+        Lock lock = registry.obtain(key);
+        lock.lock();
+        node.admin().forceRelease(holders(key).get(0).externalId(), "operator", "test");
+
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+    }
+
+    @Test
+    void aFailureSaysWhichLockAndLeavesItUsable() {
+        Lock lock = registry.obtain(key);
+        node.stop();
+        try {
+            assertThatExceptionOfType(CannotAcquireLockException.class)
+                    .isThrownBy(lock::lock)
+                    .withMessageContaining(key)
+                    .withCauseInstanceOf(SemaphoreClosedException.class);
+            assertThatExceptionOfType(CannotAcquireLockException.class).isThrownBy(lock::tryLock);
+        } finally {
+            node.start();
+        }
+
+        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+        assertThat(lock.tryLock()).isEqualTo(true);
+        lock.unlock();
+    }
+
+    @Test
+    void refusesWhatItDoesNotSupport() {
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> registry.obtain(key).newCondition());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> registry.obtain(7))
+                .withMessageContaining("7");
+    }
+
+    private Duration left() {
+        return Duration.between(
+                node.admin().now(), holders(key).get(0).expiresAt().orElseThrow());
+    }
+}
