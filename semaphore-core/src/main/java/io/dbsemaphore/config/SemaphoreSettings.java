@@ -130,6 +130,12 @@ public final class SemaphoreSettings {
     public static final Setting<Boolean> PIPELINING = new Setting<>("semaphore.pipelining", true);
 
     /**
+     * Whether instances notify one another of releases where the database can (PostgreSQL), by default false. While callers wait,
+     * this takes a connection of the pool besides {@link #MAX_CONNECTIONS}. Without it they are found by polling.
+     */
+    public static final Setting<Boolean> NOTIFICATIONS = new Setting<>("semaphore.notifications", false);
+
+    /**
      * For how long permits that callers of this JVM have released are kept for its next callers, by the name of the semaphore
      * or a pattern; by default none are kept. Between 10ms and 10s, or zero for none.
      */

@@ -8,6 +8,7 @@ import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Durability;
+import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.WriteCertification;
@@ -19,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,18 +37,21 @@ final class EngineDatabase implements AutoCloseable {
     private final SemaphorePersistence persistence;
     private final HeldCheck heldCheck;
     private final boolean certifiesWrites;
+    private final @Nullable ReleaseChannel channel;
 
     private EngineDatabase(
             String tablePrefix,
             SemaphoreDataSource sessions,
             SemaphorePersistence persistence,
             HeldCheck heldCheck,
-            boolean certifiesWrites) {
+            boolean certifiesWrites,
+            @Nullable ReleaseChannel channel) {
         this.tablePrefix = tablePrefix;
         this.sessions = sessions;
         this.persistence = persistence;
         this.heldCheck = heldCheck;
         this.certifiesWrites = certifiesWrites;
+        this.channel = channel;
     }
 
     /** Opens the database, and {@linkplain #check checks} that it can be used. */
@@ -85,17 +90,20 @@ final class EngineDatabase implements AutoCloseable {
                 settings.get(SemaphoreSettings.MAX_CONNECTIONS),
                 settings.get(SemaphoreSettings.PIPELINING),
                 threads);
+        ReleaseChannel channel = channel(dataSource, database, settings);
         SemaphorePersistence persistence = new SemaphorePersistence(
                 sessions,
                 database,
                 settings.get(SemaphoreSettings.TABLE_PREFIX),
-                InstanceLease.grace(settings.get(SemaphoreSettings.INSTANCE_TIMEOUT)));
+                InstanceLease.grace(settings.get(SemaphoreSettings.INSTANCE_TIMEOUT)),
+                channel);
         EngineDatabase opened = new EngineDatabase(
                 settings.get(SemaphoreSettings.TABLE_PREFIX),
                 sessions,
                 persistence,
                 new HeldCheck(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX), certifiesWrites),
-                certifiesWrites);
+                certifiesWrites,
+                channel);
         try {
             opened.awaitTables(Deadline.in(schemaWait));
         } catch (RuntimeException failure) {
@@ -120,6 +128,18 @@ final class EngineDatabase implements AutoCloseable {
     /** Whether the server {@linkplain WriteCertification certifies writes}. */
     boolean certifiesWrites() {
         return certifiesWrites;
+    }
+
+    /** On which instances tell one another of releases; null if they do not. */
+    @Nullable ReleaseChannel channel() {
+        return channel;
+    }
+
+    private static @Nullable ReleaseChannel channel(DataSource host, Database database, SemaphoreSettings settings) {
+        return settings.get(SemaphoreSettings.NOTIFICATIONS)
+                ? ReleaseChannel.of(host, database, settings.get(SemaphoreSettings.TABLE_PREFIX))
+                        .orElse(null)
+                : null;
     }
 
     private void awaitTables(Deadline deadline) {

@@ -135,7 +135,8 @@ final class EngineRun {
                                 settings.get(SemaphoreSettings.OWNER),
                                 settings.get(SemaphoreSettings.FAIR)::of),
                         threads,
-                        database.sessions()),
+                        database.sessions(),
+                        database.channel()),
                 limits,
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.StatementQueue;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.HeldRowLocks;
@@ -10,12 +11,14 @@ import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDateTime;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Implements the statements on permits whose text depends on the number of rows. */
 final class PermitStatementsImpl implements PermitStatements {
@@ -28,8 +31,19 @@ final class PermitStatementsImpl implements PermitStatements {
     private final String sumOfOne;
     private final String sumOfMany;
     private final String clock;
+    private final @Nullable String notification;
 
-    PermitStatementsImpl(Sql sql, RowInsert<Permit> insert, Database database, String tablePrefix) {
+    /**
+     * Makes the statements.
+     *
+     * @param channel on which releases are told to other instances whose callers wait; null if they are not
+     */
+    PermitStatementsImpl(
+            Sql sql,
+            RowInsert<Permit> insert,
+            Database database,
+            String tablePrefix,
+            @Nullable ReleaseChannel channel) {
         this.sql = sql;
         this.insert = insert;
         this.table = tablePrefix + "permit";
@@ -40,6 +54,11 @@ final class PermitStatementsImpl implements PermitStatements {
                 + tablePrefix + "semaphore s where s.id = ?)";
         this.sumOfOne = "select " + sums + " from " + table + " p where " + heldOfOne;
         this.sumOfMany = "select p.semaphore_id, " + sums + " from " + table + " p where ";
+        this.notification = channel == null
+                ? null
+                : " and (select count(" + channel.notification("s.name") + ") from " + tablePrefix
+                        + "semaphore s where s.waiters_until > " + database.utcNow()
+                        + " and s.id in (select p.semaphore_id from " + table + " p where ";
         this.clock = "select 0, 0, 0, 0, " + database.utcNow();
     }
 
@@ -109,15 +128,22 @@ final class PermitStatementsImpl implements PermitStatements {
 
     @Override
     public void queueRelease(Collection<Long> ids) {
-        sql.update(release() + "id in " + Sql.placeholders(ids) + " and state = 'ACQUIRED'", ids);
+        release("id in " + Sql.placeholders(ids), ids);
     }
 
     @Override
     public void queueReleaseOf(long requestId) {
-        sql.update(release() + "permit_request_id = ? and state = 'ACQUIRED'", List.of(requestId));
+        release("permit_request_id = ?", List.of(requestId));
     }
 
-    private String release() {
-        return "update " + table + " set state = 'RELEASED' where ";
+    private void release(String condition, Collection<Long> values) {
+        String release = "update " + table + " set state = 'RELEASED' where " + condition + " and state = 'ACQUIRED'";
+        if (notification == null) {
+            sql.update(release, values);
+        } else { // a condition that is always true: the notification costs no statement, and none where nobody waits
+            List<Long> twice = new ArrayList<>(values);
+            twice.addAll(values);
+            sql.update(release + notification + "p." + condition + ")) >= 0", twice);
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.domain.StaleSemaphoreException;
 import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
@@ -37,6 +38,7 @@ import org.hibernate.engine.spi.SessionFactoryImplementor;
 import org.hibernate.engine.transaction.jta.platform.internal.NoJtaPlatform;
 import org.hibernate.engine.transaction.jta.platform.spi.JtaPlatform;
 import org.hibernate.resource.jdbc.spi.PhysicalConnectionHandlingMode;
+import org.jspecify.annotations.Nullable;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
@@ -75,9 +77,14 @@ public final class SemaphorePersistence implements AutoCloseable {
      *
      * @param tablePrefix the prefix of the table names; empty by default
      * @param suspectGrace how long an instance must be overdue before it counts as dead
+     * @param channel on which releases are told to other instances; null if they are not
      */
     public SemaphorePersistence(
-            SemaphoreDataSource dataSource, Database database, String tablePrefix, Duration suspectGrace) {
+            SemaphoreDataSource dataSource,
+            Database database,
+            String tablePrefix,
+            Duration suspectGrace,
+            @Nullable ReleaseChannel channel) {
         sessionFactory = sessionFactory(dataSource, database, tablePrefix);
         EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(sessionFactory);
         LazyRepositories repositories = new LazyRepositories(entityManager);
@@ -93,7 +100,8 @@ public final class SemaphorePersistence implements AutoCloseable {
         PermitRepository permits = repositories.get(
                 PermitRepository.class,
                 PermitStatements.class,
-                new PermitStatementsImpl(sql, new RowInsert<>(mapping, Permit.class, sql), database, tablePrefix));
+                new PermitStatementsImpl(
+                        sql, new RowInsert<>(mapping, Permit.class, sql), database, tablePrefix, channel));
         InstanceQueues queues = new InstanceQueues(repositories, sql, tablePrefix);
         RegisteredInstances registered = new RegisteredInstances(repositories, suspectGrace);
         TimeOrderedIds ids = new TimeOrderedIds();

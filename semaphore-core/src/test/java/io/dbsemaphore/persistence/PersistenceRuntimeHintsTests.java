@@ -117,7 +117,7 @@ class PersistenceRuntimeHintsTests {
                                 sql, new RowInsert<>(mapping, PermitRequest.class, sql), Database.H2, "")),
                 PermitRepository.class,
                         RepositoryFragments.just(new PermitStatementsImpl(
-                                sql, new RowInsert<>(mapping, Permit.class, sql), Database.H2, "")),
+                                sql, new RowInsert<>(mapping, Permit.class, sql), Database.H2, "", null)),
                 InstanceQueues.REPOSITORY, WaiterFragments.of(sql));
     }
 

@@ -12,6 +12,9 @@ public final class TestSettings {
     /** The system property that says how many acquires one transaction of an engine under test decides at most. */
     public static final String MAX_BATCH_SIZE = "semaphore.test.max-batch-size";
 
+    /** The system property that says whether engines under test notify one another of releases. */
+    public static final String NOTIFICATIONS = "semaphore.test.notifications";
+
     private TestSettings() {}
 
     /** How many acquires one transaction of an engine under test decides at most. */
@@ -21,7 +24,9 @@ public final class TestSettings {
 
     /** The defaults. */
     public static SemaphoreSettings defaults() {
-        return SemaphoreSettings.defaults().with(SemaphoreSettings.MAX_BATCH_SIZE, maxBatchSize());
+        return SemaphoreSettings.defaults()
+                .with(SemaphoreSettings.MAX_BATCH_SIZE, maxBatchSize())
+                .with(SemaphoreSettings.NOTIFICATIONS, Boolean.getBoolean(NOTIFICATIONS));
     }
 
     /** The defaults, but for these; the decision timeout stays. */

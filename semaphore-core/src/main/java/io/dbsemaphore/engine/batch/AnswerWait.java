@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.engine.support.CallerExceptions;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -62,7 +63,11 @@ final class AnswerWait {
         } else if (givenUp) {
             deadlines.left();
         }
-        return givenUp && !acquire.state().isOutcomeUnknown();
+        boolean withdrawn = givenUp && !acquire.state().isOutcomeUnknown();
+        if (withdrawn) {
+            acquire.answer().completeExceptionally(new CancellationException());
+        }
+        return withdrawn;
     }
 
     private static boolean isAnswered(QueuedAcquire acquire, long nanos) throws InterruptedException {

@@ -6,6 +6,8 @@ import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.PollingBackOff;
+import io.dbsemaphore.engine.support.ReleaseListener;
+import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import java.time.Duration;
 import java.util.Map;
@@ -13,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.backoff.BackOffExecution;
@@ -22,9 +25,12 @@ import org.springframework.util.backoff.BackOffExecution;
  * The poll locks no semaphore that another transaction has locked; only the acquire of a woken caller waits for such locks.
  * One thread, which runs while callers wait.
  */
-final class AvailabilityPoller implements AutoCloseable {
+final class AvailabilityPoller {
 
     private static final Logger log = LoggerFactory.getLogger(AvailabilityPoller.class);
+
+    /** Between polls that other instances cause by releasing permits. */
+    private static final Duration MIN_INTERVAL = Duration.ofMillis(5);
 
     private static final Duration ORPHAN_INTERVAL = Duration.ofMillis(250);
 
@@ -35,6 +41,7 @@ final class AvailabilityPoller implements AutoCloseable {
     private final AvailabilityTransactions availabilityTransactions;
     private final DaemonThreads threads;
     private final Runnable woken;
+    private final @Nullable ReleaseListener listener;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Semaphore forgotten = new Semaphore(0);
@@ -42,22 +49,28 @@ final class AvailabilityPoller implements AutoCloseable {
     private BackOffExecution backOff = PollingBackOff.begin();
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
     private boolean pollNow;
+    private boolean notified;
     private boolean closed;
 
     /**
      * Makes a poller.
      *
+     * @param channel on which other instances tell of releases; null if they do not
      * @param woken runs when waiters were woken
      */
     AvailabilityPoller(
             PolledWaiters waiters,
             AvailabilityTransactions availabilityTransactions,
+            @Nullable ReleaseChannel channel,
             DaemonThreads threads,
             Runnable woken) {
         this.waiters = waiters;
         this.availabilityTransactions = availabilityTransactions;
         this.threads = threads;
         this.woken = woken;
+        listener = channel == null
+                ? null
+                : new ReleaseListener(channel, threads, () -> !waiters.isEmpty(), this::notified);
     }
 
     /** Starts polling, since a caller waits or has ceased to wait; after the {@link #close} only to tell other instances so. */
@@ -72,6 +85,24 @@ final class AvailabilityPoller implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+        if (listener != null && !isClosed()) {
+            listener.begin();
+        }
+    }
+
+    /** Another instance has released permits of these semaphores. */
+    private void notified(Set<String> names) {
+        if (waiters.wakeIfServedByOne(names)) {
+            woken.run();
+        } else if (waiters.isTurnNear(names)) {
+            lock.lock();
+            try {
+                notified = true;
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
     }
 
     /** Polls at once, since permits may have become available. */
@@ -85,22 +116,34 @@ final class AvailabilityPoller implements AutoCloseable {
         }
     }
 
-    /** Waits, for a bounded time, until the records of this instance are deleted: soon there are no connections left for that. */
-    @Override
-    public void close() {
-        if (end()) {
+    /**
+     * Waits, for a bounded time, until the records of this instance are deleted: soon there are no connections left for that.
+     *
+     * @param recorded whether other instances may know of callers, even if none waits any more
+     */
+    void close(boolean recorded) {
+        if (end(recorded)) {
             boolean unused = Uninterruptibles.acquire(forgotten, MAX_WAIT_TO_FORGET.toNanos());
+        }
+        if (listener != null) {
+            listener.close();
         }
     }
 
     /** Returns whether the thread has yet to delete the records. */
-    private boolean end() {
+    private boolean end(boolean recorded) {
         lock.lock();
         try {
-            boolean ends = running && !closed;
+            boolean first = !closed;
             closed = true;
             changed.signalAll();
-            return ends;
+            if (first && recorded) {
+                begin();
+            }
+            return first && running;
+        } catch (Throwable failure) { // no thread: the records expire
+            UnexpectedErrors.log(log, "The end of the availability poller", failure);
+            return false;
         } finally {
             lock.unlock();
         }
@@ -194,10 +237,14 @@ final class AvailabilityPoller implements AutoCloseable {
         lock.lock();
         try {
             Deadline next = Deadline.in(waiters.pollAfter(Duration.ofMillis(backOff.nextBackOff())));
-            for (long nanos = next.remainingNanos(); !closed && !pollNow && nanos > 0; nanos = next.remainingNanos()) {
+            Deadline soonest = Deadline.in(MIN_INTERVAL);
+            long nanos = next.remainingNanos();
+            while (!closed && !pollNow && nanos > 0) {
                 await(nanos);
+                nanos = Math.min(next.remainingNanos(), notified ? soonest.remainingNanos() : Long.MAX_VALUE);
             }
             pollNow = false;
+            notified = false;
             if (closed || waiters.isEmpty()) {
                 running = false;
                 return false;

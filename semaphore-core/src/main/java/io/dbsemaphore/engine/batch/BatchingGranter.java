@@ -11,6 +11,7 @@ import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.WaitTime;
+import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.GrantTransaction;
@@ -22,6 +23,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,6 +69,7 @@ public final class BatchingGranter implements AutoCloseable {
      *
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      * @param leaseValid whether it has one
+     * @param channel on which other instances tell of releases; null if they do not
      */
     public record Collaborators(
             GrantTransaction transaction,
@@ -79,7 +82,8 @@ public final class BatchingGranter implements AutoCloseable {
             BatchObserver observer,
             FairQueuing fairQueuing,
             DaemonThreads threads,
-            SemaphoreDataSource connections) {}
+            SemaphoreDataSource connections,
+            @Nullable ReleaseChannel channel) {}
 
     /**
      * Makes a granter.
@@ -97,7 +101,8 @@ public final class BatchingGranter implements AutoCloseable {
         deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal, this::left);
         waits = new AnswerWait(queue, deadlines);
         timer = new AcquireTimer(deadlines, with.threads());
-        poller = new AvailabilityPoller(queue.waiters(), with.availability(), with.threads(), this::signal);
+        poller = new AvailabilityPoller(
+                queue.waiters(), with.availability(), with.channel(), with.threads(), this::signal);
         runner = new BatchRunner(
                 queue,
                 with.transaction(),
@@ -181,12 +186,7 @@ public final class BatchingGranter implements AutoCloseable {
 
             @Override
             public void withdraw() {
-                if (acquire.answer().isDone()) {
-                    return;
-                }
-                if (waits.withdraw(acquire)) {
-                    boolean unused = acquire.answer().completeExceptionally(new CancellationException());
-                } else {
+                if (!acquire.answer().isDone() && !waits.withdraw(acquire)) {
                     timer.schedule(acquire);
                 }
             }
@@ -267,10 +267,7 @@ public final class BatchingGranter implements AutoCloseable {
     public void close() {
         List<QueuedAcquire> waiting = queue.close();
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
-        if (!waiting.isEmpty()) {
-            beginPoller(); // other instances may know of these callers, although it has not polled yet
-        }
-        poller.close();
+        poller.close(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
         workers.close();
         timer.close();
     }

@@ -73,6 +73,24 @@ final class PolledWaiters {
         return lock.is(() -> waitQueues.isEmpty() && !waitQueues.hasLeft());
     }
 
+    /**
+     * Another instance has released permits of these semaphores. Wakes the first waiter of each that one permit suffices for, which
+     * saves a poll. Returns whether one was woken.
+     */
+    boolean wakeIfServedByOne(Collection<String> names) {
+        return lock.is(() -> {
+            Set<String> idle = new HashSet<>(names);
+            idle.removeIf(name -> inFlight.contains(name) || !waitQueues.isServedByOnePermit(name));
+            idle.forEach(waitQueues::wakeFirst);
+            return wake.test(idle);
+        });
+    }
+
+    /** Whether callers of this instance are, or are about to be, next for one of these semaphores. */
+    boolean isTurnNear(Collection<String> names) {
+        return lock.is(() -> names.stream().anyMatch(waitQueues::isTurnNear));
+    }
+
     /** The id of this instance. */
     long instance() {
         return fairQueuing.instance();

@@ -142,6 +142,18 @@ final class WaitQueues {
                 .orElse(sinceChange);
     }
 
+    /** Whether callers of this instance are next, as far as is known, and lack one permit. */
+    boolean isServedByOnePermit(String name) {
+        Waiters waiters = byName.get(name);
+        return waiters != null && waiters.instancesAhead() == 0 && waiters.missing() == 1;
+    }
+
+    /** Whether no more than one instance has a caller that came before the next of this one, as far as is known. */
+    boolean isTurnNear(String name) {
+        Waiters waiters = byName.get(name);
+        return waiters != null && waiters.instancesAhead() <= 1;
+    }
+
     /**
      * Adds a new acquire to the wait queues without asking the database, if recent answers imply that it would be refused.
      *

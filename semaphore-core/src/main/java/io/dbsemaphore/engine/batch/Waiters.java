@@ -190,7 +190,7 @@ final class Waiters {
     }
 
     /** How many permits the next caller lacks; less than 1 if it waits for other semaphores only. */
-    private long missing() {
+    long missing() {
         QueuedAcquire next = next();
         return next == null ? 0 : neededFor(next) - available;
     }

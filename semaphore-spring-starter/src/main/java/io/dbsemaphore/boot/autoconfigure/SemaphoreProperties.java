@@ -63,6 +63,8 @@ import org.springframework.util.StringUtils;
  * @param maxConnections How many connections of the pool are used at once, whatever the number of threads.
  * @param pipelining Whether several statements are sent to the database at once where its driver can (MySQL Connector/J). Some
  *     filters, proxies and firewalls refuse that.
+ * @param notifications Whether instances tell one another at once what they have released, which needs PostgreSQL and, while
+ *     callers wait, one connection more. Otherwise they poll.
  * @param hostTransaction What becomes of an acquire within an open transaction of the application, which needs a second
  *     connection: it is done, done with one warning, or refused.
  * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an
@@ -99,6 +101,7 @@ public record SemaphoreProperties(
         @Nullable Integer maxBatchSize,
         @Nullable Integer maxConnections,
         @Nullable Boolean pipelining,
+        @Nullable Boolean notifications,
         @Nullable HostTransaction hostTransaction,
         @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
         @Nullable Duration schemaWait,
@@ -157,6 +160,7 @@ public record SemaphoreProperties(
         settings = map.from(maxBatchSize).to(settings, to(SemaphoreSettings.MAX_BATCH_SIZE));
         settings = map.from(maxConnections).to(settings, to(SemaphoreSettings.MAX_CONNECTIONS));
         settings = map.from(pipelining).to(settings, to(SemaphoreSettings.PIPELINING));
+        settings = map.from(notifications).to(settings, to(SemaphoreSettings.NOTIFICATIONS));
         settings = map.from(perSemaphore(SemaphoreSettings.FAIR, fair, Declared::fair))
                 .to(settings, to(SemaphoreSettings.FAIR));
         settings = map.from(hostTransaction).to(settings, to(SemaphoreSettings.HOST_TRANSACTION));

@@ -38,7 +38,8 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
             semaphore.instance-timeout
             semaphore.keep-alive-interval semaphore.liquibase.enabled semaphore.lock-wait-timeout
             semaphore.max-attempts semaphore.max-batch-size semaphore.max-connections semaphore.max-hold
-            semaphore.max-names-per-request semaphore.max-pattern-semaphores semaphore.max-ttl semaphore.owner
+            semaphore.max-names-per-request semaphore.max-pattern-semaphores semaphore.max-ttl semaphore.notifications
+            semaphore.owner
             semaphore.patterns semaphore.pipelining semaphore.schema-wait semaphore.semaphores
             semaphore.session-idle-limit semaphore.shutdown-timeout semaphore.table-prefix""";
 

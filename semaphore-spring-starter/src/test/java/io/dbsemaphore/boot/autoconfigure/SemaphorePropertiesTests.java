@@ -48,6 +48,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 Map.entry("semaphore.max-batch-size", 11),
                 Map.entry("semaphore.max-connections", 2),
                 Map.entry("semaphore.pipelining", false),
+                Map.entry("semaphore.notifications", true),
                 Map.entry("semaphore.fair", false),
                 Map.entry("semaphore.host-transaction", HostTransaction.REFUSE),
                 Map.entry("semaphore.maintenance.enabled", false),

@@ -87,6 +87,8 @@ record Options(Map<String, String> values) {
     List<Approach> approaches() {
         return some("approaches", APPROACHES, Approach::id).stream()
                 .filter(approach -> approach != Approach.REDISSON || redis() != null)
+                .filter(approach ->
+                        approach != Approach.NOTIFIED || value("url").startsWith("jdbc:postgresql:"))
                 .toList();
     }
 

@@ -39,7 +39,7 @@ enum Scenario {
     private static final Set<Approach> COMPARED_WITH_REUSE =
             Set.of(DB_SEMAPHORE, Approach.BARE_UPDATE, Approach.REDISSON);
 
-    private static final Set<Approach> COMPARED_IN_LINE = Set.of(DB_SEMAPHORE, Approach.UNFAIR);
+    private static final Set<Approach> COMPARED_IN_LINE = Set.of(DB_SEMAPHORE, Approach.UNFAIR, Approach.NOTIFIED);
 
     private final String id;
     private final String title;
@@ -93,7 +93,9 @@ enum Scenario {
         }
         return isInLine()
                 ? COMPARED_IN_LINE.contains(approach)
-                : approach != Approach.UNFAIR && (namesAtOnce == 1 || approach.acquiresSeveralNames());
+                : approach != Approach.UNFAIR
+                        && approach != Approach.NOTIFIED
+                        && (namesAtOnce == 1 || approach.acquiresSeveralNames());
     }
 
     private boolean reuses() {

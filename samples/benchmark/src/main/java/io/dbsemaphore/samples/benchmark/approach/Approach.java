@@ -11,6 +11,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 public enum Approach {
     DB_SEMAPHORE("db-semaphore", "DB Semaphore", "this library: many callers, one transaction"),
     UNFAIR("db-semaphore-unfair", "DB Semaphore, fair=false", "this library with a queue in each JVM"),
+    NOTIFIED(
+            "db-semaphore-notified",
+            "DB Semaphore, notifications=true",
+            "this library where releases are told to other JVMs (PostgreSQL)"),
     BARE_UPDATE(
             "bare-update", "bare UPDATE", "one committed UPDATE of a counter each way; no capacity, no crash recovery"),
     TEXTBOOK("textbook", "textbook", "SELECT FOR UPDATE, sum, insert, commit; one caller per transaction"),
@@ -54,7 +58,7 @@ public enum Approach {
         JdbcTemplate jdbc = new JdbcTemplate(pool);
         PlatformTransactionManager transactions = new DataSourceTransactionManager(pool);
         return switch (this) {
-            case DB_SEMAPHORE, UNFAIR -> new DbSemaphoreLimiter(pool, tablePrefix, demands, this == DB_SEMAPHORE);
+            case DB_SEMAPHORE, UNFAIR, NOTIFIED -> new DbSemaphoreLimiter(pool, tablePrefix, demands, this);
             case TEXTBOOK -> new TextbookLimiter(jdbc, new TransactionTemplate(transactions), jvm);
             case BARE_UPDATE -> new BareUpdateLimiter(jdbc, new TransactionTemplate(transactions));
             case LOCK_REGISTRY -> new LockRegistryLimiter(pool, transactions);
@@ -65,7 +69,7 @@ public enum Approach {
 
     /** Whether it is this library. */
     public boolean isLibrary() {
-        return this == DB_SEMAPHORE || this == UNFAIR;
+        return this == DB_SEMAPHORE || this == UNFAIR || this == NOTIFIED;
     }
 
     /** Whether it acquires several names at once, all or nothing. */

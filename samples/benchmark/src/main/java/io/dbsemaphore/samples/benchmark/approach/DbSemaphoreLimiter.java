@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** This library with its defaults, with reuse, or without the order across JVMs. */
+/** This library with its defaults, with reuse, without the order across JVMs, or with notifications. */
 public final class DbSemaphoreLimiter implements Limiter {
 
     private static final Duration LONG = Duration.ofMinutes(1);
@@ -18,9 +18,9 @@ public final class DbSemaphoreLimiter implements Limiter {
     private final SemaphoreOperations semaphores;
     private final Demands demands;
 
-    DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, Demands demands, boolean fair) {
+    DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, Demands demands, Approach approach) {
         this.demands = demands;
-        engine = LibraryBuild.openEngine(dataSource, tablePrefix, demands.reuse(), fair);
+        engine = LibraryBuild.openEngine(dataSource, tablePrefix, demands.reuse(), approach);
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
 

@@ -25,7 +25,7 @@ public final class LibraryBuild {
         return source.getLocation().getPath();
     }
 
-    static SemaphoreEngine openEngine(DataSource dataSource, String tablePrefix, boolean reuse, boolean fair) {
+    static SemaphoreEngine openEngine(DataSource dataSource, String tablePrefix, boolean reuse, Approach approach) {
         try {
             Constructor<?> constructor = Arrays.stream(SemaphoreEngine.class.getConstructors())
                     .filter(candidate -> candidate.getParameterCount() == 2)
@@ -35,7 +35,13 @@ public final class LibraryBuild {
                     constructor.getParameterTypes()[1].getMethod("defaults").invoke(null);
             Object settings = withTablePrefix(defaults, tablePrefix);
             settings = reuse ? withReuse(settings) : settings;
-            return (SemaphoreEngine) constructor.newInstance(dataSource, fair ? settings : unfair(settings));
+            return (SemaphoreEngine) constructor.newInstance(
+                    dataSource,
+                    switch (approach) {
+                        case UNFAIR -> unfair(settings);
+                        case NOTIFIED -> notified(settings);
+                        default -> settings;
+                    });
         } catch (ReflectiveOperationException failure) {
             throw new IllegalStateException("The benchmark cannot open the library of " + location(), failure);
         }
@@ -48,6 +54,10 @@ public final class LibraryBuild {
 
     private static Object unfair(Object settings) {
         return ((SemaphoreSettings) settings).with(SemaphoreSettings.FAIR, PerSemaphore.all(false));
+    }
+
+    private static Object notified(Object settings) {
+        return ((SemaphoreSettings) settings).with(SemaphoreSettings.NOTIFICATIONS, true);
     }
 
     /** A copy of these settings: early builds have a record, later ones a class with a constant for each setting. */

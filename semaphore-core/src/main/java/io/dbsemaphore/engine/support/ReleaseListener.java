@@ -1,0 +1,132 @@
+package io.dbsemaphore.engine.support;
+
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.concurrent.Uninterruptibles;
+import io.dbsemaphore.jdbc.ReleaseChannel;
+import io.dbsemaphore.jdbc.ReleaseSubscription;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Listens for releases by other instances while callers of this one wait. It has one thread, and a connection of the application's
+ * pool besides those that the transactions use. Whatever fails, the poller goes on.
+ */
+public final class ReleaseListener implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(ReleaseListener.class);
+
+    /** How long it takes to notice that nobody waits any more, or that the engine stops. */
+    private static final Duration INTERVAL = Duration.ofMillis(250);
+
+    /** Connections that wait again and again would be opened again and again. */
+    private static final Duration LINGER = Duration.ofSeconds(2);
+
+    /** Then another connection is taken, since nothing tells that this one is broken, or older than the pool allows. */
+    private static final Duration MAX_AGE = Duration.ofMinutes(1);
+
+    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);
+    private static final Duration MAX_WAIT_TO_END = Duration.ofSeconds(1);
+
+    private final ReleaseChannel channel;
+    private final DaemonThreads threads;
+    private final BooleanSupplier needed;
+    private final Consumer<Set<String>> released;
+    private final AtomicBoolean running = new AtomicBoolean();
+    private final Semaphore closing = new Semaphore(0);
+    private final Semaphore ended = new Semaphore(0);
+    private volatile boolean closed;
+    private Deadline lingering = Deadline.in(LINGER);
+
+    /**
+     * Makes a listener.
+     *
+     * @param needed whether callers wait
+     * @param released receives the names of semaphores of which another instance has released permits
+     */
+    public ReleaseListener(
+            ReleaseChannel channel, DaemonThreads threads, BooleanSupplier needed, Consumer<Set<String>> released) {
+        this.channel = channel;
+        this.threads = threads;
+        this.needed = needed;
+        this.released = released;
+    }
+
+    /** Listens while callers wait, unless it does already. */
+    public void begin() {
+        if (!closed && running.compareAndSet(false, true)) {
+            try {
+                threads.start("semaphore-listener", this::run);
+            } catch (Throwable failure) { // polls find what is released
+                running.set(false);
+                UnexpectedErrors.survive(log, "The start of the listener for releases", failure);
+            }
+        }
+    }
+
+    /** Waits, for a bounded time, until the connection is returned. */
+    @Override
+    public void close() {
+        closed = true;
+        closing.release();
+        if (running.get()) {
+            boolean unused = Uninterruptibles.acquire(ended, MAX_WAIT_TO_END.toNanos());
+        }
+    }
+
+    private void run() {
+        ended.drainPermits();
+        lingering = Deadline.in(LINGER);
+        boolean failed = true;
+        try {
+            while (isNeeded()) {
+                listen();
+            }
+            failed = false;
+        } catch (Throwable failure) {
+            UnexpectedErrors.survive(log, "The listener for releases", failure);
+        } finally {
+            running.set(false);
+            ended.release();
+        }
+        if (!failed && needed.getAsBoolean()) { // a caller that began to wait just now has found this thread running
+            begin();
+        }
+    }
+
+    private void listen() {
+        Deadline replaced = Deadline.in(MAX_AGE);
+        try (ReleaseSubscription subscription = channel.subscribe()) {
+            while (isNeeded() && !replaced.isPassed()) {
+                Set<String> names = subscription.await(INTERVAL);
+                if (!names.isEmpty()) {
+                    released.accept(names);
+                }
+            }
+        } catch (SQLFeatureNotSupportedException unsupported) {
+            closed = true;
+            log.warn(
+                    "semaphore.notifications=true has no effect, since the DataSource does not return connections of"
+                            + " PostgreSQL's driver. Permits that other instances release are found by polling",
+                    unsupported);
+        } catch (SQLException | RuntimeException failure) {
+            log.debug("Releases of other instances cannot be listened for; they are found by polling", failure);
+            boolean unused = Uninterruptibles.acquire(closing, PAUSE_AFTER_FAILURE.toNanos());
+        }
+    }
+
+    private boolean isNeeded() {
+        if (needed.getAsBoolean()) {
+            lingering = Deadline.in(LINGER);
+        }
+        return !closed && !lingering.isPassed();
+    }
+}
