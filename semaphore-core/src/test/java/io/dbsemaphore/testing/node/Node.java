@@ -83,6 +83,12 @@ public final class Node implements AutoCloseable {
         return owning(schema.newPool(6), settings, first);
     }
 
+    /** A node that makes semaphores of these patterns, with a pool of six connections, which is closed with it. */
+    public static Node on(Schema schema, SemaphorePatterns patterns) {
+        HikariDataSource pool = schema.newPool(6);
+        return new Node(pool, pool, TestSettings.defaults(), patterns);
+    }
+
     /** A node whose pool does not wait long, so that neither does a test in which the database is away. */
     public static Node behind(TcpProxy proxy, Schema schema, int connections, SemaphoreSettings settings) {
         HikariConfig config = schema.poolConfig(connections, schema.jdbcUrl(proxy));

@@ -2,7 +2,6 @@ package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
-import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 
@@ -13,7 +12,7 @@ final class LockHolderProcess {
 
     public static void main(String[] key) throws Exception {
         Schema schema = TestDatabase.handedOver();
-        Node node = new Node(schema.newPool(4), TestSettings.defaults(), LockRegistryFixture.PATTERNS);
+        Node node = Node.on(schema, LockRegistryFixture.PATTERNS);
         LockRegistryFixture.registry(node, Duration.ofSeconds(3), 256)
                 .obtain(key[0])
                 .lock();

@@ -5,7 +5,6 @@ import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
-import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.List;
@@ -34,8 +33,8 @@ abstract class LockRegistryFixture {
     @BeforeAll
     static void startNodes() {
         schema = TestDatabase.create().migrate();
-        node = new Node(schema.newPool(6), TestSettings.defaults(), PATTERNS);
-        otherNode = new Node(schema.newPool(6), TestSettings.defaults(), PATTERNS);
+        node = Node.on(schema, PATTERNS);
+        otherNode = Node.on(schema, PATTERNS);
     }
 
     @AfterAll
