@@ -41,8 +41,10 @@ final class MutexPermit {
      */
     boolean enter(Duration waitTime, Duration ttl) {
         PermitGrant entered = grant;
-        return entered != null && (renew(longer(ttl)) || restore(entered, ttl))
-                || acquire(requests.of(key, ttl).withWaitTime(waitTime), ttl);
+        if (entered != null && (renew(longer(ttl)) || restore(entered, ttl))) {
+            return true;
+        }
+        return acquire(requests.of(key, ttl).withWaitTime(waitTime), ttl);
     }
 
     /**

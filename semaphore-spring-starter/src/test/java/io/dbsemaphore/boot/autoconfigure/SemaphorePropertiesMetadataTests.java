@@ -21,6 +21,7 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
 
     private static final String ALL = """
             management.endpoint.semaphores.access management.endpoint.semaphores.cache.time-to-live
+            semaphore.adapters.shedlock.enabled semaphore.adapters.shedlock.prefix
             semaphore.adapters.spring-integration.cache-capacity semaphore.adapters.spring-integration.enabled
             semaphore.adapters.spring-integration.keep-alive semaphore.adapters.spring-integration.prefix
             semaphore.adapters.spring-integration.ttl

@@ -42,7 +42,7 @@ class DocumentedExamplesTests {
     Path output;
 
     @ParameterizedTest
-    @ValueSource(strings = {"README.md", "docs/reference.md"})
+    @ValueSource(strings = {"README.md", "docs/reference.md", "docs/adapters.md"})
     void compiles(String document) throws IOException {
         List<String> examples = Documents.blocks(document, "java");
 

@@ -1,0 +1,160 @@
+package io.dbsemaphore.boot.shedlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.boot.autoconfigure.MutexPattern;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.config.SemaphorePatterns;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import net.javacrumbs.shedlock.core.ClockProvider;
+import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+class LockProviderAutoConfigurationTests {
+
+    private static final String ENABLED = "semaphore.adapters.shedlock.enabled=true";
+
+    private final ApplicationContextRunner host = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    SemaphoreAutoConfiguration.class,
+                    LockProviderAutoConfiguration.class))
+            .withPropertyValues("semaphore.liquibase.enabled=true", "spring.datasource.generate-unique-name=true");
+
+    @Test
+    void isOffUnlessAskedFor() {
+        host.run(context -> {
+            assertThat(context).hasSingleBean(SemaphoreTemplate.class).doesNotHaveBean(LockProvider.class);
+            assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
+        });
+    }
+
+    @Test
+    void runsTasksUnderSemaphores() {
+        host.withPropertyValues(ENABLED).run(context -> {
+            SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
+            LockConfiguration nightly =
+                    new LockConfiguration(ClockProvider.now(), "nightly", Duration.ofMinutes(5), Duration.ofMinutes(1));
+            DefaultLockingTaskExecutor executor = new DefaultLockingTaskExecutor(context.getBean(LockProvider.class));
+
+            int holders = executor.<Integer>executeWithLock(
+                            () -> admin.holders("shedlock:nightly").size(), nightly)
+                    .getResult();
+
+            assertThat(holders).isEqualTo(1);
+            boolean again = executor.<Integer>executeWithLock(() -> 1, nightly).wasExecuted();
+            assertThat(again).as("within lockAtLeastFor").isEqualTo(false);
+        });
+    }
+
+    /** What an application with ShedLock has, and nothing else of this library than the property. */
+    @Test
+    void guardsScheduledMethods() {
+        host.withPropertyValues(ENABLED).withUserConfiguration(Jobs.class).run(context -> {
+            Job job = context.getBean(Job.class);
+
+            job.run();
+            job.run();
+
+            assertThat(job.runs()).isEqualTo(1);
+            assertThat(context.getBean(SemaphoreAdmin.class).holders("shedlock:nightly"))
+                    .as("for lockAtLeastFor")
+                    .hasSize(1);
+        });
+    }
+
+    @Test
+    void usesItsPrefix() {
+        host.withPropertyValues(ENABLED, "semaphore.adapters.shedlock.prefix=jobs/")
+                .run(context -> {
+                    var unused = context.getBean(LockProvider.class)
+                            .lock(new LockConfiguration(
+                                    ClockProvider.now(), "nightly", Duration.ofMinutes(5), Duration.ZERO));
+
+                    assertThat(context.getBean(SemaphoreAdmin.class).holders("jobs/nightly"))
+                            .hasSize(1);
+                });
+    }
+
+    @Test
+    void backsOffWhereTheApplicationHasALockProvider() {
+        host.withPropertyValues(ENABLED)
+                .withUserConfiguration(OwnLockProvider.class)
+                .run(context -> assertThat(context)
+                        .hasSingleBean(LockProvider.class)
+                        .doesNotHaveBean(SemaphoreLockProvider.class)
+                        .doesNotHaveBean(MutexPattern.class));
+    }
+
+    @Test
+    void isNotThereWithoutSemaphores() {
+        host.withPropertyValues(ENABLED, "semaphore.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
+    }
+
+    @Test
+    void needsShedLock() {
+        host.withPropertyValues(ENABLED)
+                .withClassLoader(new FilteredClassLoader("net.javacrumbs.shedlock"))
+                .run(context -> assertThat(context)
+                        .hasSingleBean(SemaphoreTemplate.class)
+                        .doesNotHaveBean(LockProviderAutoConfiguration.class));
+    }
+
+    @Test
+    void doesNotStartWithAPrefixThatCannotWork() {
+        host.withPropertyValues(ENABLED, "semaphore.adapters.shedlock.prefix=jobs*")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("semaphore.adapters.shedlock")
+                        .hasMessageContaining("prefix"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableSchedulerLock(defaultLockAtMostFor = "10m")
+    static class Jobs {
+
+        @Bean
+        static Job job() {
+            return new Job();
+        }
+    }
+
+    static class Job {
+
+        private final AtomicInteger runs = new AtomicInteger();
+
+        @SchedulerLock(name = "nightly", lockAtLeastFor = "5m")
+        void run() {
+            runs.incrementAndGet();
+        }
+
+        int runs() {
+            return runs.get();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnLockProvider {
+
+        @Bean
+        LockProvider ownLockProvider() {
+            return configuration -> Optional.empty();
+        }
+    }
+}
