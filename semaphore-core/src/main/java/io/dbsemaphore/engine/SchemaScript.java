@@ -52,15 +52,13 @@ public final class SchemaScript {
 
     /**
      * Whether tables or columns are missing. False if a table of that name is another application's, which the script would
-     * change.
-     *
-     * @throws DatabaseUnreachableException if the database cannot be read
+     * change, and if the tables cannot be read: the engine's own look at them, which follows, reports that.
      */
     public boolean isNeeded() {
         try {
             return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);
         } catch (SQLException unreadable) {
-            throw new DatabaseUnreachableException(dataSource, unreadable);
+            return false;
         }
     }
 }

@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.engine.DatabaseUnreachableException;
 import io.dbsemaphore.engine.SchemaScript;
+import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -71,12 +72,16 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
                 log.info("Created the tables of the semaphores by {} (semaphore.initialize-schema)", script.location());
                 return;
             } catch (DataAccessException failure) {
-                if (attempt == MAX_ATTEMPTS) {
+                if (attempt == MAX_ATTEMPTS || isRefusal(failure)) {
                     throw explain(failure);
                 }
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE.toNanos()));
             }
         }
+    }
+
+    private static boolean isRefusal(DataAccessException failure) {
+        return SqlErrors.is(failure, SqlErrorKind.DENIED) || SqlErrors.isReadOnly(failure);
     }
 
     private Scripts withPrefix() {

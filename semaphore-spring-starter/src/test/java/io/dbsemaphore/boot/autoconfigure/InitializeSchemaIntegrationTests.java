@@ -59,6 +59,27 @@ class InitializeSchemaIntegrationTests {
                 .isGreaterThan(0);
     }
 
+    @Test
+    void saysWhatIsMissingToAUserWhoMayNotCreateTables() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB);
+        String user = "reader_" + database.name().hashCode();
+        database.jdbc().execute("create user '%s'@'%%' identified by 'reader'".formatted(user));
+        try {
+            database.jdbc().execute("grant select on %s.* to '%s'@'%%'".formatted(database.name(), user));
+
+            host().withPropertyValues(
+                            "semaphore.initialize-schema=always",
+                            "spring.datasource.username=" + user,
+                            "spring.datasource.password=reader")
+                    .run(context -> assertThat(context)
+                            .getFailure()
+                            .hasStackTraceContaining("CREATE command denied to user '" + user)
+                            .hasStackTraceContaining("semaphore.initialize-schema=never"));
+        } finally {
+            database.jdbc().execute("drop user '%s'@'%%'".formatted(user));
+        }
+    }
+
     private ApplicationContextRunner host() {
         return Hosts.jdbcWithoutTables()
                 .withPropertyValues(

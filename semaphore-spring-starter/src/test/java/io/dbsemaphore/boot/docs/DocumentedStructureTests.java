@@ -41,7 +41,7 @@ class DocumentedStructureTests {
     @Test
     void contributorsAreToldOfTypesThatExist() throws IOException {
         Set<String> sources = new TreeSet<>();
-        for (String module : List.of("semaphore-core", "semaphore-spring-starter")) {
+        for (String module : List.of("semaphore-core", "semaphore-spring-starter", "samples/backup-service")) {
             try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(module).resolve("src"))) {
                 files.map(file -> file.getFileName().toString())
                         .filter(file -> file.endsWith(".java"))

@@ -80,6 +80,9 @@ final class DemoPrinter {
 
     void verdict(Verdict verdict) {
         line("Verdict  " + verdict.text());
+        line("");
+        line("Next     the same in a browser: add -Dspring-boot.run.profiles=live to the command, and open");
+        line("         http://localhost:8080/actuator/semaphores");
     }
 
     /** The process id, with which the id of an instance begins. */
