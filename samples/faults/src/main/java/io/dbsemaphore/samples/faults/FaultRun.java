@@ -47,7 +47,8 @@ final class FaultRun {
         capacities = Workload.capacities(options.clients());
         created = new TreeMap<>(capacities);
         created.putAll(wrong);
-        oracle = new Oracle(capacities, Set.of(Workload.REUSED), options.instanceTimeout(), findings);
+        oracle = new Oracle(
+                capacities, Set.of(Workload.REUSED), options.instanceTimeout(), options.tolerance(), findings);
     }
 
     /** Returns what it has shown; the files are written. */

@@ -28,7 +28,7 @@ public final class FaultsApplication {
         }
         int exitCode = VIOLATED;
         try (DatabaseServer server = options.url().isEmpty()
-                ? ContainerServer.run()
+                ? ContainerServer.run(options.database())
                 : new RemoteServer(options.url(), options.user(), options.password())) {
             Report report = new FaultRun(options, server, System.out).run();
             exitCode = report.isPassed() ? 0 : VIOLATED;

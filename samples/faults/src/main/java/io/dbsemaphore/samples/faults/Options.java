@@ -18,12 +18,14 @@ record Options(Map<String, String> values) {
             --seconds=60          how long clients and server are under attack
             --seed=1              of what the clients do, and of what strikes
             --clients=3           the number of client JVMs
-            --threads=6           the workers of each client; two threads that write under requireHeld come in addition
+            --threads=16          the workers of each client; two threads that write under requireHeld come in addition
             --cuts=0.01           the share of commits whose connection is cut, at any byte of the commit or of its answer
             --pace=1              multiplies the time between two attacks of a kind
             --instance-timeout=6  seconds without a heartbeat after which the permits of a client are reclaimed
+            --database=mysql      the server in a container: mysql, mariadb or postgresql
+            --tolerance=2         seconds by which a permit of a killed client may be late; more on a busy machine
             --url=jdbc:mysql:...  the server to use, which is then not killed: tables faults_* are dropped and created
-            --user= --password=     Without a URL: MySQL 9.7 in a container
+            --user= --password=     Without a URL a server in a container
             --output=DIRECTORY    for report.md, report.xml, the events and the output of clients; by default target/faults
             """;
 
@@ -35,13 +37,17 @@ record Options(Map<String, String> values) {
             "clients",
             "3",
             "threads",
-            "6",
+            "16",
             "cuts",
             "0.01",
             "pace",
             "1",
             "instance-timeout",
             "6",
+            "tolerance",
+            "2",
+            "database",
+            "mysql",
             "output",
             "target/faults");
 
@@ -70,6 +76,7 @@ record Options(Map<String, String> values) {
         options.cuts();
         options.pace();
         options.instanceTimeout();
+        options.tolerance();
         return options;
     }
 
@@ -101,6 +108,14 @@ record Options(Map<String, String> values) {
 
     Duration instanceTimeout() {
         return Duration.ofSeconds(number("instance-timeout"));
+    }
+
+    Duration tolerance() {
+        return Duration.ofSeconds(number("tolerance"));
+    }
+
+    String database() {
+        return value("database");
     }
 
     String url() {

@@ -12,10 +12,9 @@ public final class Workload {
     /** What the names of all tables begin with. */
     public static final String TABLE_PREFIX = "faults_";
 
-    /** For one caller at a time. */
-    public static final String NARROW = "narrow";
-    /** For two callers. */
-    public static final String PAIR = "pair";
+    /** One for one caller at a time. */
+    public static final String NARROW = "narrow-0";
+
     /** For callers of several permits, and exclusive ones. */
     public static final String WIDE = "wide";
     /** Two that are acquired together. */
@@ -30,10 +29,23 @@ public final class Workload {
     /** The longest TTL of grants that are not kept alive. */
     public static final Duration LONGEST_TTL = Duration.ofSeconds(4);
 
+    /** How many semaphores there are of each simple kind. */
+    public static final int OF_EACH = 6;
+
     /** How many rows are written to under {@code requireHeld}. */
     public static final int LEDGERS = 4;
 
     private Workload() {}
+
+    /** A semaphore for one caller at a time. */
+    public static String narrow(int number) {
+        return "narrow-" + number;
+    }
+
+    /** A semaphore for two callers. */
+    public static String pair(int number) {
+        return "pair-" + number;
+    }
 
     /** The semaphore that guards a row which is written to under {@code requireHeld}. */
     public static String ledger(int number) {
@@ -47,7 +59,11 @@ public final class Workload {
 
     /** The capacity of each semaphore. */
     public static Map<String, Integer> capacities(List<String> clients) {
-        Map<String, Integer> capacities = new TreeMap<>(Map.of(NARROW, 1, PAIR, 2, WIDE, 10, REUSED, 4));
+        Map<String, Integer> capacities = new TreeMap<>(Map.of(WIDE, 10, REUSED, 4));
+        for (int number = 0; number < OF_EACH; number++) {
+            capacities.put(narrow(number), 1);
+            capacities.put(pair(number), 2);
+        }
         TOGETHER.forEach(name -> capacities.put(name, 3));
         ledgers().forEach(name -> capacities.put(name, 1));
         clients.forEach(client -> capacities.put(own(client), 1));

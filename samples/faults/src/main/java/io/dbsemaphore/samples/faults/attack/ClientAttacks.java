@@ -3,6 +3,8 @@ package io.dbsemaphore.samples.faults.attack;
 import io.dbsemaphore.samples.faults.oracle.Event;
 import io.dbsemaphore.samples.faults.oracle.OracleServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
@@ -40,14 +42,18 @@ final class ClientAttacks {
 
     /** Strikes one that no other attack has, and that has begun to work; nobody if there is none. */
     private void with(Random random, OnSlot strike) throws Exception {
-        ClientSlot slot = clients.get(random.nextInt(clients.size()));
-        if (slot.lock.tryLock()) {
-            try {
-                if (slot.isAtWork()) {
-                    strike.strike(slot);
+        List<ClientSlot> inAnyOrder = new ArrayList<>(clients);
+        Collections.shuffle(inAnyOrder, random);
+        for (ClientSlot slot : inAnyOrder) {
+            if (slot.lock.tryLock()) {
+                try {
+                    if (slot.isAtWork()) {
+                        strike.strike(slot);
+                        return;
+                    }
+                } finally {
+                    slot.lock.unlock();
                 }
-            } finally {
-                slot.lock.unlock();
             }
         }
     }

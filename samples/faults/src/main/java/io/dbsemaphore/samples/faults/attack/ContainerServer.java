@@ -5,42 +5,71 @@ import com.github.dockerjava.api.model.ExposedPort;
 import com.github.dockerjava.api.model.Ports;
 import java.io.IOException;
 import java.util.Map;
+import org.testcontainers.containers.JdbcDatabaseContainer;
+import org.testcontainers.mariadb.MariaDBContainer;
 import org.testcontainers.mysql.MySQLContainer;
+import org.testcontainers.postgresql.PostgreSQLContainer;
 
-/** A MySQL in a container, with the settings of its image: full durability, and a binary log. */
+/** A server in a container, with the settings of its image: full durability, and on MySQL a binary log. */
 public final class ContainerServer extends DatabaseServer {
 
-    /** The image. */
-    public static final String IMAGE = "mysql:9.7";
+    private static final String NAME = "faults";
 
-    private static final String DATABASE = "faults";
-    private static final String PASSWORD = "faults";
-
-    private final MySQLContainer container;
+    private final JdbcDatabaseContainer<?> container;
+    private final int internalPort;
+    private final String url;
     private int port;
 
-    private ContainerServer(MySQLContainer container) {
+    private ContainerServer(JdbcDatabaseContainer<?> container, int internalPort, String url) {
         super(container.getUsername(), container.getPassword());
         this.container = container;
-        port = container.getMappedPort(MySQLContainer.MYSQL_PORT);
+        this.internalPort = internalPort;
+        this.url = url;
+        port = container.getMappedPort(internalPort);
     }
 
-    /** Starts a server. */
-    public static ContainerServer run() {
-        MySQLContainer container = new MySQLContainer(IMAGE)
-                .withConfigurationOverride(null)
-                .withUsername("root")
-                .withPassword(PASSWORD)
-                .withDatabaseName(DATABASE)
-                .withCommand("--max-connections=300");
+    /**
+     * Starts a server.
+     *
+     * @param product {@code mysql}, {@code mariadb} or {@code postgresql}
+     * @throws IllegalArgumentException for another product
+     */
+    public static ContainerServer run(String product) {
+        return switch (product) {
+            case "mysql" ->
+                start(
+                        new MySQLContainer("mysql:9.7")
+                                .withConfigurationOverride(null)
+                                .withUsername("root")
+                                .withCommand("--max-connections=300"),
+                        MySQLContainer.MYSQL_PORT,
+                        "jdbc:mysql://%s:%d/%s?allowPublicKeyRetrieval=true&sslMode=DISABLED");
+            case "mariadb" ->
+                start(
+                        new MariaDBContainer("mariadb:11.8")
+                                .withConfigurationOverride(null)
+                                .withCommand("--max-connections=300"),
+                        MySQLContainer.MYSQL_PORT,
+                        "jdbc:mariadb://%s:%d/%s");
+            // Without server-side preparation, so that commits are seen on the wire
+            case "postgresql" ->
+                start(
+                        new PostgreSQLContainer("postgres:17").withCommand("postgres", "-c", "max_connections=300"),
+                        PostgreSQLContainer.POSTGRESQL_PORT,
+                        "jdbc:postgresql://%s:%d/%s?sslmode=disable&prepareThreshold=0");
+            default -> throw new IllegalArgumentException("--database takes mysql, mariadb or postgresql: " + product);
+        };
+    }
+
+    private static ContainerServer start(JdbcDatabaseContainer<?> container, int port, String url) {
+        container.withPassword(NAME).withDatabaseName(NAME);
         container.start();
-        return new ContainerServer(container);
+        return new ContainerServer(container, port, url);
     }
 
     @Override
     public synchronized String url() {
-        return "jdbc:mysql://%s:%d/%s?allowPublicKeyRetrieval=true&sslMode=DISABLED"
-                .formatted(container.getHost(), port, DATABASE);
+        return url.formatted(container.getHost(), port, NAME);
     }
 
     @Override
@@ -62,7 +91,7 @@ public final class ContainerServer extends DatabaseServer {
                 .getNetworkSettings()
                 .getPorts()
                 .getBindings();
-        Ports.Binding[] published = bindings.get(ExposedPort.tcp(MySQLContainer.MYSQL_PORT));
+        Ports.Binding[] published = bindings.get(ExposedPort.tcp(internalPort));
         if (published == null || published.length == 0) {
             throw new IOException("The container has no port after its restart");
         }

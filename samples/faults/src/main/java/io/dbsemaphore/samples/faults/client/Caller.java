@@ -59,7 +59,7 @@ final class Caller implements AutoCloseable {
 
     /** Releases; the library repeats what fails. */
     void release(String request, PermitGrant grant) {
-        tell(Kind.RELEASING, request, "");
+        tell(Kind.RELEASING, request, grant.isHeld() ? Event.HELD : "");
         String outcome;
         try {
             outcome = grant.release().name();

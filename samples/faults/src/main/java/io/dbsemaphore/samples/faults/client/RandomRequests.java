@@ -24,9 +24,9 @@ final class RandomRequests {
                     .withTtl(Workload.KEPT_ALIVE)
                     .withWaitTime(waitTime());
         } else if (choice < 45) {
-            request = AcquireRequest.of(Workload.NARROW);
+            request = AcquireRequest.of(Workload.narrow(random.nextInt(Workload.OF_EACH)));
         } else if (choice < 60) {
-            request = AcquireRequest.of(Workload.PAIR);
+            request = AcquireRequest.of(Workload.pair(random.nextInt(Workload.OF_EACH)));
         } else if (choice < 78) {
             request = AcquireRequest.of(Workload.WIDE).withPermits(Workload.WIDE, 1 + random.nextInt(3));
         } else if (choice < 80) {
@@ -51,7 +51,7 @@ final class RandomRequests {
 
     /** How long the permits are held; now and then for longer than their TTL. */
     Duration hold() {
-        return random.nextInt(200) == 0
+        return random.nextInt(500) == 0
                 ? Duration.ofMillis(random.nextInt(5000))
                 : Duration.ofMillis(random.nextInt(4) == 0 ? random.nextInt(30) : 0);
     }

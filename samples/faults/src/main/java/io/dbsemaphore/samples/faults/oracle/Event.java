@@ -28,6 +28,8 @@ public record Event(
     public static final String SERVER = "server";
     /** Outcome of a release. */
     public static final String RELEASED = "RELEASED";
+    /** Detail of a release that begins while the grant is held, as far as the library knows in the client. */
+    public static final String HELD = "held";
     /** Detail of a grant whose permits were handed over within the JVM. */
     public static final String REUSED = "reused";
     /** Detail of a grant that an earlier acquire of the same external id had made. */

@@ -19,6 +19,7 @@ import java.util.Map;
  * @param recovered permits of killed clients that their successors were granted
  * @param undisturbed those of them between whose kill and grant nothing else was disturbed
  * @param longestRecovery the longest of these
+ * @param overstatedReleases releases told as done although another had been granted the permit before
  */
 public record Figures(
         Map<Event.Kind, Long> events,
@@ -32,7 +33,8 @@ public record Figures(
         List<Duration> afterReady,
         long recovered,
         long undisturbed,
-        Duration longestRecovery) {
+        Duration longestRecovery,
+        long overstatedReleases) {
 
     /** How many events of this kind there were. */
     public long count(Event.Kind kind) {

@@ -17,6 +17,7 @@ final class Hold {
     Map<String, Long> tokens = Map.of();
     boolean granted;
     boolean reused;
+    private boolean heldAtRelease;
     long grantedAt;
     private long surelyUntil;
     private long writingAt;
@@ -67,6 +68,12 @@ final class Hold {
         surelyUntil = Math.max(surelyUntil, writingAt);
     }
 
+    /** The client is about to release. */
+    void isReleasing(Event event) {
+        heldAtRelease = event.detail().equals(Event.HELD);
+        ends(event.nanos());
+    }
+
     /** From here on the permits may be available to others. */
     void ends(long now) {
         releasingAt = Math.min(releasingAt, now);
@@ -77,9 +84,12 @@ final class Hold {
         ends(askedAt);
     }
 
-    /** The database has confirmed that they were held until the release; a reused permit is released without it. */
+    /**
+     * The database has confirmed that the permits were held until the release. That of a reused permit is done without it, and the
+     * answer about an expired one is not certain.
+     */
     void isReleased(Event event) {
-        if (event.detail().equals(Event.RELEASED) && !reused) {
+        if (event.detail().equals(Event.RELEASED) && heldAtRelease && !reused) {
             surelyUntil = Math.max(surelyUntil, releasingAt);
         }
     }

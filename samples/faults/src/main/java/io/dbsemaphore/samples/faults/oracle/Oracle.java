@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -26,6 +27,7 @@ public final class Oracle {
     private final ProtectedWrites writes;
     private final Outages outages = new Outages();
     private final Recoveries recoveries;
+    private final ReleaseOutcomes releases;
     private final List<Check> checks;
     private final Map<String, Hold> open = new HashMap<>();
     private final Map<String, List<Event>> killedWith = new HashMap<>();
@@ -42,21 +44,29 @@ public final class Oracle {
      * @param capacities of all semaphores
      * @param reusing the semaphores whose permits are reused
      * @param instanceTimeout after which the permits of a killed client are available
+     * @param tolerance how much later its successor may be granted them
      */
-    public Oracle(Map<String, Integer> capacities, Set<String> reusing, Duration instanceTimeout, Findings findings) {
+    public Oracle(
+            Map<String, Integer> capacities,
+            Set<String> reusing,
+            Duration instanceTimeout,
+            Duration tolerance,
+            Findings findings) {
         this.findings = findings;
         // A grant is only made, and a permit only reused, while a third of the instance's time is left
         leased = instanceTimeout.toNanos() / 4;
         idempotent = new IdempotentGrants(findings);
         writes = new ProtectedWrites(findings);
-        recoveries = new Recoveries(instanceTimeout, Duration.ofSeconds(2), findings);
+        recoveries = new Recoveries(instanceTimeout, tolerance, findings);
+        releases = new ReleaseOutcomes(capacities);
         checks = List.of(
                 new OverGrants(capacities, findings),
                 new FencingOrder(reusing, findings),
                 idempotent,
                 writes,
                 outages,
-                recoveries);
+                recoveries,
+                releases);
     }
 
     /** Considers an event. */
@@ -121,7 +131,7 @@ public final class Oracle {
             }
             case WRITING -> hold.writes(event.nanos());
             case WRITTEN -> hold.isWritten();
-            case RELEASING -> hold.ends(event.nanos());
+            case RELEASING -> hold.isReleasing(event);
             case RELEASED -> hold.isReleased(event);
             case FAILED -> failures.merge(event.detail(), 1L, Long::sum);
             case UNKNOWN -> unknown.add(event.externalId());
@@ -183,11 +193,12 @@ public final class Oracle {
                 outages.afterReady(),
                 recoveries.count(),
                 recoveries.undisturbed(),
-                recoveries.longest());
+                recoveries.longest(),
+                releases.overstated());
     }
 
     /** A time of events as seconds since the start of this process. */
     static String time(long nanos) {
-        return "%.3f s".formatted(TimeUnit.NANOSECONDS.toMicros(nanos - BEGIN) / 1e6);
+        return String.format(Locale.ROOT, "%.3f s", TimeUnit.NANOSECONDS.toMicros(nanos - BEGIN) / 1e6);
     }
 }

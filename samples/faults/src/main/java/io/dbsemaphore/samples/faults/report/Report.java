@@ -11,6 +11,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What a run has shown.
@@ -66,6 +67,9 @@ public record Report(
         for (Findings.Kind kind : Findings.Kind.values()) {
             table.add("**" + kind.label() + "**", "**" + number(findings.count(kind)) + "**");
         }
+        table.add(
+                "Releases told as done although the expired permit had been granted to another",
+                number(figures.overstatedReleases()));
         table.add("Commits replayed from the binary log", commits == 0 ? "no log" : number(commits));
         table.add(
                 "Permits of killed clients granted to their successors",
@@ -99,10 +103,10 @@ public record Report(
     }
 
     private static String number(long number) {
-        return "%,d".formatted(number);
+        return String.format(Locale.ROOT, "%,d", number);
     }
 
     private static String seconds(Duration duration) {
-        return "%.1f s".formatted(duration.toMillis() / 1000.0);
+        return String.format(Locale.ROOT, "%.1f s", duration.toMillis() / 1000.0);
     }
 }

@@ -102,7 +102,8 @@ public final class BinaryLog {
         if (table.equals(permit.table())) {
             held.added(permit.number(row, "semaphore_id"), permit.number(row, "count"), permit.text(row, "state"));
         } else if (table.equals(semaphore.table())) {
-            held.semaphore(semaphore.number(row, "id"), semaphore.text(row, "name"));
+            held.semaphore(
+                    semaphore.number(row, "id"), semaphore.text(row, "name"), (int) semaphore.number(row, "capacity"));
         }
     }
 

@@ -13,19 +13,22 @@ final class HeldPermits {
 
     private final Map<String, Integer> capacities;
     private final Findings findings;
+    private final Map<String, Integer> ownCapacities = new HashMap<>();
     private final Map<Long, String> names = new HashMap<>();
     private final Map<Long, Long> held = new HashMap<>();
     private final Set<Long> changed = new HashSet<>();
     private long commits;
 
+    /** @param capacities as they were promised; of other semaphores the log tells them */
     HeldPermits(Map<String, Integer> capacities, Findings findings) {
         this.capacities = capacities;
         this.findings = findings;
     }
 
     /** A semaphore is inserted or updated. */
-    void semaphore(long id, String name) {
+    void semaphore(long id, String name, int capacity) {
         names.put(id, name);
+        ownCapacities.put(name, capacity);
     }
 
     /** A permit is inserted. */
@@ -56,7 +59,7 @@ final class HeldPermits {
 
     private void check(long id, String position) {
         String name = names.getOrDefault(id, "unknown semaphore " + id);
-        int capacity = capacities.getOrDefault(name, 0);
+        int capacity = capacities.getOrDefault(name, ownCapacities.getOrDefault(name, 0));
         long sum = held.getOrDefault(id, 0L);
         if (sum > capacity || sum < 0) {
             findings.add(

@@ -14,7 +14,7 @@ class HeldPermitsTests {
 
     @BeforeEach
     void create() {
-        held.semaphore(1, "pair");
+        held.semaphore(1, "pair", 3);
     }
 
     @Test
