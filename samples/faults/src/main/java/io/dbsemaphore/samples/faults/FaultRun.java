@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -56,7 +57,7 @@ final class FaultRun {
         Path logs = Files.createDirectories(options.output());
         out.printf("On %s, %s%n", product(), options.repeating());
         prepare();
-        BinaryLog log = server.isMySql() ? BinaryLog.from(server, Workload.TABLE_PREFIX) : null;
+        BinaryLog log = binaryLog();
         createSemaphores();
         try (OracleServer oracleServer = new OracleServer(oracle, logs.resolve("events.tsv.gz"));
                 Attacks attacks = new Attacks(
@@ -84,6 +85,18 @@ final class FaultRun {
         }
     }
 
+    private @Nullable BinaryLog binaryLog() {
+        if (!server.isMySql()) {
+            return null;
+        }
+        try {
+            return BinaryLog.from(server, Workload.TABLE_PREFIX);
+        } catch (SQLException unreadable) {
+            out.println("Without the second witness: " + unreadable.getMessage());
+            return null;
+        }
+    }
+
     private Report finish(@Nullable BinaryLog log, boolean complete) throws Exception {
         oracle.finish();
         Duration free;
@@ -105,7 +118,7 @@ final class FaultRun {
                 findings,
                 free,
                 commits,
-                complete);
+                complete && (log == null || commits > 0));
     }
 
     private void prepare() throws Exception {
