@@ -153,9 +153,16 @@ final class PermitLock implements DistributedLock {
         }
     }
 
+    /** An interrupt while the database decides ends the wait, too: the permit is then acquired, or not, with the flag set. */
     private boolean enter(Duration waitTime, Duration ttl) throws InterruptedException {
         try {
-            return permit.enter(waitTime, ttl);
+            if (permit.enter(waitTime, ttl)) {
+                return true;
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException("Interrupted while waiting for lock '" + key + "'");
+            }
+            return false;
         } catch (AcquireInterruptedException interrupt) {
             boolean unused = Thread.interrupted();
             throw (InterruptedException)

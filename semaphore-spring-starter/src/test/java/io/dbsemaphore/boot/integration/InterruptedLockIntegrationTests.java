@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.StatementGate;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -43,6 +45,26 @@ class InterruptedLockIntegrationTests extends LockRegistryFixture {
         }
 
         held.unlock();
+        assertThat(lock.tryLock()).isEqualTo(true);
+        lock.unlock();
+    }
+
+    /** The database is about to refuse them: that is awaited, and ends the wait. */
+    @Test
+    void endTheirWaitDuringADecision() throws Exception {
+        other.obtain(key).lock();
+        Lock lock = registry.obtain(key);
+        StatementGate.Pause refusing = node.gate().pauseBefore("commit");
+        Waiting waiting = new Waiting(() -> assertThatExceptionOfType(InterruptedException.class)
+                .isThrownBy(() -> lock.tryLock(1, TimeUnit.MINUTES)));
+        refusing.awaitReached(Duration.ofSeconds(30));
+
+        waiting.interrupt();
+        Awaitility.await("it has noticed").until(() -> !waiting.thread.get().isInterrupted());
+        refusing.open();
+
+        waiting.end();
+        other.obtain(key).unlock();
         assertThat(lock.tryLock()).isEqualTo(true);
         lock.unlock();
     }
