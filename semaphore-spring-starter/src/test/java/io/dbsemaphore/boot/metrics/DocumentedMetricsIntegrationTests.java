@@ -29,12 +29,19 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The table of docs/metrics.md is what is published, no less and no more, and the dashboard asks for nothing else. */
+/**
+ * The table of docs/metrics.md is what is published, no less and no more. The dashboard and the alert rules ask for nothing
+ * else.
+ */
 class DocumentedMetricsIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final Pattern ROW =
             Pattern.compile("^\\| `(semaphore\\.[a-z.]+)` \\| ([^|]+) \\|", Pattern.MULTILINE);
+    private static final Pattern ALERT_ROW =
+            Pattern.compile("^\\| `(Semaphore\\w+)` \\| (\\w+) \\|", Pattern.MULTILINE);
+    private static final Pattern ALERT =
+            Pattern.compile("- alert: (\\w+)\\n(?:(?!- alert).)*?severity: (\\w+)\\n", Pattern.DOTALL);
     private static final Pattern IN_PROMETHEUS = Pattern.compile("semaphore_[a-z_]+");
 
     private static TestDatabase.Schema database;
@@ -99,6 +106,24 @@ class DocumentedMetricsIntegrationTests {
         Set<String> asked = names(IN_PROMETHEUS, doc("grafana-dashboard.json"));
 
         assertThat(asked).hasSizeGreaterThan(10).isSubsetOf(documentedInPrometheus());
+    }
+
+    @Test
+    void theAlertRulesAskForWhatIsPublished() throws IOException {
+        Set<String> asked = names(IN_PROMETHEUS, doc("prometheus-alerts.yaml"));
+
+        assertThat(asked).hasSizeGreaterThan(5).isSubsetOf(documentedInPrometheus());
+    }
+
+    /** One row for each alert, with its severity. */
+    @Test
+    void theTableOfAlertsIsThatOfTheRules() throws IOException {
+        assertThat(ALERT_ROW.matcher(doc("metrics.md")).results().map(row -> row.group(1) + " " + row.group(2)))
+                .isNotEmpty()
+                .containsExactlyElementsOf(ALERT.matcher(doc("prometheus-alerts.yaml"))
+                        .results()
+                        .map(alert -> alert.group(1) + " " + alert.group(2))
+                        .toList());
     }
 
     @Test

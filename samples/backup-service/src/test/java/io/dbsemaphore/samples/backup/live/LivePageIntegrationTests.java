@@ -5,13 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.samples.backup.BackupApplication;
+import io.dbsemaphore.samples.backup.Executables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,8 +37,8 @@ class LivePageIntegrationTests {
 
     @BeforeEach
     void start() {
-        Path chromium = executable("chromium", "chromium-browser", "google-chrome");
-        Path driver = executable("chromedriver");
+        Path chromium = Executables.find("chromium", "chromium-browser", "google-chrome");
+        Path driver = Executables.find("chromedriver");
         Assumptions.assumeTrue(
                 chromium != null && driver != null,
                 "No Chromium on this machine. Install the packages chromium and chromium-driver");
@@ -136,13 +136,5 @@ class LivePageIntegrationTests {
         Path file = Path.of(System.getProperty("basedir", ""), "target", "page", name + ".png");
         Files.createDirectories(file.getParent());
         Files.write(file, browser.getScreenshotAs(OutputType.BYTES));
-    }
-
-    private static Path executable(String... names) {
-        return Stream.of(System.getenv("PATH").split(":", -1))
-                .flatMap(directory -> Stream.of(names).map(name -> Path.of(directory, name)))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElse(null);
     }
 }
