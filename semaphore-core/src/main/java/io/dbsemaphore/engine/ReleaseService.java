@@ -79,6 +79,7 @@ final class ReleaseService {
         }
         StoredGrant grant = state.grant();
         Map<String, Integer> counts = grant.counts();
+        boolean maybeLost = !state.isHeld();
         held.releaseBegins();
         try {
             state.end();
@@ -88,8 +89,8 @@ final class ReleaseService {
                 return ReleaseOutcome.DEFERRED;
             }
             ReleaseOutcome outcome = granter.acceptsReleases(counts.keySet())
-                    ? releasePiggyBacked(grant, counts)
-                    : released(counts, batcher.release(grant));
+                    ? ReleaseBatcher.await(batcher.submitPiggyBacked(grant, maybeLost, () -> granter.releasing(counts)))
+                    : released(counts, batcher.release(grant, maybeLost));
             state.released();
             tell(outcome, event);
             return outcome;
@@ -99,10 +100,6 @@ final class ReleaseService {
         } finally {
             held.releaseEnds();
         }
-    }
-
-    private ReleaseOutcome releasePiggyBacked(StoredGrant grant, Map<String, Integer> counts) {
-        return ReleaseBatcher.await(batcher.submitPiggyBacked(grant, () -> granter.releasing(counts)));
     }
 
     /** Releases, in the background, a grant that its caller never received. */
@@ -198,7 +195,7 @@ final class ReleaseService {
     private CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
         Map<String, Integer> counts = grant.counts();
         return granter.acceptsReleases(counts.keySet())
-                ? batcher.submitPiggyBacked(grant, () -> granter.releasing(counts))
+                ? batcher.submitPiggyBacked(grant, false, () -> granter.releasing(counts))
                 : batcher.submitAsync(grant).thenApply(outcome -> released(counts, outcome));
     }
 

@@ -44,6 +44,27 @@ class LostReleaseIntegrationTests extends LostDatabaseFixture {
         assertThat(other.semaphores().release(grant.externalId())).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
     }
 
+    /** Otherwise its caller would believe that its work was protected until then. */
+    @Test
+    void doesNotSayReleasedWhenAnotherInstanceHasReclaimedTheGrant() {
+        String name = Wish.SEVERAL_NAMES_WITH_ID
+                .on(other)
+                .permits()
+                .keySet()
+                .iterator()
+                .next();
+        AcquireRequest all = AcquireRequest.of(name).exclusive();
+        PermitGrant expired = node.semaphores().acquire(all.withTtl(AcquireRequest.MIN_TTL));
+        PermitGrant next = other.semaphores().acquire(all.withWaitTime(Duration.ofSeconds(20)));
+        proxy.dropNextCommitAnswer(UPDATE);
+
+        ReleaseOutcome outcome = expired.release();
+
+        proxy.awaitDropped(SOON);
+        assertThat(outcome).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
+        next.release();
+    }
+
     @Test
     void saysReleasedByIdWhenTheAnswerWasLost() {
         AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);

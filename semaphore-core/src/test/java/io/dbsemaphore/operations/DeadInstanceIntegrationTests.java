@@ -13,6 +13,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.NodesPerTest;
@@ -21,6 +22,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -148,12 +150,39 @@ class DeadInstanceIntegrationTests {
                                 within(SELDOM.dividedBy(4).toMillis(), ChronoUnit.MILLIS))); // perhaps renewed
     }
 
+    /** Its heartbeat comes after another instance has found it dead, and before that one takes what it held. */
+    @Test
+    void keepsItsPermitsIfItComesBack() {
+        String name = dying.semaphore(1);
+        PermitGrant kept = keep(AcquireRequest.of(name));
+        die();
+        StatementGate.Pause found = node.gate().pauseAfter(".instance in (");
+        CompletableFuture<PermitGrant> waiting =
+                node.semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(40)));
+        found.awaitReached(Duration.ofSeconds(20));
+
+        nodes.schema()
+                .jdbc()
+                .update("update semaphore_instance set expires_at = ?", LocalDateTime.of(2999, 1, 1, 0, 0));
+        found.open();
+
+        Awaitility.await()
+                .during(Duration.ofSeconds(1))
+                .atMost(Duration.ofSeconds(20))
+                .until(
+                        () -> holders(name).stream()
+                                .map(PermitHolder::externalId)
+                                .toList(),
+                        List.of(kept.externalId())::equals);
+        waiting.cancel(true);
+    }
+
     private List<PermitHolder> holders(String name) {
         return node.admin().holders(name);
     }
 
-    private void keep(AcquireRequest request) {
-        dying.semaphores().acquire(request.withTtl(HOUR).withKeepAlive(true));
+    private PermitGrant keep(AcquireRequest request) {
+        return dying.semaphores().acquire(request.withTtl(HOUR).withKeepAlive(true));
     }
 
     private void die() {

@@ -31,10 +31,12 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
     static final class Release {
 
         private final StoredGrant grant;
+        private final boolean maybeLost;
         private volatile boolean commitSent;
 
-        private Release(StoredGrant grant) {
+        private Release(StoredGrant grant, boolean maybeLost) {
             this.grant = grant;
+            this.maybeLost = maybeLost;
         }
     }
 
@@ -52,10 +54,11 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
     /**
      * Releases a grant, with retries: on the calling thread if no other release is in flight. Ignores interrupts.
      *
+     * @param maybeLost whether another instance may have released the grant, since it has expired
      * @throws RuntimeException when it failed
      */
-    public ReleaseOutcome release(StoredGrant grant) {
-        Release release = new Release(grant);
+    public ReleaseOutcome release(StoredGrant grant, boolean maybeLost) {
+        Release release = new Release(grant, maybeLost);
         BatchItem<Release, ReleaseOutcome> item = batcher.beginInCaller(release);
         if (item == null) {
             return Batcher.await(batcher.submitAsync(release));
@@ -77,17 +80,19 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
 
     /** Submits a release. A worker thread completes the future. */
     public CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
-        return batcher.submitAsync(new Release(grant));
+        return batcher.submitAsync(new Release(grant, false));
     }
 
     /**
      * Submits a release to be piggy-backed on the next grant transaction, if that {@linkplain BatchingGranter#acceptsReleases
      * accepts it}. A worker thread completes the future.
      *
+     * @param maybeLost whether another instance may have released the grant, since it has expired
      * @param submitted runs as soon as the release can be taken
      */
-    public CompletableFuture<ReleaseOutcome> submitPiggyBacked(StoredGrant grant, Runnable submitted) {
-        return batcher.submitPiggyBacked(new Release(grant), submitted);
+    public CompletableFuture<ReleaseOutcome> submitPiggyBacked(
+            StoredGrant grant, boolean maybeLost, Runnable submitted) {
+        return batcher.submitPiggyBacked(new Release(grant, maybeLost), submitted);
     }
 
     /** Waits for the outcome, and rethrows a failure as an exception of the calling thread. */
@@ -185,9 +190,14 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
                 requests, releases.releaseUnlocked(permitIdsOf(requests).keySet()));
     }
 
-    /** A grant that an earlier attempt of this release has released was released by this release. */
+    /**
+     * A grant that an earlier attempt of this release has released was released by this release. Where another instance may have
+     * done it, that cannot be told.
+     */
     private static ReleaseOutcome outcomeOf(Release release, ReleaseOutcome outcome) {
-        return outcome == ReleaseOutcome.ALREADY_RELEASED && release.commitSent ? ReleaseOutcome.RELEASED : outcome;
+        return outcome == ReleaseOutcome.ALREADY_RELEASED && release.commitSent && !release.maybeLost
+                ? ReleaseOutcome.RELEASED
+                : outcome;
     }
 
     private static SortedMap<Long, List<Long>> permitIdsOf(List<Release> requests) {
