@@ -53,6 +53,8 @@ public final class SchemaScript {
     /**
      * Whether tables or columns are missing. False if a table of that name is another application's, which the script would
      * change, and if the tables cannot be read: the engine's own look at them, which follows, reports that.
+     *
+     * @return whether to run the script
      */
     public boolean isNeeded() {
         try {
