@@ -85,6 +85,21 @@ class ReuseIntegrationTests extends ReuseFixture {
         assertThat(tokens).isSorted().doesNotHaveDuplicates();
     }
 
+    /** A grant raises the fence by the tokens that it gets; more would be those of another grant. */
+    @Test
+    void aPermitIsUsedForNoMoreThanItsTokens() {
+        long highest = 0;
+        for (int use = 0; use < 10_000; use++) {
+            try (PermitGrant grant = acquire(node)) {
+                highest = Math.max(highest, grant.fencingToken());
+            }
+        }
+
+        Long fence =
+                cluster.schema().jdbc().queryForObject("select fence from semaphore where name = ?", Long.class, name);
+        assertThat(highest).isLessThanOrEqualTo(fence);
+    }
+
     @Test
     void anIdlePermitIsNotInTheWayOfACallerThatCannotUseIt() {
         for (AcquireRequest different : List.of(
