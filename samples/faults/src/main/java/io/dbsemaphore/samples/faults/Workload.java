@@ -12,9 +12,6 @@ public final class Workload {
     /** What the names of all tables begin with. */
     public static final String TABLE_PREFIX = "faults_";
 
-    /** One for one caller at a time. */
-    public static final String NARROW = "narrow-0";
-
     /** For callers of several permits, and exclusive ones. */
     public static final String WIDE = "wide";
     /** Two that are acquired together. */
