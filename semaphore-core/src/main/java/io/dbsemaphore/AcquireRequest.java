@@ -2,11 +2,9 @@ package io.dbsemaphore;
 
 import java.time.Duration;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Describes an acquire: which permits, for how long, and how long to wait for them. Immutable. A request without an
@@ -20,9 +18,9 @@ public final class AcquireRequest {
     /** The shortest time to live: 1 second. A shorter one could expire before the answer of the acquire arrives. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
 
-    private final Settings settings;
+    private final AcquireSettings settings;
 
-    private AcquireRequest(Settings settings) {
+    private AcquireRequest(AcquireSettings settings) {
         this.settings = settings;
     }
 
@@ -37,7 +35,7 @@ public final class AcquireRequest {
         if (names.length == 0) {
             throw new IllegalArgumentException("An acquire needs the name of at least one semaphore");
         }
-        Settings settings = new Settings();
+        AcquireSettings settings = new AcquireSettings();
         for (String name : names) {
             settings.permits.merge(SemaphoreName.requireValid(name), 1, Math::addExact);
         }
@@ -271,50 +269,9 @@ public final class AcquireRequest {
                         settings.externalId == null ? "" : ", externalId=" + settings.externalId);
     }
 
-    private AcquireRequest with(Consumer<Settings> change) {
-        Settings copy = new Settings(settings);
+    private AcquireRequest with(Consumer<AcquireSettings> change) {
+        AcquireSettings copy = new AcquireSettings(settings);
         change.accept(copy);
         return new AcquireRequest(copy);
-    }
-
-    /** The values of one request. Not modified after the request has been constructed. */
-    private static final class Settings {
-
-        final Map<String, Integer> permits = new LinkedHashMap<>();
-        boolean exclusive;
-
-        @Nullable Duration ttl;
-
-        boolean withoutTtl;
-
-        @Nullable Duration maxHold;
-
-        Duration waitTime = Duration.ZERO;
-
-        @Nullable String owner;
-
-        @Nullable String externalId;
-
-        boolean adopt;
-
-        @Nullable Boolean keepAlive;
-
-        boolean releaseAtShutdown = true;
-
-        Settings() {}
-
-        Settings(Settings other) {
-            permits.putAll(other.permits);
-            exclusive = other.exclusive;
-            ttl = other.ttl;
-            withoutTtl = other.withoutTtl;
-            maxHold = other.maxHold;
-            waitTime = other.waitTime;
-            owner = other.owner;
-            externalId = other.externalId;
-            adopt = other.adopt;
-            keepAlive = other.keepAlive;
-            releaseAtShutdown = other.releaseAtShutdown;
-        }
     }
 }
