@@ -90,7 +90,7 @@ final class EngineDatabase implements AutoCloseable {
                 settings.get(SemaphoreSettings.MAX_CONNECTIONS),
                 settings.get(SemaphoreSettings.PIPELINING),
                 threads);
-        ReleaseChannel channel = channel(dataSource, database, settings);
+        ReleaseChannel channel = channel(sessions, database, settings);
         SemaphorePersistence persistence = new SemaphorePersistence(
                 sessions,
                 database,
@@ -135,9 +135,10 @@ final class EngineDatabase implements AutoCloseable {
         return channel;
     }
 
-    private static @Nullable ReleaseChannel channel(DataSource host, Database database, SemaphoreSettings settings) {
+    private static @Nullable ReleaseChannel channel(
+            SemaphoreDataSource sessions, Database database, SemaphoreSettings settings) {
         return settings.get(SemaphoreSettings.NOTIFICATIONS)
-                ? ReleaseChannel.of(host, database, settings.get(SemaphoreSettings.TABLE_PREFIX))
+                ? ReleaseChannel.of(sessions, database, settings.get(SemaphoreSettings.TABLE_PREFIX))
                         .orElse(null)
                 : null;
     }

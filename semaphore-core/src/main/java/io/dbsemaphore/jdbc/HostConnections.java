@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 
@@ -15,6 +16,8 @@ final class HostConnections {
 
     private final DataSource host;
     private final Duration patience;
+    private final AtomicInteger waiting = new AtomicInteger();
+    private volatile long lastChange;
 
     /**
      * Creates an instance for one pool.
@@ -28,6 +31,24 @@ final class HostConnections {
 
     /** Returns a connection. How long the pool waits for one depends on its own configuration. */
     Connection take() throws SQLException {
+        if (waiting.get() == 0) {
+            lastChange = System.nanoTime();
+        }
+        waiting.incrementAndGet();
+        try {
+            return takeUninterruptibly();
+        } finally {
+            lastChange = System.nanoTime();
+            waiting.decrementAndGet();
+        }
+    }
+
+    /** Whether threads have waited for a connection for this long, and none of them has got one. */
+    boolean isExhaustedFor(Duration time) {
+        return waiting.get() > 0 && System.nanoTime() - lastChange > time.toNanos();
+    }
+
+    private Connection takeUninterruptibly() throws SQLException {
         boolean interrupted = Thread.interrupted();
         long until = System.nanoTime() + patience.toNanos();
         try {

@@ -225,7 +225,7 @@ final class PreparedSession {
      * Evicts a connection: aborts it, then executes a statement through the pool's wrapper, so that the pool notices
      * that the connection is dead.
      */
-    private static void evict(Connection connection) {
+    static void evict(Connection connection) {
         try (connection) {
             connection.abort(Runnable::run);
             try (Statement probe = connection.createStatement()) {

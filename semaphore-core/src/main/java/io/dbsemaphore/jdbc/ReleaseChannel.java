@@ -1,10 +1,11 @@
 package io.dbsemaphore.jdbc;
 
-import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
-import javax.sql.DataSource;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -18,24 +19,24 @@ public final class ReleaseChannel {
     private static final boolean POSTGRESQL_DRIVER =
             ClassUtils.isPresent("org.postgresql.PGConnection", ReleaseChannel.class.getClassLoader());
 
-    private final DataSource host;
+    private final SemaphoreDataSource sessions;
     private final String name;
     private final String sender = UUID.randomUUID().toString() + ' ';
 
-    private ReleaseChannel(DataSource host, String name) {
-        this.host = host;
+    private ReleaseChannel(SemaphoreDataSource sessions, String name) {
+        this.sessions = sessions;
         this.name = name;
     }
 
     /**
      * The channel of the tables with this prefix; empty unless the database and its driver are PostgreSQL's.
      *
-     * @param tablePrefix letters, digits and underscores
+     * @param tablePrefix up to 30 letters, digits and underscores. PostgreSQL folds the names of the tables to lower case, and
+     *     so is the name of the channel, which {@code pg_notify} would take as it is
      */
-    public static Optional<ReleaseChannel> of(DataSource host, Database database, String tablePrefix) {
+    public static Optional<ReleaseChannel> of(SemaphoreDataSource sessions, Database database, String tablePrefix) {
         return database == Database.POSTGRESQL && POSTGRESQL_DRIVER
-                ? Optional.of(new ReleaseChannel(
-                        SemaphoreDataSource.outsideOfHostTransactions(host), tablePrefix + "semaphore_released"))
+                ? Optional.of(new ReleaseChannel(sessions, tablePrefix.toLowerCase(Locale.ROOT) + "semaphore_released"))
                 : Optional.empty();
     }
 
@@ -55,13 +56,12 @@ public final class ReleaseChannel {
      * @throws SQLException if the database cannot be reached
      */
     public ReleaseSubscription subscribe() throws SQLException {
-        Connection connection = host.getConnection();
-        try {
-            return new ReleaseSubscription(connection, name, sender);
-        } catch (SQLException | RuntimeException | Error failure) {
-            try (connection) {
-                throw failure;
-            }
-        }
+        return ReleaseSubscription.on(
+                Objects.requireNonNull(sessions.getTargetDataSource()).getConnection(), name, sender);
+    }
+
+    /** Whether the library has waited for a connection for this long, while a subscription may have the last one. */
+    public boolean isPoolExhaustedFor(Duration time) {
+        return sessions.isExhaustedFor(time);
     }
 }

@@ -19,22 +19,47 @@ public final class ReleaseSubscription implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ReleaseSubscription.class);
 
+    /** How long an answer of the server is awaited. */
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
     private final Connection connection;
     private final PGConnection driver;
     private final String channel;
     private final String ownSender;
     private final boolean autoCommitBefore;
+    private final int networkTimeoutBefore;
 
-    ReleaseSubscription(Connection connection, String channel, String ownSender) throws SQLException {
-        if (!connection.isWrapperFor(PGConnection.class)) {
-            throw new SQLFeatureNotSupportedException(
-                    connection.getClass() + " is not a connection of PostgreSQL's driver");
-        }
+    private ReleaseSubscription(Connection connection, String channel, String ownSender) throws SQLException {
         this.connection = connection;
         this.driver = connection.unwrap(PGConnection.class);
         this.channel = channel;
         this.ownSender = ownSender;
         this.autoCommitBefore = connection.getAutoCommit();
+        this.networkTimeoutBefore = connection.getNetworkTimeout();
+    }
+
+    /**
+     * Listens on a connection, which is evicted from its pool if that fails.
+     *
+     * @throws SQLFeatureNotSupportedException if it is not one of PostgreSQL's driver
+     */
+    static ReleaseSubscription on(Connection connection, String channel, String ownSender) throws SQLException {
+        try {
+            if (!connection.isWrapperFor(PGConnection.class)) {
+                throw new SQLFeatureNotSupportedException(
+                        connection.getClass() + " is not a connection of PostgreSQL's driver");
+            }
+            ReleaseSubscription subscription = new ReleaseSubscription(connection, channel, ownSender);
+            subscription.begin();
+            return subscription;
+        } catch (SQLException | RuntimeException | Error failure) {
+            PreparedSession.evict(connection);
+            throw failure;
+        }
+    }
+
+    private void begin() throws SQLException {
+        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(PATIENCE.toMillis()));
         connection.setAutoCommit(true);
         execute("listen " + channel);
     }
@@ -57,14 +82,17 @@ public final class ReleaseSubscription implements AutoCloseable {
         return released;
     }
 
-    /** Returns the connection to its data source. */
+    /** Returns the connection to its data source as it was; evicts it if it does not work any more. */
     @Override
     public void close() {
-        try (connection) {
+        try {
             execute("unlisten " + channel);
             connection.setAutoCommit(autoCommitBefore);
-        } catch (SQLException broken) {
-            log.debug("The connection that listened for releases is broken", broken);
+            connection.setNetworkTimeout(Runnable::run, networkTimeoutBefore);
+            connection.close();
+        } catch (SQLException | RuntimeException | Error broken) {
+            log.debug("The connection that listened for releases is broken; it is evicted", broken);
+            PreparedSession.evict(connection);
         }
     }
 

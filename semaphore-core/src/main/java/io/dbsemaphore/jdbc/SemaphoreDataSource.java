@@ -31,6 +31,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     private static final Duration RESERVED_LOCK_WAIT = Duration.ofSeconds(1);
     private static final Duration RESERVED_IDLE_LIMIT = Duration.ofSeconds(3);
 
+    private final HostConnections hostConnections;
     private final Supplier<Pools> newPools;
     private volatile Pools pools;
 
@@ -60,7 +61,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
             DatabaseThreads threads) {
         super(outsideOfHostTransactions(host));
         this.threads = threads;
-        DataSource target = obtainTargetDataSource();
+        this.hostConnections = new HostConnections(obtainTargetDataSource(), PATIENCE);
         SessionLimits limits = database.sessionLimits(lockWait, idleLimit);
         SessionLimits reservedLimits =
                 database.sessionLimits(shorter(lockWait, RESERVED_LOCK_WAIT), shorter(idleLimit, RESERVED_IDLE_LIMIT));
@@ -68,13 +69,13 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         Pipelining statements = new Pipelining(pipelining && database == Database.MYSQL);
         String readOnly = database.readOnlyQuery();
         this.newPools = () -> {
-            SessionPool shared =
-                    new SessionPool(target, limits, statements, readOnly, Math.max(1, maxConnections - 1), PATIENCE);
+            SessionPool shared = new SessionPool(
+                    hostConnections, limits, statements, readOnly, Math.max(1, maxConnections - 1), PATIENCE);
             return new Pools(
                     shared,
                     maxConnections == 1
                             ? shared
-                            : new SessionPool(target, reservedLimits, statements, readOnly, 1, PATIENCE));
+                            : new SessionPool(hostConnections, reservedLimits, statements, readOnly, 1, PATIENCE));
         };
         this.pools = newPools.get();
     }
@@ -141,6 +142,11 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
             source.remove();
             open.close();
         }
+    }
+
+    /** Whether the library has waited for a connection of the host's pool for this long, and has got none. */
+    boolean isExhaustedFor(Duration time) {
+        return hostConnections.isExhaustedFor(time);
     }
 
     /**

@@ -13,7 +13,6 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,13 +57,13 @@ final class SessionPool implements AutoCloseable {
      * @param patience how long to wait for one of them
      */
     SessionPool(
-            DataSource host,
+            HostConnections host,
             SessionLimits limits,
             Pipelining pipelining,
             String readOnlyQuery,
             int size,
             Duration patience) {
-        this.host = new HostConnections(host, patience);
+        this.host = host;
         this.limits = limits;
         this.pipelining = pipelining;
         this.readOnlyQuery = readOnlyQuery;

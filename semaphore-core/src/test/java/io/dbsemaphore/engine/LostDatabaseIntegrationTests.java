@@ -78,12 +78,29 @@ class LostDatabaseIntegrationTests extends LostDatabaseFixture {
         PermitGrant repeated = other.semaphores().acquire(request);
         assertThat(repeated.replayed()).isTrue();
 
+        awaitUndoing();
+
+        rows.assertHeldByOnly(repeated);
+    }
+
+    private void awaitUndoing() {
         proxy.clear();
         proxy.refuse(false);
-
         Awaitility.await("the undoing").atMost(SOON).until(() -> proxy.commits() > 0);
         node.semaphores().find("the one connection is free again");
-        rows.assertHeldByOnly(repeated);
+    }
+
+    @Test
+    void leavesTheGrantOfAnotherCallerThatUsesTheSameId() {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(other);
+        acquireWithoutDatabase(request, TcpProxy::dropNextCommit);
+        PermitGrant granted = other.semaphores().acquire(request);
+        assertThat(granted.replayed()).isFalse();
+
+        awaitUndoing();
+
+        rows.assertHeldByOnly(granted);
+        granted.release();
     }
 
     @Test

@@ -34,6 +34,11 @@ public final class ReleaseListener implements AutoCloseable {
     private static final Duration MAX_AGE = Duration.ofMinutes(1);
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);
+
+    /** A transaction that waits longer for a connection gets the one that listens. */
+    private static final Duration MAX_STARVATION = Duration.ofMillis(500);
+
+    private static final Duration PAUSE_AFTER_STARVATION = Duration.ofMinutes(1);
     private static final Duration MAX_WAIT_TO_END = Duration.ofSeconds(1);
 
     private final ReleaseChannel channel;
@@ -44,6 +49,7 @@ public final class ReleaseListener implements AutoCloseable {
     private final Semaphore closing = new Semaphore(0);
     private final Semaphore ended = new Semaphore(0);
     private volatile boolean closed;
+    private boolean starvationLogged;
     private Deadline lingering = Deadline.in(LINGER);
 
     /**
@@ -103,14 +109,8 @@ public final class ReleaseListener implements AutoCloseable {
     }
 
     private void listen() {
-        Deadline replaced = Deadline.in(MAX_AGE);
-        try (ReleaseSubscription subscription = channel.subscribe()) {
-            while (isNeeded() && !replaced.isPassed()) {
-                Set<String> names = subscription.await(INTERVAL);
-                if (!names.isEmpty()) {
-                    released.accept(names);
-                }
-            }
+        try {
+            listenWhileConnectionsAreLeft();
         } catch (SQLFeatureNotSupportedException unsupported) {
             closed = true;
             log.warn(
@@ -119,8 +119,42 @@ public final class ReleaseListener implements AutoCloseable {
                     unsupported);
         } catch (SQLException | RuntimeException failure) {
             log.debug("Releases of other instances cannot be listened for; they are found by polling", failure);
-            boolean unused = Uninterruptibles.acquire(closing, PAUSE_AFTER_FAILURE.toNanos());
+            pause(PAUSE_AFTER_FAILURE);
         }
+    }
+
+    private void listenWhileConnectionsAreLeft() throws SQLException {
+        Deadline replaced = Deadline.in(MAX_AGE);
+        boolean exhausted = false;
+        try (ReleaseSubscription subscription = channel.subscribe()) {
+            while (isNeeded() && !replaced.isPassed() && !exhausted) {
+                Set<String> names = subscription.await(INTERVAL);
+                if (!names.isEmpty()) {
+                    released.accept(names);
+                }
+                exhausted = channel.isPoolExhaustedFor(MAX_STARVATION);
+            }
+        }
+        if (exhausted) {
+            logStarvation();
+            pause(PAUSE_AFTER_STARVATION);
+        }
+    }
+
+    private void logStarvation() {
+        if (!starvationLogged) {
+            starvationLogged = true;
+            log.warn(
+                    "semaphore.notifications=true pauses for {} s, now and whenever this happens again: for {} ms the pool had no"
+                            + " connection for the semaphores besides the one that listens. Until then, permits that other"
+                            + " instances release are found by polling. Raise the size of the pool",
+                    PAUSE_AFTER_STARVATION.toSeconds(),
+                    MAX_STARVATION.toMillis());
+        }
+    }
+
+    private void pause(Duration time) {
+        boolean unused = Uninterruptibles.acquire(closing, time.toNanos());
     }
 
     private boolean isNeeded() {

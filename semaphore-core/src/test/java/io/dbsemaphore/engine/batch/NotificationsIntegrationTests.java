@@ -124,8 +124,31 @@ class NotificationsIntegrationTests {
         assertThat(waiting).succeedsWithin(SOON).satisfies(PermitGrant::release);
     }
 
+    /** Another caller goes on waiting, so that the instance would go on listening. */
     @Test
-    void endTheirConnectionWhenTheyStop() throws Exception {
+    void leaveTheOnlyConnectionOfAPoolToTransactions() throws Exception {
+        List<String> names = cluster.semaphores(2, 1);
+        List<PermitGrant> held = names.stream()
+                .map(name -> holder.semaphores().acquire(AcquireRequest.of(name)))
+                .toList();
+        try (HikariDataSource pool = cluster.schema().newPool(1);
+                Node small = new Node(pool, TestSettings.defaults().with(SemaphoreSettings.NOTIFICATIONS, true))) {
+            List<CompletableFuture<PermitGrant>> waiting = names.stream()
+                    .map(name -> small.semaphores()
+                            .acquireAsync(AcquireRequest.of(name).withWaitTime(LONG)))
+                    .toList();
+            await().atMost(SOON).until(() -> listeners() > 0);
+
+            held.get(0).release();
+
+            assertThat(waiting.get(0)).succeedsWithin(SOON).satisfies(PermitGrant::release);
+            assertThat(small.jdbc().queryForObject("select 1", Integer.class)).isEqualTo(1);
+            held.get(1).release();
+        }
+    }
+
+    @Test
+    void endTheirConnectionWhenTheyStopAndListenAgainAfterAStart() throws Exception {
         String name = cluster.semaphore(1);
         PermitGrant held = holder.semaphores().acquire(AcquireRequest.of(name));
         Node stopping = Node.on(cluster.schema(), TestSettings.defaults().with(SemaphoreSettings.NOTIFICATIONS, true));
@@ -137,8 +160,15 @@ class NotificationsIntegrationTests {
 
         assertThat(stopping.gate().connections().current()).isEqualTo(0);
         assertThat(waiting).failsWithin(SOON);
-        stopping.close();
+        await().atMost(SOON).until(() -> listeners() == 0);
+
+        stopping.start();
+
+        waiting = stopping.semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(LONG));
+        await().atMost(SOON).until(() -> listeners() > 0);
         held.release();
+        assertThat(waiting).succeedsWithin(SOON).satisfies(PermitGrant::release);
+        stopping.close();
     }
 
     /** Returns how many nanoseconds after the release another instance was granted the permit. */
@@ -170,10 +200,8 @@ class NotificationsIntegrationTests {
     }
 
     private static int listeners() {
-        Integer count = cluster.schema()
-                .jdbc()
-                .queryForObject(
-                        "select count(*) from pg_stat_activity where query = 'listen " + CHANNEL + "'", Integer.class);
+        Integer count = cluster.schema().jdbc().queryForObject("""
+                select count(*) from pg_stat_activity where datname = current_database() and query = ?""", Integer.class, "listen " + CHANNEL);
         return count == null ? 0 : count;
     }
 

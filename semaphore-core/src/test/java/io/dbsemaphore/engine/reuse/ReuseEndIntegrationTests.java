@@ -8,6 +8,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.node.Node;
 import java.lang.reflect.Proxy;
@@ -79,6 +80,21 @@ class ReuseEndIntegrationTests extends ReuseFixture {
         assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> requireHeld(wrapped));
         requireHeld(wrapped(second));
         second.release();
+    }
+
+    /** Others may have reclaimed the permit meanwhile, although its reuse time has not passed. */
+    @Test
+    void aUseWhoseLeaseHasLapsedIsReleasedInTheDatabase() {
+        try (Node silent = Node.on(
+                cluster.schema(), settings(REUSE).with(SemaphoreSettings.INSTANCE_TIMEOUT, Duration.ofSeconds(3)))) {
+            PermitGrant grant = acquire(silent);
+            silent.gate().pauseBefore("update semaphore_instance").awaitReached(SOON);
+            await().atMost(SOON).until(() -> !grant.isHeld());
+
+            ReleaseOutcome unused = grant.release();
+
+            assertThat(cluster.held(name)).isZero();
+        }
     }
 
     /** Another use must not begin while a transaction that checked this one can still commit. */
