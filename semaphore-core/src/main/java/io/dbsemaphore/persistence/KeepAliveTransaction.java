@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.StatementQueue.Result;
+import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -18,12 +19,17 @@ public final class KeepAliveTransaction {
     /** The maximum number of requests per statement: well below the limits of the databases, and quick to parse. */
     private static final int MAX_BATCH = 500;
 
+    /** The maximum number of audit entries that are looked at: more forced releases are rare between two heartbeats. */
+    private static final int AUDITED = 100;
+
     private final ShortTransaction transaction;
     private final PermitRequestRepository requests;
+    private final CapacityHistory history;
 
-    KeepAliveTransaction(ShortTransaction transaction, PermitRequestRepository requests) {
+    KeepAliveTransaction(ShortTransaction transaction, PermitRequestRepository requests, CapacityHistory history) {
         this.transaction = transaction;
         this.requests = requests;
+        this.history = history;
     }
 
     /**
@@ -51,6 +57,11 @@ public final class KeepAliveTransaction {
      */
     public void confirm(Collection<Long> requestIds, Consumer<Outcome> each) {
         batches(requestIds).forEach(batch -> each.accept(confirmBatch(batch)));
+    }
+
+    /** The external ids of requests that operators have released by force, by any instance, lately. */
+    public Set<String> findReleasedByForce() {
+        return transaction.execute(() -> history.latestForcedReleases(AUDITED));
     }
 
     /** A renewal, and the number of requests that it changed, which is available after the commit. */

@@ -132,7 +132,7 @@ public final class SemaphorePersistence implements AutoCloseable {
         undoing = new UndoTransaction(transaction, requests, releases, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, history, lookup, releases, ids);
         reportTransactions = new ReportTransactions(transaction, semaphores, requests, reports, history);
-        keepAlive = new KeepAliveTransaction(transaction, requests);
+        keepAlive = new KeepAliveTransaction(transaction, requests, history);
         instances = new InstanceTransactions(transaction, registered);
         maintenance = new MaintenanceTransactions(
                 transaction, requests, permits, semaphores, registered, history, queues, reclaim);

@@ -31,8 +31,10 @@ class LossIntegrationTests {
     @RegisterExtension
     static final NodesPerTest nodes = new NodesPerTest();
 
-    private final Node node = nodes.start(TestSettings.instanceTimeout(SOON));
-    private final Node other = nodes.start(TestSettings.instanceTimeout(SOON));
+    /** No heartbeat comes upon a loss before the holder does. */
+    private final Node node = nodes.start(TestSettings.instanceTimeout(HOUR));
+
+    private final Node other = nodes.start(TestSettings.instanceTimeout(HOUR));
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -4,14 +4,17 @@ import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.KeepAliveTransaction;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Sends the heartbeats, one at a time, which renew the lease of this instance. When a heartbeat was too late, it checks the
  * grants that are kept alive: those that were reclaimed after the lease had expired are lost, the others count as held again.
+ * After each heartbeat, it looks for grants that an operator has released by force.
  */
 final class Heartbeat {
 
@@ -48,7 +51,9 @@ final class Heartbeat {
             return;
         }
         try {
-            sendIfDue();
+            if (sendIfDue()) {
+                loseReleasedByForce();
+            }
         } finally {
             sending.unlock();
         }
@@ -95,9 +100,10 @@ final class Heartbeat {
         }
     }
 
-    private void sendIfDue() {
+    /** Returns whether one was due. */
+    private boolean sendIfDue() {
         if (lease.isDeregistered() || (lease.isLeaseValid() && !lease.isHeartbeatDue())) {
-            return;
+            return false;
         }
         Deadline validUntil = lease.sendHeartbeat();
         // checked after the heartbeat, which may have been too late itself
@@ -106,6 +112,21 @@ final class Heartbeat {
         lease.confirm(validUntil, epoch);
         if (!complete) {
             lease.postpone(); // to check the others soon
+        }
+        return true;
+    }
+
+    /**
+     * Ends the grants that an operator has released by force on another instance. Their holders would not learn of it before
+     * their next renewal, which is far off if the TTL is long.
+     */
+    private void loseReleasedByForce() {
+        Set<String> released = renewals.findReleasedByForce();
+        if (!released.isEmpty()
+                && !confirm(
+                        lease.epoch(),
+                        grant -> released.contains(grant.state().grant().externalId()))) {
+            lease.postpone();
         }
     }
 
@@ -116,9 +137,12 @@ final class Heartbeat {
      * @return whether no grant was locked
      */
     private boolean confirmGrants(long epoch) {
+        return confirm(epoch, grant -> !grant.state().isBoundSince(epoch));
+    }
+
+    private boolean confirm(long epoch, Predicate<ScheduledRenewal> which) {
         Map<Long, ScheduledRenewal> unconfirmed = new TreeMap<>();
-        schedule.all(grant -> !grant.state().isBoundSince(epoch))
-                .forEach(grant -> unconfirmed.put(grant.requestId(), grant));
+        schedule.all(which).forEach(grant -> unconfirmed.put(grant.requestId(), grant));
         renewals.confirm(List.copyOf(unconfirmed.keySet()), outcome -> {
             outcome.held().forEach(requestId -> {
                 ScheduledRenewal grant = unconfirmed.remove(requestId);

@@ -68,6 +68,10 @@ interface CapacityAuditRepository extends Repository<CapacityAudit, Long> {
             order by c.changedAt desc, c.id desc""")
     List<Change> findByName(String name, Limit limit);
 
+    /** By the primary key, whose values ascend with time: no index has the forced releases alone. */
+    @Query("select c.externalId from CapacityAudit c order by c.id desc")
+    List<@Nullable String> findLatestExternalIds(Limit limit);
+
     @Query("select c.id from CapacityAudit c where c.changedAt <= utc_plus_millis(:minusMillis) order by c.id")
     List<Long> findBefore(long minusMillis, Limit limit);
 

@@ -5,6 +5,9 @@ import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.unit.LazyRepositories;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.springframework.data.domain.Limit;
 
 /** The audit in the database. All methods require an open transaction. */
@@ -41,6 +44,13 @@ public final class CapacityHistory {
         return rows.findByName(name, limit).stream()
                 .map(CapacityAuditRepository.Change::toContract)
                 .toList();
+    }
+
+    /** The external ids of the requests that were released by force, among so many of the latest entries. */
+    public Set<String> latestForcedReleases(int limit) {
+        return rows.findLatestExternalIds(Limit.of(limit)).stream()
+                .filter(Objects::nonNull)
+                .collect(Collectors.toSet());
     }
 
     /** Deletes so many of the entries that are older than that. Returns how many there were. */
