@@ -50,6 +50,7 @@ class DocumentedPropertiesTests {
                 "docs/operations.md",
                 "docs/hosts.md",
                 "docs/adapters.md",
+                "docs/recipes.md",
                 "docs/databases.md",
                 "samples/backup-service/README.md",
                 "samples/benchmark/README.md",

@@ -41,7 +41,8 @@ class DocumentedStructureTests {
     @Test
     void contributorsAreToldOfTypesThatExist() throws IOException {
         Set<String> sources = new TreeSet<>();
-        for (String module : List.of("semaphore-core", "semaphore-spring-starter", "samples/backup-service")) {
+        for (String module :
+                List.of("semaphore-core", "semaphore-spring-starter", "samples/backup-service", "samples/recipes")) {
             try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(module).resolve("src"))) {
                 files.map(file -> file.getFileName().toString())
                         .filter(file -> file.endsWith(".java"))

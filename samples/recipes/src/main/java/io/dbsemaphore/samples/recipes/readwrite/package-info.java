@@ -1,0 +1,5 @@
+/** Readers together, a writer alone. */
+@NullMarked
+package io.dbsemaphore.samples.recipes.readwrite;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** A limit for calls to a partner. */
+@NullMarked
+package io.dbsemaphore.samples.recipes.restclient;
+
+import org.jspecify.annotations.NullMarked;

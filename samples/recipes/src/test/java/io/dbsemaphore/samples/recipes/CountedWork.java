@@ -1,0 +1,73 @@
+package io.dbsemaphore.samples.recipes;
+
+import io.dbsemaphore.testing.PeakCounter;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Work that is under way until the test lets it end, and is counted over all instances: by its kind, which is the item up
+ * to a colon.
+ */
+public final class CountedWork implements Work {
+
+    private static final long LONGEST_SECONDS = 120;
+
+    private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
+
+    @Override
+    public void run(String item) {
+        Kind kind = kind(item.split(":", 2)[0]);
+        kind.counter.enter();
+        try {
+            if (!kind.end.await(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("The test has not ended " + item);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted: " + item, e);
+        } finally {
+            kind.counter.leave();
+        }
+        kind.done.add(item);
+    }
+
+    /** How much of a kind is under way. */
+    public int underWay(String kind) {
+        return kind(kind).counter.current();
+    }
+
+    /** How much of a kind was ever under way at once. */
+    public int peak(String kind) {
+        return kind(kind).counter.peak();
+    }
+
+    /** The items of a kind that are done. */
+    public List<String> done(String kind) {
+        return List.copyOf(kind(kind).done);
+    }
+
+    /** Lets work of a kind end, and all that begins later. */
+    public void end(String kind) {
+        kind(kind).end.countDown();
+    }
+
+    void endAll() {
+        kinds.values().forEach(kind -> kind.end.countDown());
+    }
+
+    private Kind kind(String name) {
+        return kinds.computeIfAbsent(name, key -> new Kind());
+    }
+
+    private static final class Kind {
+
+        private final PeakCounter counter = new PeakCounter();
+        private final CountDownLatch end = new CountDownLatch(1);
+        private final Queue<String> done = new ConcurrentLinkedQueue<>();
+    }
+}

@@ -1,0 +1,132 @@
+package io.dbsemaphore.samples.recipes;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.testing.TestDatabase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** Two instances of an application with one recipe, on a database of their own. */
+public final class Instances implements AutoCloseable {
+
+    /** How long a test waits for what must happen. */
+    public static final Duration SOON = Duration.ofSeconds(60);
+
+    private final TestDatabase.Schema database = TestDatabase.create();
+    private final CountedWork work = new CountedWork();
+    private final AtomicInteger refused = new AtomicInteger();
+    private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
+
+    private Instances() {}
+
+    /**
+     * Starts them.
+     *
+     * @param recipe the package of the recipe, and the profile of its properties
+     * @param properties further properties, {@code name=value}
+     */
+    public static Instances of(String recipe, String... properties) {
+        Instances instances = new Instances();
+        try {
+            instances.start(recipe, properties);
+            instances.start(recipe, properties);
+            return instances;
+        } catch (RuntimeException | Error failure) {
+            instances.close();
+            throw failure;
+        }
+    }
+
+    /** A bean of the first instance (0) or the second one (1). */
+    public <T> T bean(int instance, Class<T> type) {
+        return contexts.get(instance).getBean(type);
+    }
+
+    /** The port of the web server of an instance. */
+    public int port(int instance) {
+        return contexts.get(instance).getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+    }
+
+    /** The work of both. */
+    public CountedWork work() {
+        return work;
+    }
+
+    /** How many acquires were refused in both. */
+    public int refused() {
+        return refused.get();
+    }
+
+    /** How many callers of both wait for a semaphore. */
+    public long waiting(String semaphore) {
+        return bean(0, SemaphoreAdmin.class)
+                .find(semaphore)
+                .map(SemaphoreStatus::waiting)
+                .orElse(0L);
+    }
+
+    /** Their database. */
+    public TestDatabase.Schema database() {
+        return database;
+    }
+
+    /** Stops one of them. */
+    public void stop(int instance) {
+        contexts.get(instance).close();
+    }
+
+    @Override
+    public void close() {
+        work.endAll();
+        contexts.forEach(ConfigurableApplicationContext::close);
+        database.close();
+    }
+
+    private void start(String recipe, String... properties) {
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("recipe", recipe);
+        settings.put("spring.profiles.active", recipe);
+        settings.put("spring.datasource.url", database.jdbcUrl());
+        settings.put("spring.datasource.username", database.username());
+        settings.put("spring.datasource.password", database.password());
+        settings.put("spring.main.banner-mode", "off");
+        settings.put("logging.level.root", "warn");
+        settings.put("spring.main.log-startup-info", "false");
+        settings.put("spring.main.web-application-type", "none");
+        settings.put("server.port", "0");
+        settings.put("db-scheduler.enabled", String.valueOf(recipe.equals("dbscheduler")));
+        settings.put("semaphore.initialize-schema", "always");
+        settings.put("semaphore.owner", "instance-" + contexts.size());
+        settings.put("spring." + recipe + ".jdbc.initialize-schema", contexts.isEmpty() ? "always" : "never");
+        for (String property : properties) {
+            String[] parts = property.split("=", 2);
+            settings.put(parts[0], parts[1]);
+        }
+        contexts.add(new SpringApplicationBuilder(RecipesApplication.class)
+                .registerShutdownHook(false)
+                .initializers(context -> {
+                    context.getBeanFactory().registerSingleton("work", work);
+                    context.getBeanFactory().registerSingleton("refusals", new Refusals());
+                })
+                .run(settings.entrySet().stream()
+                        .map(each -> "--" + each.getKey() + "=" + each.getValue())
+                        .toArray(String[]::new)));
+    }
+
+    private final class Refusals implements SemaphoreListener {
+
+        @Override
+        public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+            refused.incrementAndGet();
+        }
+    }
+}

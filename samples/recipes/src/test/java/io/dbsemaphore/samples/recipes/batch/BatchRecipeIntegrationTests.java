@@ -1,0 +1,53 @@
+package io.dbsemaphore.samples.recipes.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.samples.recipes.CountedWork;
+import io.dbsemaphore.samples.recipes.Instances;
+import io.dbsemaphore.testing.Concurrently;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.springframework.batch.core.BatchStatus;
+import org.springframework.batch.core.job.Job;
+import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.job.parameters.JobParametersBuilder;
+import org.springframework.batch.core.launch.JobOperator;
+
+/** The jobs of two instances have four partitions together. */
+class BatchRecipeIntegrationTests {
+
+    @Test
+    void oneJobDownloadsAndThreePartitionsImport() throws Exception {
+        try (Instances instances = Instances.of("batch", "spring.batch.job.enabled=false")) {
+            CountedWork work = instances.work();
+            Future<JobExecution> first = start(instances, 0);
+            await().atMost(Instances.SOON).until(() -> work.underWay("download") == 1);
+            Future<JobExecution> second = start(instances, 1);
+            await().atMost(Instances.SOON).until(() -> instances.waiting("download") == 1);
+            assertThat(work.underWay("download")).isEqualTo(1);
+            work.end("download");
+
+            await().atMost(Instances.SOON)
+                    .until(() -> work.underWay("partition") == 3 && instances.waiting("import") == 1);
+            assertThat(work.underWay("partition")).isEqualTo(3);
+            work.end("partition");
+            assertThat(Concurrently.get(first, Instances.SOON).getStatus()).isEqualTo(BatchStatus.COMPLETED);
+            assertThat(Concurrently.get(second, Instances.SOON).getStatus()).isEqualTo(BatchStatus.COMPLETED);
+            assertThat(work.done("download")).hasSize(2);
+            assertThat(work.peak("download")).isEqualTo(1);
+            assertThat(work.done("partition")).hasSize(4);
+            assertThat(work.peak("partition")).isEqualTo(3);
+        }
+    }
+
+    private static Future<JobExecution> start(Instances instances, int instance) {
+        return Concurrently.async(() -> instances
+                .bean(instance, JobOperator.class)
+                .start(
+                        instances.bean(instance, Job.class),
+                        new JobParametersBuilder()
+                                .addLong("instance", (long) instance)
+                                .toJobParameters()));
+    }
+}

@@ -1,0 +1,56 @@
+package io.dbsemaphore.samples.recipes.jms;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.samples.recipes.CountedWork;
+import io.dbsemaphore.samples.recipes.Instances;
+import org.apache.activemq.artemis.core.config.impl.ConfigurationImpl;
+import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jms.core.JmsTemplate;
+
+/** Neither of the instances alone has the consumers for three orders at a time. */
+class JmsRecipeIntegrationTests {
+
+    private static final int ORDERS = 7;
+
+    private final EmbeddedActiveMQ broker = new EmbeddedActiveMQ();
+
+    @BeforeEach
+    void startBroker() throws Exception {
+        broker.setConfiguration(new ConfigurationImpl()
+                .setPersistenceEnabled(false)
+                .setSecurityEnabled(false)
+                .addAcceptorConfiguration("vm", "vm://0"));
+        broker.start();
+    }
+
+    @AfterEach
+    void stopBroker() throws Exception {
+        broker.stop();
+    }
+
+    @Test
+    void takesThreeOrdersAndLeavesTheOthersInTheQueue() {
+        try (Instances instances = Instances.of("jms", "spring.artemis.broker-url=vm://0?consumerWindowSize=0")) {
+            CountedWork work = instances.work();
+            JmsTemplate jms = instances.bean(0, JmsTemplate.class);
+            for (int i = 0; i < ORDERS; i++) {
+                jms.convertAndSend("orders", "order:" + i);
+            }
+
+            await().atMost(Instances.SOON).until(() -> work.underWay("order") == 3 && instances.waiting("orders") == 1);
+            assertThat(work.underWay("order")).isEqualTo(3);
+            assertThat(broker.getActiveMQServer().locateQueue("orders").getDeliveringCount())
+                    .as("messages that consumers have")
+                    .isEqualTo(4);
+            work.end("order");
+            await().atMost(Instances.SOON).until(() -> work.done("order").size() == ORDERS);
+            assertThat(work.done("order")).doesNotHaveDuplicates();
+            assertThat(work.peak("order")).isEqualTo(3);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.dbsemaphore.samples.recipes.quartz;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.samples.recipes.CountedWork;
+import io.dbsemaphore.samples.recipes.Instances;
+import org.junit.jupiter.api.Test;
+import org.quartz.Scheduler;
+import org.quartz.SchedulerException;
+import org.quartz.TriggerBuilder;
+
+/** Neither of the instances alone has the threads for three reports at a time. */
+class QuartzRecipeIntegrationTests {
+
+    private static final int REPORTS = 7;
+
+    @Test
+    void executesThreeReportsAtATimeAndTheOthersLater() throws SchedulerException {
+        try (Instances instances = Instances.of(
+                "quartz",
+                "report.retry=100ms",
+                "spring.quartz.properties.org.quartz.threadPool.threadCount=2",
+                "spring.quartz.properties.org.quartz.scheduler.idleWaitTime=1000")) {
+            CountedWork work = instances.work();
+            for (int i = 0; i < REPORTS; i++) {
+                instances
+                        .bean(0, Scheduler.class)
+                        .scheduleJob(TriggerBuilder.newTrigger()
+                                .forJob("report")
+                                .usingJobData("report", "report:" + i)
+                                .build());
+            }
+
+            await().atMost(Instances.SOON).until(() -> work.underWay("report") == 3 && instances.refused() >= REPORTS);
+            assertThat(work.underWay("report")).isEqualTo(3);
+            work.end("report");
+            await().atMost(Instances.SOON).until(() -> work.done("report").size() == REPORTS);
+            assertThat(work.done("report")).doesNotHaveDuplicates();
+            assertThat(work.peak("report")).isEqualTo(3);
+        }
+    }
+}

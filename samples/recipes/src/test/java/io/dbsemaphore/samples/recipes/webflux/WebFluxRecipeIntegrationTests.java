@@ -1,0 +1,47 @@
+package io.dbsemaphore.samples.recipes.webflux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.samples.recipes.CountedWork;
+import io.dbsemaphore.samples.recipes.Instances;
+import io.dbsemaphore.samples.recipes.Requests;
+import io.dbsemaphore.samples.recipes.http.TooManyRequests;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class WebFluxRecipeIntegrationTests {
+
+    private static final int EXPORTS = 6;
+
+    @Test
+    void exportsThreeAtATimeAndTheOthersWaitOrAreRefused() throws Exception {
+        try (Instances instances = Instances.of(
+                "webflux",
+                "spring.main.web-application-type=reactive",
+                "spring.main.sources=" + TooManyRequests.class.getName())) {
+            CountedWork work = instances.work();
+            List<CompletableFuture<HttpResponse<String>>> responses = new ArrayList<>();
+            for (int i = 0; i < EXPORTS; i++) {
+                responses.add(Requests.post(instances.port(i % 2), "/exports/export:" + i));
+            }
+
+            await().atMost(Instances.SOON)
+                    .until(() ->
+                            responses.stream().filter(CompletableFuture::isDone).count() == EXPORTS - 3);
+            assertThat(instances.refused()).isEqualTo(EXPORTS - 3);
+            assertThat(work.underWay("export")).isEqualTo(3);
+            responses.add(Requests.post(instances.port(0), "/exports/export:late"));
+            await().atMost(Instances.SOON).until(() -> instances.waiting("exports") == 1);
+            work.end("export");
+            assertThat(responses.stream().map(CompletableFuture::join).map(HttpResponse::statusCode))
+                    .containsOnly(200, 429)
+                    .filteredOn(status -> status == 200)
+                    .hasSize(4);
+            assertThat(work.peak("export")).isEqualTo(3);
+        }
+    }
+}
