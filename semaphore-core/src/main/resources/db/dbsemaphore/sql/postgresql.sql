@@ -74,43 +74,43 @@ CREATE INDEX IF NOT EXISTS ix_permit_request_expiry ON permit_request(state, exp
 CREATE INDEX IF NOT EXISTS ix_capacity_change_name ON capacity_change(semaphore_name, changed_at);
 
 DO 'BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''semaphore''::regclass AND conname = ''ck_semaphore_capacity'') THEN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''semaphore''::regclass AND conname = lower(''ck_semaphore_capacity'')) THEN
         alter table semaphore add constraint ck_semaphore_capacity check (capacity >= 0);
     END IF;
 END';
 
 DO 'BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit_request''::regclass AND conname = ''ck_permit_request_state'') THEN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit_request''::regclass AND conname = lower(''ck_permit_request_state'')) THEN
         alter table permit_request add constraint ck_permit_request_state check (case state when ''ACQUIRED'' then 1 when ''RELEASED'' then 1 else 0 end = 1);
     END IF;
 END';
 
 DO 'BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit_request''::regclass AND conname = ''ck_permit_request_ttl'') THEN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit_request''::regclass AND conname = lower(''ck_permit_request_ttl'')) THEN
         alter table permit_request add constraint ck_permit_request_ttl check (ttl_millis > 0);
     END IF;
 END';
 
 DO 'BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = ''ck_permit_state'') THEN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = lower(''ck_permit_state'')) THEN
         alter table permit add constraint ck_permit_state check (case state when ''ACQUIRED'' then 1 when ''RELEASED'' then 1 else 0 end = 1);
     END IF;
 END';
 
 DO 'BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = ''ck_permit_count'') THEN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = lower(''ck_permit_count'')) THEN
         alter table permit add constraint ck_permit_count check (count > 0);
     END IF;
 END';
 
 DO 'BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = ''ck_permit_exclusive'') THEN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''permit''::regclass AND conname = lower(''ck_permit_exclusive'')) THEN
         alter table permit add constraint ck_permit_exclusive check (exclusive between 0 and 1);
     END IF;
 END';
 
 DO 'BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''capacity_change''::regclass AND conname = ''ck_capacity_change'') THEN
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''capacity_change''::regclass AND conname = lower(''ck_capacity_change'')) THEN
         alter table capacity_change add constraint ck_capacity_change check (from_capacity >= 0 and to_capacity >= 0);
     END IF;
 END';

@@ -47,7 +47,7 @@ final class RepeatableStatement {
             case MYSQL -> unlessFound(statement, "table_constraints", table, "constraint_name", name);
             case POSTGRESQL -> """
                     DO 'BEGIN
-                        IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''%s''::regclass AND conname = ''%s'') THEN
+                        IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ''%s''::regclass AND conname = lower(''%s'')) THEN
                             %s;
                         END IF;
                     END'""".formatted(table, name, quoted(statement));

@@ -3,6 +3,8 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.engine.DatabaseUnreachableException;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
+import java.sql.Connection;
+import java.util.Locale;
 import java.util.Map;
 import javax.sql.DataSource;
 import liquibase.UpdateSummaryEnum;
@@ -10,6 +12,7 @@ import liquibase.exception.LiquibaseException;
 import liquibase.integration.spring.SpringLiquibase;
 import liquibase.ui.UIServiceEnum;
 import org.springframework.core.io.ResourceLoader;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -45,11 +48,11 @@ final class OwnChangelog {
             liquibase.setDataSource(dataSource);
             liquibase.setResourceLoader(resourceLoader);
             liquibase.setChangeLog("classpath:" + SemaphoreTablesMissingException.CHANGELOG);
-            liquibase.setChangeLogParameters(Map.of("dbsemaphore.tablePrefix", tablePrefix));
             liquibase.setUiService(UIServiceEnum.LOGGER);
             liquibase.setShowSummary(UpdateSummaryEnum.OFF);
             liquibase.setAnalyticsEnabled(false);
             try {
+                liquibase.setChangeLogParameters(Map.of("dbsemaphore.tablePrefix", unquoted(tablePrefix, dataSource)));
                 ChangeLogTable.prepare(dataSource);
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {
@@ -59,6 +62,15 @@ final class OwnChangelog {
                         .<RuntimeException>map(unreachable -> unreachable)
                         .orElse(failure);
             }
+        }
+
+        /** On PostgreSQL Liquibase puts names of tables with capital letters in quotes, which nothing else does. */
+        private static String unquoted(String tablePrefix, DataSource dataSource) {
+            return Boolean.TRUE.equals(new JdbcTemplate(dataSource)
+                            .<Boolean>execute((Connection connection) ->
+                                    connection.getMetaData().storesLowerCaseIdentifiers()))
+                    ? tablePrefix.toLowerCase(Locale.ROOT)
+                    : tablePrefix;
         }
 
         private static RuntimeException explain(DataSource dataSource, LiquibaseException failure) {

@@ -88,10 +88,15 @@ final class MutexPermit {
         }
     }
 
-    /** By its external id, which identifies the request for as long as nobody has taken the permit. */
+    /**
+     * By its external id, which identifies the request for as long as nobody has taken the permit. Another fencing token means that
+     * somebody did, and that the request has been deleted since.
+     */
     private boolean restore(PermitGrant expired, Duration ttl) {
         try {
-            return acquire(requests.of(key, ttl).withExternalId(expired.externalId()), ttl);
+            boolean acquired = acquire(requests.of(key, ttl).withExternalId(expired.externalId()), ttl);
+            lost |= grant == null || grant.fencingToken() != expired.fencingToken();
+            return acquired;
         } catch (RequestAlreadyReleasedException taken) {
             grant = null;
             lost = true;

@@ -12,6 +12,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
@@ -57,6 +59,75 @@ class InitializeSchemaIntegrationTests {
         assertThat(database.jdbc().queryForObject("select count(*) from app_semaphore", Integer.class))
                 .isEqualTo(database.jdbc().queryForObject("select count(*) from semaphore", Integer.class))
                 .isGreaterThan(0);
+    }
+
+    /** As by the next version of the library. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "App_"})
+    void completesTablesOfWhichSomeAreMissing(String prefix) {
+        ApplicationContextRunner always =
+                host().withPropertyValues("semaphore.initialize-schema=always", "semaphore.table-prefix=" + prefix);
+        always.run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
+        database.jdbc().execute("alter table %spermit drop column checks".formatted(prefix));
+        database.jdbc().execute("drop table %ssemaphore_waiter".formatted(prefix));
+
+        always.run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
+    }
+
+    /** PostgreSQL knows them by names in lower case. */
+    @Test
+    void leavesTablesWithACapitalPrefixToTheChangelogOfTheLibrary() {
+        host().withPropertyValues("semaphore.liquibase.enabled=true", "semaphore.table-prefix=App_")
+                .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
+    }
+
+    @Test
+    void createsTheTablesWhereAutoCommitIsOff() {
+        host().withPropertyValues("semaphore.initialize-schema=always", "spring.datasource.hikari.auto-commit=false")
+                .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
+    }
+
+    @Test
+    void createsTheTablesWhereTheServerRequiresPrimaryKeys() {
+        TestDatabase.assumeKind(DatabaseKind.MYSQL);
+
+        host().withPropertyValues(
+                        "semaphore.initialize-schema=always",
+                        "spring.datasource.hikari.connection-init-sql=set session sql_require_primary_key = on")
+                .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
+    }
+
+    @Test
+    void createsTheTablesInTheSchemaOfTheConnection() {
+        TestDatabase.assumeKind(DatabaseKind.POSTGRESQL);
+        database.jdbc().execute("create schema app");
+
+        host().withPropertyValues("semaphore.initialize-schema=always", "spring.datasource.hikari.schema=app")
+                .run(InitializeSchemaIntegrationTests::assertThatSemaphoresWork);
+
+        assertThat(database.jdbc().queryForObject("select count(*) from app.semaphore", Integer.class))
+                .isGreaterThan(0);
+    }
+
+    @Test
+    void saysWhatIsMissingToARoleThatMayNotCreateTables() {
+        TestDatabase.assumeKind(DatabaseKind.POSTGRESQL);
+        String role = "reader_" + Math.abs(database.name().hashCode());
+        database.jdbc().execute("create role %s login password 'reader'".formatted(role));
+        try {
+            database.jdbc().execute("revoke create on schema public from public");
+
+            host().withPropertyValues(
+                            "semaphore.initialize-schema=always",
+                            "spring.datasource.username=" + role,
+                            "spring.datasource.password=reader")
+                    .run(context -> assertThat(context)
+                            .getFailure()
+                            .hasStackTraceContaining("permission denied for schema public")
+                            .hasStackTraceContaining("semaphore.initialize-schema=never"));
+        } finally {
+            database.jdbc().execute("drop role " + role);
+        }
     }
 
     @Test

@@ -203,6 +203,25 @@ class SemaphoreLockRegistryIntegrationTests extends LockRegistryFixture {
         lock.unlock();
     }
 
+    /** The request of the expired permit is deleted after its retention, so that its external id says nothing any more. */
+    @Test
+    void anExpiredLockThatIsEnteredAgainAfterItsRequestWasDeletedIsReported() {
+        DistributedLock lock = registry.obtain(key);
+        lock.lock(SHORT);
+        String externalId = holders(key).get(0).externalId();
+        awaitExpiry(key);
+        other.obtain(key).lock();
+        other.obtain(key).unlock();
+        schema.jdbc().update("""
+                delete from permit where permit_request_id in (select id from permit_request where external_id = ?)""", externalId);
+        schema.jdbc().update("delete from permit_request where external_id = ?", externalId);
+
+        assertThat(lock.tryLock()).isEqualTo(true);
+        lock.unlock();
+
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+    }
+
     @Test
     void enteringAgainRenewsAndNeverShortens() {
         DistributedLock lock = registry.obtain(key);
