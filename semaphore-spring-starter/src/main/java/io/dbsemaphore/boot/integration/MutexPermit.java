@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PatternLimitExceededException;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
@@ -19,6 +20,7 @@ final class MutexPermit {
     private static final int ATTEMPTS = 3;
 
     private final SemaphoreOperations semaphores;
+    private final UnusedSemaphores unusedSemaphores;
     private final MutexRequests requests;
     private final String key;
 
@@ -26,8 +28,9 @@ final class MutexPermit {
     private boolean lost;
     private long expiry;
 
-    MutexPermit(SemaphoreOperations semaphores, MutexRequests requests, String key) {
+    MutexPermit(SemaphoreOperations semaphores, UnusedSemaphores unusedSemaphores, MutexRequests requests, String key) {
         this.semaphores = semaphores;
+        this.unusedSemaphores = unusedSemaphores;
         this.requests = requests;
         this.key = key;
     }
@@ -115,6 +118,11 @@ final class MutexPermit {
                 if (attempt == ATTEMPTS) {
                     throw deleted;
                 }
+            } catch (PatternLimitExceededException full) {
+                if (attempt == ATTEMPTS) {
+                    throw full;
+                }
+                unusedSemaphores.deleteSome();
             }
         }
     }

@@ -36,10 +36,11 @@ public final class SemaphoreLockRegistry
     public SemaphoreLockRegistry(
             SemaphoreOperations semaphores, SemaphoreAdmin admin, MutexRequests requests, int cacheCapacity) {
         this.requests = requests;
+        UnusedSemaphores unused = new UnusedSemaphores(admin, requests);
         this.locks = new LockCache(
                 cacheCapacity,
-                key -> new PermitLock(key, requests.ttl(), new MutexPermit(semaphores, requests, key)),
-                new UnusedSemaphores(admin, requests));
+                key -> new PermitLock(key, requests.ttl(), new MutexPermit(semaphores, unused, requests, key)),
+                unused);
     }
 
     /**

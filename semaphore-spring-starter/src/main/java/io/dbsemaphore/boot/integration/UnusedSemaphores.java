@@ -2,7 +2,12 @@ package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.SemaphoreInUseException;
+import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.boot.mutex.MutexRequests;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,6 +21,9 @@ final class UnusedSemaphores implements Consumer<String> {
 
     private static final Logger log = LoggerFactory.getLogger(UnusedSemaphores.class);
 
+    /** How many are deleted at once where no more may be created. */
+    private static final int AT_ONCE = 50;
+
     private final SemaphoreAdmin admin;
     private final MutexRequests requests;
 
@@ -28,11 +36,34 @@ final class UnusedSemaphores implements Consumer<String> {
     public void accept(String key) {
         String name = requests.name(key);
         try {
-            admin.find(name)
-                    .filter(status -> status.capacity() == 1 && status.held() == 0 && status.waiting() == 0)
-                    .ifPresent(status -> admin.delete(name));
+            admin.find(name).filter(UnusedSemaphores::isUnused).ifPresent(status -> admin.delete(name));
         } catch (SemaphoreException | DataAccessException failure) {
             log.debug("Semaphore '{}' of an unused lock was not deleted; the maintenance does it later", name, failure);
         }
+    }
+
+    /**
+     * Deletes some semaphores of locks, whichever instance remembers them: one that has stopped remembers none. An instance that
+     * needs one of them again creates it.
+     */
+    void deleteSome() {
+        List<String> unused = new ArrayList<>(admin.list().stream()
+                .filter(status -> requests.isName(status.name()) && isUnused(status))
+                .map(SemaphoreStatus::name)
+                .toList());
+        Collections.shuffle(unused); // several instances may do this at the same time
+        unused.stream().limit(AT_ONCE).forEach(this::delete);
+    }
+
+    private void delete(String name) {
+        try {
+            admin.delete(name);
+        } catch (SemaphoreInUseException used) {
+            log.debug("Semaphore '{}' is used again", name, used);
+        }
+    }
+
+    private static boolean isUnused(SemaphoreStatus status) {
+        return status.capacity() == 1 && status.held() == 0 && status.waiting() == 0;
     }
 }

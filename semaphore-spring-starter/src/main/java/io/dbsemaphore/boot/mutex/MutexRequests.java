@@ -72,6 +72,16 @@ public final class MutexRequests {
     }
 
     /**
+     * Whether a semaphore is one of these mutexes.
+     *
+     * @param name of the semaphore
+     * @return true if it begins with the prefix
+     */
+    public boolean isName(String name) {
+        return name.startsWith(prefix);
+    }
+
+    /**
      * The request for the mutex of a key, which does not wait.
      *
      * @param key any text

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -93,8 +94,30 @@ class LockCacheIntegrationTests extends LockRegistryFixture {
                 .hasSizeBetween(2, 6);
     }
 
+    /** As after some restarts: an instance that has stopped remembers no lock whose semaphore it could delete. */
+    @Test
+    void deletesUnusedSemaphoresWhereNoMoreMayBeCreated() {
+        Lock held = other.obtain(key);
+        held.lock();
+        int limit = node.admin().list().size() + 2;
+        try (Node limited = Node.on(schema, PATTERNS.withMaxSemaphores(limit))) {
+            SemaphoreLockRegistry locks = registry(limited, TTL, 256);
+            for (int i = 0; i < 5; i++) {
+                use(locks, key + i);
+            }
+        }
+
+        assertThat(node.admin().list()).hasSizeLessThanOrEqualTo(limit + 1);
+        assertThat(holders(key)).hasSize(1);
+        held.unlock();
+    }
+
     private Lock use(String of) {
-        Lock lock = small.obtain(of);
+        return use(small, of);
+    }
+
+    private static Lock use(SemaphoreLockRegistry registry, String of) {
+        Lock lock = registry.obtain(of);
         lock.lock();
         lock.unlock();
         return lock;

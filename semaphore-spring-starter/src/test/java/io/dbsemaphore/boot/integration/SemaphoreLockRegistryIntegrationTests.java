@@ -14,6 +14,7 @@ import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.dao.CannotAcquireLockException;
@@ -60,6 +61,39 @@ class SemaphoreLockRegistryIntegrationTests extends LockRegistryFixture {
         assertThat(holders(key + "!")).hasSize(1);
         another.unlock();
         lock.unlock();
+    }
+
+    /** Collations of databases compare some of them as equal, and names of semaphores are limited. */
+    @Test
+    void locksOfSimilarKeysAreIndependent() {
+        String longKey = "x".repeat(300);
+        List<String> keys = Stream.of(
+                        "order",
+                        "Order",
+                        "\u00f6rder",
+                        "o\u0308rder",
+                        "order ",
+                        "order\u00a0",
+                        "\ud83d\ude00",
+                        "\ud83d\ude01",
+                        longKey,
+                        longKey + " ",
+                        "ss",
+                        "\u00df",
+                        "",
+                        "%",
+                        "_",
+                        "'",
+                        "\\")
+                .map(each -> each.isEmpty() ? each : key + each)
+                .toList();
+
+        assertThat(keys).allMatch(each -> registry.obtain(each).tryLock());
+        assertThat(keys).noneMatch(each -> other.obtain(each).tryLock());
+
+        keys.forEach(each -> registry.obtain(each).unlock());
+        assertThat(keys).allMatch(each -> other.obtain(each).tryLock());
+        keys.forEach(each -> other.obtain(each).unlock());
     }
 
     @Test

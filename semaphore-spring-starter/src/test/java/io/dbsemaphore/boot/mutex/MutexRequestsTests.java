@@ -23,6 +23,12 @@ class MutexRequestsTests {
         assertThat(requests.name("orders/7")).isEqualTo("lock:orders/7");
     }
 
+    @Test
+    void recognizeTheirSemaphores() {
+        assertThat(List.of("lock:orders", "lock:", "lock", "orders").stream().filter(requests::isName))
+                .containsExactly("lock:orders", "lock:");
+    }
+
     /** Whatever a database could not store or tell apart from another key is hashed. */
     @Test
     void haveAValidNameOfItsOwnForEachKey() {
