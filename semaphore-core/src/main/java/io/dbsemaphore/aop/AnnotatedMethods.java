@@ -115,7 +115,7 @@ final class AnnotatedMethods {
         if (!kind.isEmpty()) {
             throw annotated.refuse(
                     "it is " + kind + ", so no proxy can guard it and it would run without permits. Make it"
-                            + " an ordinary method, or use SemaphoreOperations.execute in it");
+                            + " an ordinary method (in Kotlin: open), or use SemaphoreOperations.execute in it");
         }
         return annotated;
     }

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.Nullness;
 import org.springframework.core.ReactiveAdapter;
 
 /** Creates the guard of an annotated method, after it has checked everything that can be checked at start-up. */
@@ -61,10 +62,26 @@ final class GuardFactory {
     }
 
     private MethodGuard synchronous(AnnotatedMethod annotated, MethodGuard guard) {
+        requireNullableIfSkipped(annotated);
         if (annotated.returnType().toClass() != Object.class) {
             return guard;
         }
         return invocation -> returnTypes.requireEnded(annotated, guard.invoke(invocation));
+    }
+
+    /** A skipped call returns null, which callers in Kotlin or with a null checker do not expect of every type. */
+    private static void requireNullableIfSkipped(AnnotatedMethod annotated) {
+        Class<?> returned = annotated.returnType().toClass();
+        if (annotated.annotation().onUnavailable() == OnUnavailable.SKIP
+                && returned != void.class
+                && Refusals.nothing(returned).get() == null
+                && Nullness.forMethodReturnType(annotated.method()) == Nullness.NON_NULL) {
+            throw annotated.refuse(
+                    "onUnavailable",
+                    OnUnavailable.SKIP,
+                    "is not supported for a return type that is not nullable: a skipped call would return null. Return "
+                            + returned.getSimpleName() + "? (in Java: @Nullable) or an Optional");
+        }
     }
 
     private MethodGuard reactive(AnnotatedMethod annotated, RequestFactory requests, Refusal refusal) {

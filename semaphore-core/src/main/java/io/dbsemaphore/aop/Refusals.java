@@ -62,8 +62,9 @@ final class Refusals {
         };
     }
 
+    /** Supplies what a skipped call returns: an empty value of the type, otherwise null. */
     @SuppressWarnings("FutureReturnValueIgnored") // it is returned
-    private static Supplier<@Nullable Object> nothing(Class<?> returned) {
+    static Supplier<@Nullable Object> nothing(Class<?> returned) {
         if (returned == Optional.class) {
             return Optional::empty;
         } else if (returned == OptionalInt.class) {

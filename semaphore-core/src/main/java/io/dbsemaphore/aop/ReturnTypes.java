@@ -43,7 +43,10 @@ final class ReturnTypes {
      */
     Shape shapeOf(AnnotatedMethod annotated) {
         if (isSuspending(annotated.method())) {
-            throw refuse(annotated, "is a suspending function, whose work ends");
+            throw annotated.refuse("it is a suspending function, which returns when it is suspended for the first time:"
+                    + " its permits would be released while it is still running. Remove the annotation, and in the"
+                    + " function use SemaphoreOperations.acquireAsync, await and a release in finally. Or make it an"
+                    + " ordinary function, which returns a value or a Flow");
         }
         ResolvableType type = annotated.returnType();
         Class<?> returned = type.toClass();

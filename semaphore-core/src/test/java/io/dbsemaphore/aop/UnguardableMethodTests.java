@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,6 +43,10 @@ class UnguardableMethodTests {
                         SkipOfPrimitive.class,
                         "run()",
                         List.of("onUnavailable = SKIP", "not supported for the return type int")),
+                Arguments.of(
+                        SkipOfNonNull.class,
+                        "run()",
+                        List.of("onUnavailable = SKIP", "a return type that is not nullable", "Return String?")),
                 Arguments.of(
                         SkipWithFallback.class,
                         "run()",
@@ -104,6 +109,15 @@ class UnguardableMethodTests {
         @WithPermits(names = "a", onUnavailable = OnUnavailable.SKIP)
         int run() {
             return 1;
+        }
+    }
+
+    @NullMarked
+    static class SkipOfNonNull {
+
+        @WithPermits(names = "a", onUnavailable = OnUnavailable.SKIP)
+        String run() {
+            return "done";
         }
     }
 

@@ -30,7 +30,7 @@ class AnnotationFailureAnalysisTests {
                 .contains("APPLICATION FAILED TO START")
                 .contains("@WithPermits on " + Backup.class.getName() + ".run(): it is final, so no proxy can guard it")
                 .containsPattern(
-                        "Action:\\R\\RMake it an ordinary method, or use SemaphoreOperations.execute in it\\.");
+                        "Action:\\R\\RMake it an ordinary method \\(in Kotlin: open\\), or use SemaphoreOperations.execute in it\\.");
     }
 
     @Test
