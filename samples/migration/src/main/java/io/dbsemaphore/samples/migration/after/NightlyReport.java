@@ -1,0 +1,21 @@
+package io.dbsemaphore.samples.migration.after;
+
+import io.dbsemaphore.annotation.OnUnavailable;
+import io.dbsemaphore.annotation.WithPermits;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/** Without ShedLock. */
+public class NightlyReport {
+
+    private final Runnable report;
+
+    public NightlyReport(Runnable report) {
+        this.report = report;
+    }
+
+    @Scheduled(cron = "0 0 3 * * *")
+    @WithPermits(names = "nightly-report", onUnavailable = OnUnavailable.SKIP)
+    public void create() {
+        report.run();
+    }
+}

@@ -1,0 +1,20 @@
+package io.dbsemaphore.samples.migration.before;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Transactional;
+
+/** A row of one's own, locked for as long as the transaction takes. */
+public class Settlement {
+
+    private final JdbcTemplate jdbc;
+
+    public Settlement(JdbcTemplate jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    @Transactional
+    public void settle(Runnable work) {
+        jdbc.queryForObject("select name from mutex where name = 'settlement' for update", String.class);
+        work.run();
+    }
+}

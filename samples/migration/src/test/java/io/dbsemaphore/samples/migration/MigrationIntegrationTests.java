@@ -1,0 +1,205 @@
+package io.dbsemaphore.samples.migration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.samples.migration.after.CustomerFiles;
+import io.dbsemaphore.samples.migration.after.Exports;
+import io.dbsemaphore.samples.migration.after.NightlyReport;
+import io.dbsemaphore.samples.migration.after.PartnerCalls;
+import io.dbsemaphore.samples.migration.after.Rentals;
+import io.dbsemaphore.samples.migration.after.Settlement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import javax.sql.DataSource;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.integration.jdbc.lock.DefaultLockRepository;
+import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
+import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Both sides of each migration limit what they are to limit; those that need another server only compile. */
+@SpringBootTest
+class MigrationIntegrationTests {
+
+    private static final List<Runnable> reports = new ArrayList<>();
+
+    @Autowired
+    SemaphoreAdmin admin;
+
+    @Autowired
+    JdbcTemplate jdbc;
+
+    @AfterEach
+    void nothingIsHeld() {
+        assertThat(admin.list()).extracting(SemaphoreStatus::held).containsOnly(0L);
+        reports.clear();
+    }
+
+    @Test
+    void shedLockSkips(@Autowired io.dbsemaphore.samples.migration.before.NightlyReport report) {
+        List<String> created = new ArrayList<>();
+        reports.add(() -> {
+            created.add("first");
+            CompletableFuture.runAsync(report::create).join();
+        });
+
+        report.create();
+
+        assertThat(created).containsExactly("first");
+    }
+
+    @Test
+    void theAnnotationSkips(@Autowired NightlyReport report) {
+        List<String> created = new ArrayList<>();
+        reports.add(() -> {
+            created.add("first");
+            CompletableFuture.runAsync(report::create).join();
+        });
+
+        report.create();
+        report.create();
+
+        assertThat(created).containsExactly("first", "first");
+    }
+
+    @Test
+    void theLockRegistryLocks(
+            @Autowired io.dbsemaphore.samples.migration.before.CustomerFiles files, @Autowired LockRegistry<?> locks)
+            throws InterruptedException {
+        List<Boolean> locked = new ArrayList<>();
+
+        files.write(
+                "42",
+                () -> locked.add(
+                        CompletableFuture.supplyAsync(() -> tryLock(locks)).join()));
+        locked.add(CompletableFuture.supplyAsync(() -> tryLock(locks)).join());
+
+        assertThat(locked).containsExactly(false, true);
+    }
+
+    @Test
+    void theAnnotationLocks(@Autowired CustomerFiles files) {
+        List<Long> held = new ArrayList<>();
+
+        files.write("42", () -> held.add(held("customer:42")));
+
+        assertThat(held).containsExactly(1L);
+    }
+
+    @Test
+    void theRowIsLocked(@Autowired io.dbsemaphore.samples.migration.before.Settlement settlement) {
+        List<Integer> free = new ArrayList<>();
+
+        settlement.settle(
+                () -> free.add(CompletableFuture.supplyAsync(this::freeRows).join()));
+        free.add(freeRows());
+
+        assertThat(free).containsExactly(0, 1);
+    }
+
+    @Test
+    void thePermitIsHeldUntilTheTransactionHasEnded(@Autowired Settlement settlement) {
+        List<Long> held = new ArrayList<>();
+
+        settlement.settle(() -> held.add(held("settlement")));
+
+        assertThat(held).containsExactly(1L);
+    }
+
+    @Test
+    void callsOfAPartnerHoldPermits(@Autowired PartnerCalls calls) {
+        assertThat(calls.call(() -> "held: " + held("partner"))).isEqualTo("held: 1");
+    }
+
+    @Test
+    void exportsHoldPermits(@Autowired Exports exports) {
+        List<Long> held = new ArrayList<>();
+
+        exports.export(() -> held.add(held("export")));
+
+        assertThat(held).containsExactly(1L);
+    }
+
+    @Test
+    void rentalsAreKnownByTheirIds(@Autowired Rentals rentals) {
+        String id = rentals.rent();
+        rentals.extend(id);
+
+        assertThat(held("car")).isEqualTo(1);
+        rentals.giveBack(id);
+    }
+
+    private long held(String name) {
+        return admin.find(name).orElseThrow().held();
+    }
+
+    private static boolean tryLock(LockRegistry<?> locks) {
+        var lock = locks.obtain("customer:42");
+        boolean locked = lock.tryLock();
+        if (locked) {
+            lock.unlock();
+        }
+        return locked;
+    }
+
+    private int freeRows() {
+        return jdbc.queryForList("select name from mutex for update skip locked")
+                .size();
+    }
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration
+    @EnableSchedulerLock(defaultLockAtMostFor = "10m")
+    @Import({
+        io.dbsemaphore.samples.migration.before.CustomerFiles.class,
+        io.dbsemaphore.samples.migration.before.Settlement.class,
+        CustomerFiles.class,
+        Exports.class,
+        PartnerCalls.class,
+        Rentals.class,
+        Settlement.class
+    })
+    static class Application {
+
+        @Bean
+        io.dbsemaphore.samples.migration.before.NightlyReport before() {
+            return new io.dbsemaphore.samples.migration.before.NightlyReport(() -> reports.forEach(Runnable::run));
+        }
+
+        @Bean
+        NightlyReport after() {
+            return new NightlyReport(() -> reports.forEach(Runnable::run));
+        }
+
+        @Bean
+        LockProvider lockProvider(DataSource dataSource) {
+            return new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
+                    .withJdbcTemplate(new JdbcTemplate(dataSource))
+                    .usingDbTime()
+                    .build());
+        }
+
+        @Bean
+        DefaultLockRepository lockRepository(DataSource dataSource) {
+            return new DefaultLockRepository(dataSource);
+        }
+
+        @Bean
+        JdbcLockRegistry lockRegistry(DefaultLockRepository repository) {
+            return new JdbcLockRegistry(repository);
+        }
+    }
+}
