@@ -1,0 +1,79 @@
+package io.dbsemaphore.boot.publishing;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * A directory to which a release was deployed: the POMs, the files that Maven Central requires beside them with their
+ * checksums, and no other files. {@code src/release/try} runs {@link #main}.
+ */
+final class PublishedDirectory {
+
+    private static final List<String> POM_ONLY = List.of(".pom");
+    private static final List<String> WITH_JAR =
+            List.of(".pom", ".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json");
+    private static final List<String> CHECKSUMS = List.of(".md5", ".sha1");
+
+    private final Path group;
+    private final String version;
+
+    private PublishedDirectory(Path group, String version) {
+        this.group = group;
+        this.version = version;
+    }
+
+    /** Prints what is wrong with the directory of a group, and fails if anything is. */
+    public static void main(String... directoryAndVersion) throws IOException {
+        PublishedDirectory directory = new PublishedDirectory(Path.of(directoryAndVersion[0]), directoryAndVersion[1]);
+        List<String> problems = directory.problems();
+        problems.forEach(System.out::println);
+        System.exit(problems.isEmpty() ? 0 : 1);
+    }
+
+    private List<String> problems() throws IOException {
+        Set<String> artifacts = new TreeSet<>();
+        try (Stream<Path> directories = Files.list(group)) {
+            directories.map(directory -> directory.getFileName().toString()).forEach(artifacts::add);
+        }
+        List<String> problems = new ArrayList<>();
+        if (!artifacts.equals(Set.of("semaphore-bom", "semaphore-core", "semaphore-spring-starter"))) {
+            problems.add("Published: " + artifacts);
+        }
+        for (String artifact : artifacts) {
+            problems(artifact).forEach(problem -> problems.add(artifact + ": " + problem));
+        }
+        return problems;
+    }
+
+    private List<String> problems(String artifact) throws IOException {
+        Path directory = group.resolve(artifact).resolve(version);
+        String name = artifact + "-" + version;
+        PublishedPom pom = PublishedPom.read(directory.resolve(name + ".pom"));
+        List<String> problems = new ArrayList<>(pom.problems());
+        if (pom.text("version").endsWith("-SNAPSHOT")) {
+            problems.add("is a snapshot");
+        }
+        Set<String> expected = (pom.text("packaging").equals("pom") ? POM_ONLY : WITH_JAR)
+                .stream()
+                        .flatMap(suffix -> Stream.concat(Stream.of(""), CHECKSUMS.stream())
+                                .map(checksum -> name + suffix + checksum))
+                        .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> found = new TreeSet<>();
+        try (Stream<Path> files = Files.list(directory)) {
+            files.map(file -> file.getFileName().toString())
+                    .filter(file -> !file.contains(".asc"))
+                    .forEach(found::add);
+        }
+        if (!found.equals(expected)) {
+            problems.add("has the files " + found + " instead of " + expected);
+        }
+        return problems;
+    }
+}
