@@ -162,7 +162,7 @@ public interface SemaphoreAdmin {
      * Releases all permits of a request, regardless of its holder, and audits that. A holder that is still working is not
      * stopped: only its fencing tokens and {@link SemaphoreOperations#requireHeld} prevent it from doing harm. If this
      * JVM holds the grant, its listeners are notified of the loss. Another JVM that keeps the grant alive finds out after its
-     * next heartbeat, that is within a sixth of {@code semaphore.instance-timeout} (5 seconds by default); then
+     * next heartbeat, that is within a sixth of {@code semaphore.instance-timeout} (about 3 seconds by default); then
      * {@link PermitGrant#isHeld} is false there, and the listeners are notified. A grant that is not kept alive counts as held
      * until it is renewed or checked, or its TTL has passed.
      *

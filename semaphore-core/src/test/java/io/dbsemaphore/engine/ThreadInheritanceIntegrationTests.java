@@ -10,6 +10,7 @@ import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** Threads of the engine have nothing of the caller that needed them first, such as its tenant or its class loader. */
+@Slow
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThreadInheritanceIntegrationTests {
 

@@ -12,6 +12,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.GaleraCluster;
 import io.dbsemaphore.testing.MultiPrimary;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.PrimaryNodes;
@@ -29,6 +30,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * A business transaction on one node does not commit on a permit that was taken away on another, which knows nothing of
  * its locks: the later one of the two fails at its commit.
  */
+@Slow
 class RequireHeldOnGaleraIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(60);
