@@ -52,27 +52,31 @@ class MigrationIntegrationTests {
     void shedLockSkips(@Autowired io.dbsemaphore.samples.migration.before.NightlyReport report) {
         List<String> created = new ArrayList<>();
         reports.add(() -> {
-            created.add("first");
-            CompletableFuture.runAsync(report::create).join();
+            created.add("report");
+            if (created.size() == 1) {
+                CompletableFuture.runAsync(report::create).join();
+            }
         });
 
         report.create();
 
-        assertThat(created).containsExactly("first");
+        assertThat(created).containsExactly("report");
     }
 
     @Test
     void theAnnotationSkips(@Autowired NightlyReport report) {
         List<String> created = new ArrayList<>();
         reports.add(() -> {
-            created.add("first");
-            CompletableFuture.runAsync(report::create).join();
+            created.add("report");
+            if (created.size() == 1) {
+                CompletableFuture.runAsync(report::create).join();
+            }
         });
 
         report.create();
         report.create();
 
-        assertThat(created).containsExactly("first", "first");
+        assertThat(created).containsExactly("report", "report");
     }
 
     @Test
