@@ -1,0 +1,116 @@
+package io.dbsemaphore.testing;
+
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What applications can compile against, as text: one line for each public type, and one for each of its public and protected
+ * members. A committed file of it shows in a review what a change adds, and what it takes away.
+ */
+public final class PublicApi {
+
+    private final Path classes;
+    private final Predicate<Class<?>> internal;
+
+    private PublicApi(Path classes, Predicate<Class<?>> internal) {
+        this.classes = classes;
+        this.internal = internal;
+    }
+
+    /** Of the module that a type is in, without types that are internal though public. */
+    public static PublicApi ofModule(Class<?> type, Predicate<Class<?>> internal) {
+        return new PublicApi(
+                Path.of(URI.create(
+                        type.getProtectionDomain().getCodeSource().getLocation().toString())),
+                internal);
+    }
+
+    /** The lines, sorted by package and name. */
+    public String describe(String... packages) throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (String name : packages) {
+            for (Class<?> type : publicTypes(name)) {
+                lines.add(describe(type));
+                members(type).map(member -> "    " + member).sorted().forEach(lines::add);
+            }
+        }
+        return String.join("\n", lines) + "\n";
+    }
+
+    private List<Class<?>> publicTypes(String packageName) throws IOException {
+        try (Stream<Path> files = Files.list(classes.resolve(packageName.replace('.', '/')))) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(file -> file.endsWith(".class") && !file.contains("-"))
+                    .sorted()
+                    .<Class<?>>map(file -> load(packageName + "." + file.replace(".class", "")))
+                    .filter(PublicApi::isPublic)
+                    .filter(internal.negate())
+                    .toList();
+        }
+    }
+
+    private static Class<?> load(String name) {
+        try {
+            return Class.forName(name, false, PublicApi.class.getClassLoader());
+        } catch (ClassNotFoundException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static boolean isPublic(Class<?> type) {
+        return !type.isAnonymousClass()
+                && Modifier.isPublic(type.getModifiers())
+                && (type.getEnclosingClass() == null || isPublic(type.getEnclosingClass()));
+    }
+
+    private static String describe(Class<?> type) {
+        Type parent = type.getGenericSuperclass();
+        String line = type.toGenericString();
+        if (parent != null && parent != Object.class) {
+            line += " extends " + parent.getTypeName();
+        }
+        if (type.getGenericInterfaces().length > 0) {
+            line += Arrays.stream(type.getGenericInterfaces())
+                    .map(Type::getTypeName)
+                    .sorted()
+                    .collect(Collectors.joining(", ", " implements ", ""));
+        }
+        return line;
+    }
+
+    private static Stream<String> members(Class<?> type) {
+        Stream<String> fields = Arrays.stream(type.getDeclaredFields())
+                .filter(PublicApi::isVisible)
+                .map(Field::toGenericString);
+        Stream<String> constructors = Arrays.stream(type.getDeclaredConstructors())
+                .filter(PublicApi::isVisible)
+                .map(Constructor::toGenericString);
+        Stream<String> methods = Arrays.stream(type.getDeclaredMethods())
+                .filter(PublicApi::isVisible)
+                .map(PublicApi::describe);
+        return Stream.of(fields, constructors, methods).flatMap(lines -> lines);
+    }
+
+    private static String describe(Method method) {
+        return method.toGenericString() + (method.getDefaultValue() != null ? " default" : "");
+    }
+
+    private static boolean isVisible(Member member) {
+        return !member.isSynthetic()
+                && (Modifier.isPublic(member.getModifiers()) || Modifier.isProtected(member.getModifiers()));
+    }
+}
