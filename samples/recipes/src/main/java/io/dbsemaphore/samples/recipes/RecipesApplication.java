@@ -4,8 +4,8 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
-/** An application with one recipe, which the property {@code recipe} names. */
-@SpringBootApplication(scanBasePackages = "io.dbsemaphore.samples.recipes.${recipe}")
+/** An application with the recipes whose packages the property {@code recipes} names. */
+@SpringBootApplication(scanBasePackages = "${recipes}")
 @EnableAsync
 @EnableScheduling
 public class RecipesApplication {}

@@ -1,9 +1,13 @@
 package io.dbsemaphore.samples.recipes;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.dbsemaphore.testing.PeakCounter;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -34,6 +38,22 @@ public final class CountedWork implements Work {
             kind.counter.leave();
         }
         kind.done.add(item);
+    }
+
+    /**
+     * Waits until as much of a kind is under way as its limit allows and the rest does what it must, and fails as soon as
+     * more is under way.
+     */
+    public void awaitFull(String kind, int limit, Callable<Boolean> rest) {
+        await().atMost(Instances.SOON)
+                .failFast("More than %d of '%s' at a time".formatted(limit, kind), () -> peak(kind) > limit)
+                .until(() -> underWay(kind) == limit && rest.call());
+        assertThat(underWay(kind)).isEqualTo(limit);
+    }
+
+    /** Waits until so many items of a kind are done. */
+    public void awaitDone(String kind, int items) {
+        await().atMost(Instances.SOON).until(() -> done(kind).size() >= items);
     }
 
     /** How much of a kind is under way. */

@@ -15,11 +15,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Two instances of an application with one recipe, on a database of their own. */
+/** Two instances of an application with one recipe or several, on a database of their own. */
 public final class Instances implements AutoCloseable {
 
     /** How long a test waits for what must happen. */
     public static final Duration SOON = Duration.ofSeconds(60);
+
+    private static final String PACKAGE = Instances.class.getPackageName() + ".";
 
     private final TestDatabase.Schema database = TestDatabase.create();
     private final CountedWork work = new CountedWork();
@@ -31,14 +33,15 @@ public final class Instances implements AutoCloseable {
     /**
      * Starts them.
      *
-     * @param recipe the package of the recipe, and the profile of its properties
+     * @param recipes the last parts of the packages of the recipes, with commas in between; they are the profiles with the
+     *     properties of the recipes, too
      * @param properties further properties, {@code name=value}
      */
-    public static Instances of(String recipe, String... properties) {
+    public static Instances of(String recipes, String... properties) {
         Instances instances = new Instances();
         try {
-            instances.start(recipe, properties);
-            instances.start(recipe, properties);
+            instances.start(recipes, properties);
+            instances.start(recipes, properties);
             return instances;
         } catch (RuntimeException | Error failure) {
             instances.close();
@@ -91,10 +94,10 @@ public final class Instances implements AutoCloseable {
         database.close();
     }
 
-    private void start(String recipe, String... properties) {
+    private void start(String recipes, String... properties) {
         Map<String, String> settings = new LinkedHashMap<>();
-        settings.put("recipe", recipe);
-        settings.put("spring.profiles.active", recipe);
+        settings.put("recipes", PACKAGE + recipes.replace(",", "," + PACKAGE));
+        settings.put("spring.profiles.active", recipes);
         settings.put("spring.datasource.url", database.jdbcUrl());
         settings.put("spring.datasource.username", database.username());
         settings.put("spring.datasource.password", database.password());
@@ -103,10 +106,13 @@ public final class Instances implements AutoCloseable {
         settings.put("spring.main.log-startup-info", "false");
         settings.put("spring.main.web-application-type", "none");
         settings.put("server.port", "0");
-        settings.put("db-scheduler.enabled", String.valueOf(recipe.equals("dbscheduler")));
+        settings.put("db-scheduler.enabled", String.valueOf(recipes.equals("dbscheduler")));
         settings.put("semaphore.initialize-schema", "always");
         settings.put("semaphore.owner", "instance-" + contexts.size());
-        settings.put("spring." + recipe + ".jdbc.initialize-schema", contexts.isEmpty() ? "always" : "never");
+        for (String owner : new String[] {"batch", "quartz"}) { // their scripts drop the tables
+            boolean create = recipes.equals(owner) && contexts.isEmpty();
+            settings.put("spring." + owner + ".jdbc.initialize-schema", create ? "always" : "never");
+        }
         for (String property : properties) {
             String[] parts = property.split("=", 2);
             settings.put(parts[0], parts[1]);

@@ -19,7 +19,7 @@ class Exports {
     }
 
     @PostMapping("/exports/{name}")
-    @WithPermits(names = "exports", waitTime = "5s")
+    @WithPermits(names = "exports", waitTime = "${exports.wait:5s}")
     public Mono<String> export(@PathVariable String name) {
         return Mono.fromRunnable(() -> work.run(name))
                 .subscribeOn(Schedulers.boundedElastic())

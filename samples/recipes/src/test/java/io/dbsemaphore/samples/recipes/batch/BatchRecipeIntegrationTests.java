@@ -1,7 +1,6 @@
 package io.dbsemaphore.samples.recipes.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
@@ -22,15 +21,12 @@ class BatchRecipeIntegrationTests {
         try (Instances instances = Instances.of("batch", "spring.batch.job.enabled=false")) {
             CountedWork work = instances.work();
             Future<JobExecution> first = start(instances, 0);
-            await().atMost(Instances.SOON).until(() -> work.underWay("download") == 1);
+            work.awaitFull("download", 1, () -> true);
             Future<JobExecution> second = start(instances, 1);
-            await().atMost(Instances.SOON).until(() -> instances.waiting("download") == 1);
-            assertThat(work.underWay("download")).isEqualTo(1);
+            work.awaitFull("download", 1, () -> instances.waiting("download") == 1);
             work.end("download");
 
-            await().atMost(Instances.SOON)
-                    .until(() -> work.underWay("partition") == 3 && instances.waiting("import") == 1);
-            assertThat(work.underWay("partition")).isEqualTo(3);
+            work.awaitFull("partition", 3, () -> instances.waiting("import") == 1);
             work.end("partition");
             assertThat(Concurrently.get(first, Instances.SOON).getStatus()).isEqualTo(BatchStatus.COMPLETED);
             assertThat(Concurrently.get(second, Instances.SOON).getStatus()).isEqualTo(BatchStatus.COMPLETED);

@@ -1,7 +1,6 @@
 package io.dbsemaphore.samples.recipes.dbscheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.github.kagkarlsson.scheduler.SchedulerClient;
 import com.github.kagkarlsson.scheduler.task.TaskInstance;
@@ -31,10 +30,9 @@ class DbSchedulerRecipeIntegrationTests {
                     .forEach(i -> scheduler.scheduleIfNotExists(
                             new TaskInstance<Void>("report", "report:" + i), Instant.now()));
 
-            await().atMost(Instances.SOON).until(() -> work.underWay("report") == 3 && instances.refused() >= REPORTS);
-            assertThat(work.underWay("report")).isEqualTo(3);
+            work.awaitFull("report", 3, () -> instances.refused() >= REPORTS);
             work.end("report");
-            await().atMost(Instances.SOON).until(() -> work.done("report").size() == REPORTS);
+            work.awaitDone("report", REPORTS);
             assertThat(work.done("report")).doesNotHaveDuplicates();
             assertThat(work.peak("report")).isEqualTo(3);
         }

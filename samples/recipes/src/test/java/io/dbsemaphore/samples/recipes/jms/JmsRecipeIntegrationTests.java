@@ -1,7 +1,6 @@
 package io.dbsemaphore.samples.recipes.jms;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
@@ -42,13 +41,12 @@ class JmsRecipeIntegrationTests {
                 jms.convertAndSend("orders", "order:" + i);
             }
 
-            await().atMost(Instances.SOON).until(() -> work.underWay("order") == 3 && instances.waiting("orders") == 1);
-            assertThat(work.underWay("order")).isEqualTo(3);
+            work.awaitFull("order", 3, () -> instances.waiting("orders") == 1);
             assertThat(broker.getActiveMQServer().locateQueue("orders").getDeliveringCount())
                     .as("messages that consumers have")
                     .isEqualTo(4);
             work.end("order");
-            await().atMost(Instances.SOON).until(() -> work.done("order").size() == ORDERS);
+            work.awaitDone("order", ORDERS);
             assertThat(work.done("order")).doesNotHaveDuplicates();
             assertThat(work.peak("order")).isEqualTo(3);
         }

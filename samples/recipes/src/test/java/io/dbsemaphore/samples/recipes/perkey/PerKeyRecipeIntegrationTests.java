@@ -2,49 +2,47 @@ package io.dbsemaphore.samples.recipes.perkey;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
+import io.dbsemaphore.samples.recipes.SharedInstances;
 import io.dbsemaphore.testing.Concurrently;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(SharedInstances.class)
 class PerKeyRecipeIntegrationTests {
 
     @Test
-    void booksOneEntryOfAnAccountAtATime() throws Exception {
-        try (Instances instances = Instances.of("perkey")) {
-            CountedWork work = instances.work();
-            List<Future<String>> entries = Stream.of("alice", "bob")
-                    .flatMap(account -> Stream.of(0, 1, 0, 1).map(instance -> book(instances, instance, account)))
-                    .toList();
+    void booksOneEntryOfAnAccountAtATime(Instances instances) throws Exception {
+        CountedWork work = instances.work();
+        List<Future<String>> entries = Stream.of("alice", "bob")
+                .flatMap(account -> Stream.of(0, 1, 0, 1).map(instance -> book(instances, instance, account)))
+                .toList();
 
-            await().atMost(Instances.SOON)
-                    .until(() -> instances.waiting("account:alice") == 3 && instances.waiting("account:bob") == 3);
-            assertThat(work.underWay("alice")).isEqualTo(1);
-            assertThat(work.underWay("bob")).isEqualTo(1);
-            work.end("alice");
-            work.end("bob");
-            for (Future<String> entry : entries) {
-                Concurrently.get(entry, Instances.SOON);
-            }
-            assertThat(work.peak("alice")).isEqualTo(1);
-            assertThat(work.peak("bob")).isEqualTo(1);
-
-            bookWithoutItsPermit(instances);
+        work.awaitFull("alice", 1, () -> instances.waiting("account:alice") == 3);
+        work.awaitFull("bob", 1, () -> instances.waiting("account:bob") == 3);
+        work.end("alice");
+        work.end("bob");
+        for (Future<String> entry : entries) {
+            Concurrently.get(entry, Instances.SOON);
         }
+        assertThat(work.peak("alice")).isEqualTo(1);
+        assertThat(work.peak("bob")).isEqualTo(1);
+
+        bookWithoutItsPermit(instances);
     }
 
     private static void bookWithoutItsPermit(Instances instances) {
         CountedWork work = instances.work();
         Future<String> entry = book(instances, 0, "carol");
-        await().atMost(Instances.SOON).until(() -> work.underWay("carol") == 1);
+        work.awaitFull("carol", 1, () -> true);
         SemaphoreAdmin admin = instances.bean(1, SemaphoreAdmin.class);
         PermitHolder holder = admin.holders("account:carol").get(0);
         admin.forceRelease(holder.externalId(), "test", "to see that the entry is not booked");

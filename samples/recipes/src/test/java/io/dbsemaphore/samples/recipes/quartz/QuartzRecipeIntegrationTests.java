@@ -1,7 +1,6 @@
 package io.dbsemaphore.samples.recipes.quartz;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
@@ -32,10 +31,9 @@ class QuartzRecipeIntegrationTests {
                                 .build());
             }
 
-            await().atMost(Instances.SOON).until(() -> work.underWay("report") == 3 && instances.refused() >= REPORTS);
-            assertThat(work.underWay("report")).isEqualTo(3);
+            work.awaitFull("report", 3, () -> instances.refused() >= REPORTS);
             work.end("report");
-            await().atMost(Instances.SOON).until(() -> work.done("report").size() == REPORTS);
+            work.awaitDone("report", REPORTS);
             assertThat(work.done("report")).doesNotHaveDuplicates();
             assertThat(work.peak("report")).isEqualTo(3);
         }

@@ -1,7 +1,6 @@
 package io.dbsemaphore.samples.recipes.restclient;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import io.dbsemaphore.samples.recipes.CountedWork;
@@ -54,15 +53,14 @@ class RestClientRecipeIntegrationTests {
     @Test
     void callsThePartnerThreeTimesAtATimeAndReusesPermits() throws Exception {
         String url = "http://localhost:" + partner.getAddress().getPort();
-        try (Instances instances = Instances.of("restclient", "partner.url=" + url)) {
+        try (Instances instances =
+                Instances.of("restclient", "partner.url=" + url, "semaphore.semaphores.partner.reuse=10s")) {
             work.set(instances.work());
             List<Future<String>> calls = IntStream.range(0, CALLERS)
                     .mapToObj(i -> Concurrently.async(() -> call(instances, i)))
                     .toList();
 
-            await().atMost(Instances.SOON)
-                    .until(() -> work.get().underWay("call") == 3 && instances.waiting("partner") == CALLERS - 3);
-            assertThat(work.get().underWay("call")).isEqualTo(3);
+            work.get().awaitFull("call", 3, () -> instances.waiting("partner") == CALLERS - 3);
             work.get().end("call");
             for (Future<String> call : calls) {
                 assertThat(Concurrently.get(call, Instances.SOON)).isEqualTo("ok");

@@ -1,7 +1,6 @@
 package io.dbsemaphore.samples.recipes.scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
@@ -14,10 +13,10 @@ class ScheduledRecipeIntegrationTests {
         try (Instances instances = Instances.of("scheduled", "cleanup.delay=20ms")) {
             CountedWork work = instances.work();
 
-            await().atMost(Instances.SOON).until(() -> work.underWay("cleanup") == 1 && instances.refused() >= 3);
+            work.awaitFull("cleanup", 1, () -> instances.refused() >= 3);
             assertThat(work.done("cleanup")).isEmpty();
             work.end("cleanup");
-            await().atMost(Instances.SOON).until(() -> work.done("cleanup").size() >= 5);
+            work.awaitDone("cleanup", 5);
             assertThat(work.peak("cleanup")).isEqualTo(1);
         }
     }

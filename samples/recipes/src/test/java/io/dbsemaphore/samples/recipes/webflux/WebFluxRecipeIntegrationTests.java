@@ -1,7 +1,6 @@
 package io.dbsemaphore.samples.recipes.webflux;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
@@ -21,6 +20,7 @@ class WebFluxRecipeIntegrationTests {
     void exportsThreeAtATimeAndTheOthersWaitOrAreRefused() throws Exception {
         try (Instances instances = Instances.of(
                 "webflux",
+                "exports.wait=1s",
                 "spring.main.web-application-type=reactive",
                 "spring.main.sources=" + TooManyRequests.class.getName())) {
             CountedWork work = instances.work();
@@ -29,13 +29,13 @@ class WebFluxRecipeIntegrationTests {
                 responses.add(Requests.post(instances.port(i % 2), "/exports/export:" + i));
             }
 
-            await().atMost(Instances.SOON)
-                    .until(() ->
-                            responses.stream().filter(CompletableFuture::isDone).count() == EXPORTS - 3);
+            work.awaitFull(
+                    "export",
+                    3,
+                    () -> responses.stream().filter(CompletableFuture::isDone).count() == EXPORTS - 3);
             assertThat(instances.refused()).isEqualTo(EXPORTS - 3);
-            assertThat(work.underWay("export")).isEqualTo(3);
             responses.add(Requests.post(instances.port(0), "/exports/export:late"));
-            await().atMost(Instances.SOON).until(() -> instances.waiting("exports") == 1);
+            work.awaitFull("export", 3, () -> instances.waiting("exports") == 1);
             work.end("export");
             assertThat(responses.stream().map(CompletableFuture::join).map(HttpResponse::statusCode))
                     .containsOnly(200, 429)
