@@ -16,7 +16,7 @@ class Orders {
     }
 
     @JmsListener(destination = "orders", concurrency = "2")
-    @WithPermits(names = "orders", waitTime = "1m")
+    @WithPermits(names = "orders", waitTime = "${orders.wait:1m}")
     public void receive(String order) {
         work.run(order);
     }

@@ -2,6 +2,9 @@ package io.dbsemaphore.samples.recipes.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
 import io.dbsemaphore.testing.Concurrently;
@@ -10,8 +13,14 @@ import org.junit.jupiter.api.Test;
 import org.springframework.batch.core.BatchStatus;
 import org.springframework.batch.core.job.Job;
 import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.job.builder.JobBuilder;
+import org.springframework.batch.core.job.parameters.JobParameters;
 import org.springframework.batch.core.job.parameters.JobParametersBuilder;
 import org.springframework.batch.core.launch.JobOperator;
+import org.springframework.batch.core.repository.JobRepository;
+import org.springframework.batch.core.step.Step;
+import org.springframework.batch.core.step.builder.StepBuilder;
+import org.springframework.batch.infrastructure.repeat.RepeatStatus;
 
 /** The jobs of two instances have four partitions together. */
 class BatchRecipeIntegrationTests {
@@ -34,7 +43,32 @@ class BatchRecipeIntegrationTests {
             assertThat(work.peak("download")).isEqualTo(1);
             assertThat(work.done("partition")).hasSize(4);
             assertThat(work.peak("partition")).isEqualTo(3);
+
+            failsWithoutPermitAndIsRestarted(instances);
         }
+    }
+
+    private static void failsWithoutPermitAndIsRestarted(Instances instances) throws Exception {
+        Step step = new StepBuilder("late", instances.bean(0, JobRepository.class))
+                .tasklet((contribution, chunk) -> {
+                    instances.work().run("late");
+                    return RepeatStatus.FINISHED;
+                })
+                .listener(new StepPermits(instances.bean(0, SemaphoreTemplate.class), AcquireRequest.of("download")))
+                .build();
+        Job job = new JobBuilder("late", instances.bean(0, JobRepository.class))
+                .start(step)
+                .build();
+        JobOperator operator = instances.bean(0, JobOperator.class);
+        instances.work().end("late");
+
+        try (PermitGrant grant = instances.bean(1, SemaphoreTemplate.class).acquire(AcquireRequest.of("download"))) {
+            assertThat(operator.start(job, new JobParameters()).getStatus()).isEqualTo(BatchStatus.FAILED);
+            assertThat(grant.isHeld()).isTrue();
+        }
+        assertThat(instances.work().done("late")).isEmpty();
+        assertThat(operator.start(job, new JobParameters()).getStatus()).isEqualTo(BatchStatus.COMPLETED);
+        assertThat(instances.work().done("late")).hasSize(1);
     }
 
     private static Future<JobExecution> start(Instances instances, int instance) {

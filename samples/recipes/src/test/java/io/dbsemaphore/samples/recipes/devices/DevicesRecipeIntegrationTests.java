@@ -1,7 +1,9 @@
 package io.dbsemaphore.samples.recipes.devices;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.samples.recipes.Instances;
 import io.dbsemaphore.testing.Concurrently;
 import java.util.List;
@@ -24,6 +26,8 @@ class DevicesRecipeIntegrationTests {
             instances.stop(0);
             assertThat(second.register("alice", "alice-8")).isFalse();
             second.remove(known);
+            assertThatExceptionOfType(RequestAlreadyReleasedException.class)
+                    .isThrownBy(() -> second.register("alice", known));
             assertThat(second.register("alice", "alice-9")).isTrue();
             assertThat(second.register("alice", "alice-10")).isFalse();
         }
