@@ -3,10 +3,13 @@ package io.dbsemaphore.boot.integration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.boot.autoconfigure.MutexPattern;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.config.SemaphorePatterns;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +20,8 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.integration.config.EnableIntegration;
+import org.springframework.integration.dsl.IntegrationFlow;
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.LockRegistry;
 
@@ -48,6 +53,26 @@ class LockRegistryAutoConfigurationTests {
                     .hasSize(1);
             lock.unlock();
         });
+    }
+
+    @Test
+    void locksTheGroupsOfAnAggregator() {
+        host.withPropertyValues(ENABLED).withUserConfiguration(Orders.class).run(context -> {
+            Orders orders = context.getBean(Orders.class);
+
+            context.getBean(Sender.class).send("first");
+            context.getBean(Sender.class).send("second");
+
+            assertThat(orders.heldWhileAggregating).containsExactly(1L, 1L);
+            assertThat(held(context.getBean(SemaphoreAdmin.class))).isEqualTo(0);
+        });
+    }
+
+    private static long held(SemaphoreAdmin admin) {
+        return admin.list().stream()
+                .filter(status -> status.name().startsWith("integration:"))
+                .mapToLong(SemaphoreStatus::held)
+                .sum();
     }
 
     @Test
@@ -134,6 +159,31 @@ class LockRegistryAutoConfigurationTests {
         @Bean
         LockRegistry<?> ownLockRegistry() {
             return new DefaultLockRegistry();
+        }
+    }
+
+    interface Sender {
+
+        void send(String payload);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableIntegration
+    static class Orders {
+
+        private final List<Long> heldWhileAggregating = new CopyOnWriteArrayList<>();
+
+        @Bean
+        IntegrationFlow orders(LockRegistry<?> locks, SemaphoreAdmin admin) {
+            return IntegrationFlow.from(Sender.class)
+                    .aggregate(aggregator -> aggregator
+                            .lockRegistry(locks)
+                            .correlationExpression("'all'")
+                            .releaseStrategy(group -> {
+                                heldWhileAggregating.add(held(admin));
+                                return group.size() == 2;
+                            }))
+                    .nullChannel();
         }
     }
 }
