@@ -118,12 +118,9 @@ public final class PostgresReplication implements AutoCloseable {
                         .equals("0"));
     }
 
-    /** Kills the primary, as {@code kill -9} does. */
+    /** Kills the primary: a container is stopped by SIGKILL. */
     public void killPrimary() {
-        DockerClientFactory.instance()
-                .client()
-                .killContainerCmd(primary.getContainerId())
-                .exec();
+        primary.stop();
     }
 
     /** Makes the standby the primary. */
