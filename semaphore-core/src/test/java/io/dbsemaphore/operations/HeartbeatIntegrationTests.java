@@ -134,7 +134,9 @@ class HeartbeatIntegrationTests {
 
         assertThat(told).succeedsWithin(SOON);
         assertThat(acquired.join().isHeld()).isTrue();
-        assertThat(node.events().subjects("lost")).containsExactly(grant.externalId());
+        Awaitility.await("the next listener")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(node.events().subjects("lost")).containsExactly(grant.externalId()));
     }
 
     /** The heartbeat of another thread has renewed the lease after the grant was reclaimed. */
