@@ -1,5 +1,7 @@
 package io.dbsemaphore.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
@@ -39,8 +41,20 @@ public final class PublicApi {
                 internal);
     }
 
+    /** Asserts that these packages are as in {@code src/test/api/public-api.txt}. Writes them into {@code target}. */
+    public void assertCommitted(String... packages) throws IOException {
+        List<String> lines = describe(packages);
+        Files.write(Files.createDirectories(Path.of("target")).resolve("public-api.txt"), lines);
+
+        assertThat(lines)
+                .as(
+                        "The public API has changed. A line that is missing breaks applications (CONTRIBUTING.md, Versions)."
+                                + " If that is meant, copy target/public-api.txt to src/test/api/public-api.txt")
+                .containsExactlyElementsOf(Files.readAllLines(Path.of("src/test/api/public-api.txt")));
+    }
+
     /** The lines, sorted by package and name. */
-    public String describe(String... packages) throws IOException {
+    private List<String> describe(String... packages) throws IOException {
         List<String> lines = new ArrayList<>();
         for (String name : packages) {
             for (Class<?> type : publicTypes(name)) {
@@ -48,7 +62,7 @@ public final class PublicApi {
                 members(type).map(member -> "    " + member).sorted().forEach(lines::add);
             }
         }
-        return String.join("\n", lines) + "\n";
+        return lines;
     }
 
     private List<Class<?>> publicTypes(String packageName) throws IOException {

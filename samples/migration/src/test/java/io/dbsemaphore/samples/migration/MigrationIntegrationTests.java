@@ -13,6 +13,7 @@ import io.dbsemaphore.samples.migration.after.Settlement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
@@ -96,11 +97,7 @@ class MigrationIntegrationTests {
 
     @Test
     void theAnnotationLocks(@Autowired CustomerFiles files) {
-        List<Long> held = new ArrayList<>();
-
-        files.write("42", () -> held.add(held("customer:42")));
-
-        assertThat(held).containsExactly(1L);
+        assertHeldDuring("customer:42", work -> files.write("42", work));
     }
 
     @Test
@@ -116,11 +113,7 @@ class MigrationIntegrationTests {
 
     @Test
     void thePermitIsHeldUntilTheTransactionHasEnded(@Autowired Settlement settlement) {
-        List<Long> held = new ArrayList<>();
-
-        settlement.settle(() -> held.add(held("settlement")));
-
-        assertThat(held).containsExactly(1L);
+        assertHeldDuring("settlement", settlement::settle);
     }
 
     @Test
@@ -130,11 +123,7 @@ class MigrationIntegrationTests {
 
     @Test
     void exportsHoldPermits(@Autowired Exports exports) {
-        List<Long> held = new ArrayList<>();
-
-        exports.export(() -> held.add(held("export")));
-
-        assertThat(held).containsExactly(1L);
+        assertHeldDuring("export", exports::export);
     }
 
     @Test
@@ -144,6 +133,15 @@ class MigrationIntegrationTests {
 
         assertThat(held("car")).isEqualTo(1);
         rentals.giveBack(id);
+    }
+
+    /** Asserts that one permit is held while something runs. */
+    private void assertHeldDuring(String name, Consumer<Runnable> run) {
+        List<Long> held = new ArrayList<>();
+
+        run.accept(() -> held.add(held(name)));
+
+        assertThat(held).containsExactly(1L);
     }
 
     private long held(String name) {
