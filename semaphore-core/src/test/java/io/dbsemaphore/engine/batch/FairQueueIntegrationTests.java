@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -152,40 +151,6 @@ class FairQueueIntegrationTests {
 
         one.release();
         Concurrently.get(callers.get(0));
-    }
-
-    @Test
-    void aCallerThatLeavesWithholdsNothing() {
-        String name = cluster.semaphore(2);
-        PermitGrant one = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
-        CompletableFuture<PermitGrant> waiting = cluster.node(1)
-                .semaphores()
-                .acquireAsync(AcquireRequest.of(name).withPermits(name, 2).withWaitTime(WAIT_TIME));
-        awaitWaiting(name, 1);
-
-        waiting.cancel(true);
-
-        awaitNoRecord(name); // it is not left to expire
-        cluster.node(0).semaphores().acquire(AcquireRequest.of(name)).release();
-        one.release();
-    }
-
-    @Test
-    void anInstanceThatStopsWithholdsNothing() {
-        String name = cluster.semaphore(2);
-        PermitGrant one = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
-        AcquireRequest both = AcquireRequest.of(name).withPermits(name, 2).withWaitTime(WAIT_TIME);
-        try (Node stopping = Node.on(cluster.schema())) {
-            for (int waiting = 1; waiting <= 2; waiting++) {
-                callers.add(stopping.semaphores().acquireAsync(both));
-                awaitWaiting(name, waiting);
-            }
-        }
-
-        await().until(() -> callers.stream().allMatch(Future::isDone));
-        awaitNoRecord(name); // it is not left to expire
-        cluster.node(0).semaphores().acquire(AcquireRequest.of(name)).release();
-        one.release();
     }
 
     /** Somebody deletes the record of an instance: its callers are recorded anew, at their place. */

@@ -14,6 +14,8 @@ import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -29,6 +31,22 @@ class FormerWaitersIntegrationTests {
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);
+
+    @Test
+    void oneThatIsCancelled() {
+        String name = cluster.semaphore(2);
+        PermitGrant one = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
+        CompletableFuture<PermitGrant> waiting = cluster.node(1)
+                .semaphores()
+                .acquireAsync(AcquireRequest.of(name).withPermits(name, 2).withWaitTime(LONG));
+        await().atMost(SOON).until(() -> records(name) == 1);
+
+        waiting.cancel(true);
+
+        awaitForgotten(name);
+        cluster.node(0).semaphores().acquire(AcquireRequest.of(name)).release();
+        one.release();
+    }
 
     @Test
     void oneThatIsCancelledWhileItsRefusalIsWritten() {
@@ -87,6 +105,26 @@ class FormerWaitersIntegrationTests {
     }
 
     @Test
+    void thoseOfAnInstanceThatIsClosed() {
+        String name = cluster.semaphore(2);
+        PermitGrant one = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
+        AcquireRequest both = AcquireRequest.of(name).withPermits(name, 2).withWaitTime(LONG);
+        List<Future<PermitGrant>> waiting = new ArrayList<>();
+        try (Node closing = Node.on(cluster.schema())) {
+            for (int callers = 1; callers <= 2; callers++) {
+                waiting.add(closing.semaphores().acquireAsync(both));
+                int recorded = callers;
+                await().atMost(SOON).until(() -> waiting(name) == recorded);
+            }
+        }
+
+        await().atMost(SOON).until(() -> waiting.stream().allMatch(Future::isDone));
+        awaitForgotten(name);
+        cluster.node(0).semaphores().acquire(AcquireRequest.of(name)).release();
+        one.release();
+    }
+
+    @Test
     void oneWhoseInstanceStopsWhileItsRefusalIsWritten() throws Exception {
         String name = cluster.semaphore(1);
         PermitGrant held = cluster.node(1).semaphores().acquire(AcquireRequest.of(name));
@@ -130,12 +168,22 @@ class FormerWaitersIntegrationTests {
     }
 
     private static int records(String name) {
-        Integer records = cluster.schema()
+        return query("count(*)", name);
+    }
+
+    /** The callers of all records. */
+    private static int waiting(String name) {
+        return query("sum(w.waiting)", name);
+    }
+
+    private static int query(String aggregate, String name) {
+        Integer result = cluster.schema()
                 .jdbc()
                 .queryForObject(
-                        "select count(*) from semaphore_waiter w join semaphore s on s.id = w.semaphore_id where s.name = ?",
+                        "select " + aggregate
+                                + " from semaphore_waiter w join semaphore s on s.id = w.semaphore_id where s.name = ?",
                         Integer.class,
                         name);
-        return records == null ? 0 : records;
+        return result == null ? 0 : result;
     }
 }

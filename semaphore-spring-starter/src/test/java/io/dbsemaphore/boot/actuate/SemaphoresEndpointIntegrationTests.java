@@ -8,9 +8,6 @@ import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
-import jakarta.servlet.Filter;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -18,7 +15,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.security.Principal;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +26,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.test.json.JsonContent;
 import org.springframework.test.json.JsonContentAssert;
 
@@ -282,35 +276,5 @@ class SemaphoresEndpointIntegrationTests {
 
     private static URI uri(OrdersHost host, String path) {
         return URI.create("http://localhost:%d/actuator/semaphores%s".formatted(host.port(), path));
-    }
-
-    /** What the host's security does: says who it is. */
-    @Configuration(proxyBeanMethods = false)
-    static class Principals {
-
-        private static final String HEADER = "X-User";
-
-        @Bean
-        Filter principals() {
-            return (request, response, chain) -> {
-                String user = ((HttpServletRequest) request).getHeader(HEADER);
-                chain.doFilter(user == null ? request : new As((HttpServletRequest) request, user), response);
-            };
-        }
-
-        private static final class As extends HttpServletRequestWrapper {
-
-            private final String user;
-
-            As(HttpServletRequest request, String user) {
-                super(request);
-                this.user = user;
-            }
-
-            @Override
-            public Principal getUserPrincipal() {
-                return () -> user;
-            }
-        }
     }
 }

@@ -18,8 +18,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -256,23 +254,6 @@ class ShutdownOrderTests {
         @Bean
         AwaitingExecutor runner() {
             return new AwaitingExecutor();
-        }
-    }
-
-    static final class AwaitingExecutor extends ThreadPoolExecutor implements AutoCloseable {
-
-        AwaitingExecutor() {
-            super(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
-        }
-
-        @Override
-        public void close() {
-            shutdown();
-            try {
-                boolean unused = awaitTermination(20, TimeUnit.SECONDS);
-            } catch (InterruptedException interrupt) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
