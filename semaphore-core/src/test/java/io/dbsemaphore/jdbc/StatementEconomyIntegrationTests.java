@@ -8,6 +8,7 @@ import io.dbsemaphore.engine.batch.WaitingCallers;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate;
+import io.dbsemaphore.testing.StatementGate.Executed;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
@@ -15,7 +16,9 @@ import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -130,6 +133,19 @@ class StatementEconomyIntegrationTests {
     @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
     void manyReleasesAreFourStatements() {
         String name = cluster.semaphore(CALLERS + 1);
+
+        List<String> transaction = Awaitility.await() // until several threads were quick enough for one batch
+                .atMost(SOON)
+                .until(
+                        () -> releasesAtOnce(name),
+                        statements -> statements.toString().contains("in (?, ?"));
+
+        assertThat(transaction).filteredOn(sql -> !sql.contains("session")).hasSize(4);
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    /** Releases many grants beside one whose release goes on. Returns the statements of the first transaction of theirs. */
+    private List<String> releasesAtOnce(String name) {
         PermitGrant first = node.semaphores().acquire(AcquireRequest.of(name));
         List<PermitGrant> others = IntStream.range(0, CALLERS)
                 .mapToObj(i -> node.semaphores().acquire(AcquireRequest.of(name)))
@@ -138,31 +154,40 @@ class StatementEconomyIntegrationTests {
         CompletableFuture<?> firstRelease = async(first::release);
         pause.awaitReached(SOON);
         gate.clear();
-
         List<? extends CompletableFuture<?>> releases =
                 others.stream().map(grant -> async(grant::release)).toList();
         releases.forEach(this::join);
         pause.open();
         join(firstRelease);
-
-        List<String> transaction = transactionOf("id from permit where");
-        assertThat(transaction).filteredOn(sql -> !sql.contains("session")).hasSize(4);
-        assertThat(cluster.held(name)).isZero();
+        return transactionOf("id from permit where id in (?");
     }
 
-    /** The statements of the transaction that executed this, from what was executed since the last commit. */
+    /** The statements of the transaction with the longest statement that has this part. */
     private List<String> transactionOf(String part) {
-        List<String> transaction = new ArrayList<>();
-        for (String sql : gate.statements()) {
-            transaction.add(sql);
-            if (sql.equals("commit")) {
-                if (transaction.stream().anyMatch(each -> each.contains(part))) {
-                    return transaction;
-                }
-                transaction.clear();
+        List<List<String>> transactions = transactions();
+        String longest = transactions.stream()
+                .flatMap(List::stream)
+                .filter(sql -> sql.contains(part))
+                .max(Comparator.comparingInt(String::length))
+                .orElseThrow(() -> new AssertionError("No \"" + part + "\" in " + transactions));
+        return transactions.stream()
+                .filter(transaction -> transaction.contains(longest))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** What was executed, by transaction: one after the other on each connection. */
+    private List<List<String>> transactions() {
+        List<List<String>> ended = new ArrayList<>();
+        Map<Integer, List<String>> open = new HashMap<>();
+        for (Executed each : gate.executions()) {
+            open.computeIfAbsent(each.connection(), connection -> new ArrayList<>())
+                    .add(each.sql());
+            if (each.sql().equals("commit")) {
+                ended.add(open.remove(each.connection()));
             }
         }
-        throw new AssertionError("No transaction with \"" + part + "\" in " + gate.statements());
+        return ended;
     }
 
     private static List<String> shortest(List<List<String>> all) {

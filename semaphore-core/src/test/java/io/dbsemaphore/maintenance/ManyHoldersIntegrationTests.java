@@ -8,6 +8,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,7 +22,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class ManyHoldersIntegrationTests {
 
     private static final int HOLDERS = 20_000;
-    private static final int EXPIRED = 50_000;
+
+    /** A transaction of H2 that reads so many rows takes as long as callers wait for its locks on a busy machine. */
+    private static final int EXPIRED = TestDatabase.kind() == DatabaseKind.H2 ? 5_000 : 50_000;
+
     private static final int REFUSALS = 20;
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
