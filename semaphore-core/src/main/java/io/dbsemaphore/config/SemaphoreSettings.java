@@ -82,7 +82,10 @@ public final class SemaphoreSettings {
             Duration.ofSeconds(20),
             atLeast(Duration.ZERO, "to release what is held without waiting use zero"));
 
-    /** How long one statement waits for a row that another transaction has locked; by default 5s, at least 1s. */
+    /**
+     * How long, over all attempts, the library waits for a row that another transaction has locked; by default 5s, at least 1s.
+     * A statement waits for a second at most.
+     */
     public static final Setting<Duration> LOCK_WAIT_TIMEOUT = new Setting<>(
             "semaphore.lock-wait-timeout",
             Duration.ofSeconds(5),

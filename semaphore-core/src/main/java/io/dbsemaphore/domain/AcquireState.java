@@ -23,6 +23,7 @@ public final class AcquireState {
     private volatile boolean willingToWait;
     private volatile long since = NOT_REFUSED;
     private volatile boolean outcomeUnknown;
+    private volatile boolean externalIdLocked;
     private volatile Map<String, Demand> demandAhead = Map.of();
     private volatile @Nullable ReuseTerms reuseTerms;
     private volatile int tokens = 1;
@@ -97,6 +98,16 @@ public final class AcquireState {
     /** Whether a commit was sent for this acquire whose outcome is unknown. */
     public boolean isOutcomeUnknown() {
         return outcomeUnknown;
+    }
+
+    /** Sets whether another transaction is assumed to have inserted the external id, and to have neither committed nor ended. */
+    public void setExternalIdLocked(boolean locked) {
+        externalIdLocked = locked;
+    }
+
+    /** Whether the external id is waited for before a semaphore is locked, so that the wait delays no other acquire. */
+    public boolean isExternalIdLocked() {
+        return externalIdLocked;
     }
 
     /** Sets whether the caller goes on waiting when it is refused, so that later acquires must not overtake it. */

@@ -27,10 +27,15 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private final DatabaseThreads threads;
-    private static final Duration RESERVED_LOCK_WAIT = Duration.ofSeconds(1);
+    /**
+     * How long a statement waits for a row lock. A transaction that waits for longer is rolled back and tried again, so that
+     * it frees the rows that it has locked; a second is the shortest time that MySQL can count.
+     */
+    private static final Duration MAX_LOCK_WAIT = Duration.ofSeconds(1);
+
     private static final Duration RESERVED_IDLE_LIMIT = Duration.ofSeconds(3);
 
+    private final DatabaseThreads threads;
     private final HostConnections hostConnections;
     private final Supplier<Pools> newPools;
     private volatile Pools pools;
@@ -44,7 +49,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     /**
      * Wraps the host's data source.
      *
-     * @param lockWait how long a statement waits for a row lock
+     * @param lockWait how long a statement waits for a row lock, a second at most
      * @param idleLimit how long a session may be idle within a transaction before the server ends it
      * @param maxConnections how many connections may be used at a time; callers wait if there are no more. Unless there
      *     is only one, one of them is reserved, see {@link #onReservedConnection}
@@ -62,9 +67,10 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         super(outsideOfHostTransactions(host));
         this.threads = threads;
         this.hostConnections = new HostConnections(obtainTargetDataSource(), PATIENCE);
-        SessionLimits limits = database.sessionLimits(lockWait, idleLimit);
+        Duration statementLockWait = shorter(lockWait, MAX_LOCK_WAIT);
+        SessionLimits limits = database.sessionLimits(statementLockWait, idleLimit);
         SessionLimits reservedLimits =
-                database.sessionLimits(shorter(lockWait, RESERVED_LOCK_WAIT), shorter(idleLimit, RESERVED_IDLE_LIMIT));
+                database.sessionLimits(statementLockWait, shorter(idleLimit, RESERVED_IDLE_LIMIT));
         // MySQL only: MariaDB reports a lock refused by NOWAIT, which pipelined statements use, as a lock wait timeout
         Pipelining statements = new Pipelining(pipelining && database == Database.MYSQL);
         String readOnly = database.readOnlyQuery();
@@ -108,8 +114,8 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
 
     /**
      * Lets the current thread use the connection that is reserved for work that must not wait for other work: renewals
-     * and heartbeats of grants that are kept alive. For one thread at a time. A statement on it waits at most one
-     * second for a lock, and fails soon if the server does not respond.
+     * and heartbeats of grants that are kept alive. For one thread at a time. A statement on it fails soon if the server
+     * does not respond.
      */
     public void onReservedConnection(Runnable work) {
         source.set(() -> pools.reserved().borrow());

@@ -28,17 +28,22 @@ public enum SqlErrorKind {
         }
     },
 
-    /** Another conflict with a transaction, usually a lock wait that timed out. */
-    OBSTACLE(
+    /** A row or a table stayed locked by another transaction for longer than a statement waits. */
+    LOCK_TIMEOUT(
             Set.of(
                     "55P03", // lock not available (PostgreSQL lock_timeout)
                     "HYT00"), // lock timeout (H2)
             Set.of(
                     1205, // lock wait timeout; only the statement is rolled back (MySQL, MariaDB)
+                    50200)), // lock timeout (H2)
+
+    /** Another conflict with a transaction. */
+    OBSTACLE(
+            Set.of(),
+            Set.of(
                     1020, // innodb_snapshot_isolation (MariaDB)
                     1047, // node not in the primary component, "unknown command" while it joins (Galera)
                     3100, // a hook of Group Replication failed before the commit (MySQL)
-                    50200, // lock timeout (H2)
                     90131)), // concurrent update (H2)
 
     /** A row was locked, and the statement was told not to wait. The transaction can continue. */

@@ -23,7 +23,7 @@ public final class SqlErrors {
      * committed.
      */
     public static boolean isConflict(Throwable failure) {
-        return isVictim(failure) || is(failure, SqlErrorKind.OBSTACLE);
+        return isVictim(failure) || isLockWait(failure) || is(failure, SqlErrorKind.OBSTACLE);
     }
 
     /**
@@ -36,7 +36,7 @@ public final class SqlErrors {
 
     /** Whether a row stayed locked by another transaction for longer than a statement waits. */
     public static boolean isLockWait(Throwable failure) {
-        return is(failure, SqlErrorKind.OBSTACLE);
+        return is(failure, SqlErrorKind.LOCK_TIMEOUT);
     }
 
     /** Whether a row was locked and the statement was told not to wait; the transaction can continue (MySQL 3572). */

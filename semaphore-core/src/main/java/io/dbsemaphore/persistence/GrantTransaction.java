@@ -42,7 +42,8 @@ import org.springframework.transaction.TransactionStatus;
  *
  * <ol>
  *   <li>Piggy-backed releases are executed, so that their permits are available to the acquires.
- *   <li>Acquires whose external id exists are settled with the existing request.
+ *   <li>Acquires whose external id exists are settled with the existing request. If another transaction was found to have
+ *       inserted the external id of an acquire, its end is awaited.
  *   <li>The semaphore rows are locked: those that are waited for by one statement each, in ascending order of ids; then the
  *       others, in one statement that skips locked rows. Acquires that name a skipped row are postponed.
  *   <li>The held permits are summed in a separate statement, in the same round trip if the driver pipelines.
@@ -124,6 +125,7 @@ public final class GrantTransaction {
     private BatchResult decide(GrantBatch batch, QueuedRelease release) {
         BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
         repeatedCommands.settle(outcomes);
+        awaitLockedExternalIds(outcomes);
         RowLocks locks = lock(outcomes, batch.awaited());
         // while this transaction waited for the lock, an acquire with the same external id may have been granted
         repeatedCommands.settle(outcomes);
@@ -144,6 +146,13 @@ public final class GrantTransaction {
         refuse(allocation).forEach(outcomes::settle);
         tell(queues, batch.queues(), allocation);
         return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released);
+    }
+
+    private void awaitLockedExternalIds(BatchOutcomes outcomes) {
+        outcomes.open().stream()
+                .filter(AcquireState::isExternalIdLocked)
+                .map(acquire -> PermitRequest.undone(ids.next(), acquire.command(), requests.now()))
+                .forEach(requests::queueWaitForExternalId);
     }
 
     /** Locks the rows of the open acquires: immediately, or in the next round trip. */

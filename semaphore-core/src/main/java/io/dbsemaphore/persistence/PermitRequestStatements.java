@@ -14,6 +14,12 @@ interface PermitRequestStatements {
     /** Queues the inserts. */
     void insertAll(List<PermitRequest> requests);
 
+    /**
+     * Waits for transactions that have inserted or locked this external id: queues the insert of a row with it, and its
+     * deletion. Inserting is the only way to find a row that is not committed, on every database.
+     */
+    void queueWaitForExternalId(PermitRequest row);
+
     /** Locks the held requests among these that no other transaction has locked, and returns their ids. */
     Set<Long> lockSkipLocked(Collection<Long> ids);
 

@@ -18,6 +18,7 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
     private final String touch;
     private final String release;
     private final String renewal;
+    private final String delete;
     private final String notExpired;
 
     PermitRequestStatementsImpl(Sql sql, RowInsert<PermitRequest> insert, Database database, String tablePrefix) {
@@ -30,12 +31,19 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
         this.touch = "update " + table + " set updated_at = " + now;
         this.release = "update " + table + " set state = 'RELEASED', updated_at = " + now;
         this.renewal = touch + ", renewed_at = " + now + ", expires_at = " + expiry;
+        this.delete = "delete from " + table + " where id = ?";
         this.notExpired = " and expires_at > " + now + " and expires_at < " + expiry;
     }
 
     @Override
     public void insertAll(List<PermitRequest> requests) {
         insert.insertAll(requests);
+    }
+
+    @Override
+    public void queueWaitForExternalId(PermitRequest row) {
+        insert.insertAll(List.of(row));
+        sql.update(delete, List.of(row.id()));
     }
 
     @Override

@@ -88,7 +88,7 @@ class SessionLimitsIntegrationTests {
 
         During acquire = askDuringAnAcquire(session);
 
-        assertThat(acquire.answer).containsExactly(id, "2", "7", "0", "READ-COMMITTED");
+        assertThat(acquire.answer).containsExactly(id, "1", "7", "0", "READ-COMMITTED");
         assertThat(assertSessionOfHost()).isEqualTo(id);
         acquire.grant.release();
         assertThat(assertSessionOfHost()).isEqualTo(id);

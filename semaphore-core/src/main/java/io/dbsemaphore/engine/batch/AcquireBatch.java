@@ -26,7 +26,12 @@ record AcquireBatch(
 
     /** Whether the transaction may block on a row lock. */
     boolean isWaiting() {
-        return !awaited.isEmpty();
+        return !awaited.isEmpty() || awaitsExternalId(members);
+    }
+
+    /** Whether the transaction waits for the external id of its only member, before it locks a semaphore. */
+    static boolean awaitsExternalId(List<QueuedAcquire> members) {
+        return members.size() == 1 && members.get(0).state().isExternalIdLocked();
     }
 
     /** The request to the database. */

@@ -58,8 +58,8 @@ final class BatchSelector implements ReadyQueue.Selection {
     }
 
     /** Whether a batch can begin. */
-    static boolean isPossible(ReadyQueue queue, InFlightNames inFlight, ConflictBackOff backOff) {
-        BatchSelector selection = new BatchSelector(inFlight, backOff, 1, true, false);
+    static boolean isPossible(ReadyQueue queue, InFlightNames inFlight, ConflictBackOff backOff, boolean mayWait) {
+        BatchSelector selection = new BatchSelector(inFlight, backOff, 1, mayWait, false);
         queue.offerTo(selection, true);
         return !selection.members.isEmpty();
     }
@@ -84,7 +84,9 @@ final class BatchSelector implements ReadyQueue.Selection {
         if (awaited != null) {
             return Set.of(awaited);
         }
-        return mayWait && waitsAtFirst && names.size() == 1 ? Set.copyOf(names) : Set.of();
+        return mayWait && waitsAtFirst && names.size() == 1 && !AcquireBatch.awaitsExternalId(members)
+                ? Set.copyOf(names)
+                : Set.of();
     }
 
     @Override
@@ -98,7 +100,7 @@ final class BatchSelector implements ReadyQueue.Selection {
             throw new IllegalStateException(
                     "Not in the queue: " + acquire.command().externalId());
         }
-        if (backOff.isPaused(acquire.names())) {
+        if (backOff.isPaused(acquire.names()) || (acquire.state().isExternalIdLocked() && !mayAwaitExternalId())) {
             return false; // and its other semaphores are not reserved
         }
         if (acquire.names().stream().anyMatch(name -> reserved.contains(name) || inFlight.contains(name))) {
@@ -120,6 +122,10 @@ final class BatchSelector implements ReadyQueue.Selection {
             return true;
         }
         return !skip(acquire);
+    }
+
+    private boolean mayAwaitExternalId() {
+        return mayWait && members.isEmpty();
     }
 
     private boolean exceedsMaxNames(QueuedAcquire acquire) {

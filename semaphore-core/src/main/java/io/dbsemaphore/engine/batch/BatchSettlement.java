@@ -16,7 +16,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
@@ -87,6 +91,7 @@ final class BatchSettlement {
             return;
         }
         state.setOutcomeUnknown(false);
+        state.setExternalIdLocked(false);
         if (outcome instanceof GrantOutcome.Granted) {
             if (acquire.isAbandoned()) {
                 toUndo.add(state);
@@ -136,21 +141,52 @@ final class BatchSettlement {
         boolean repeatedly = acquire.blockedBy() != null;
         acquire.setBlockedBy(name);
         contention.contested();
-        Deadline until = acquire.postponedUntil();
-        if (until == null) {
-            acquire.setPostponedUntil(clock.in(limits.lockWait()));
-        } else if (clock.isPassed(until)) {
+        // an acquire that was not postponed before may wait for the row at once
+        tryAgainAfterLock(acquire, clock.in(limits.lockWait()), repeatedly ? pauseForLock() : Duration.ZERO, null);
+    }
+
+    /**
+     * Another transaction has inserted the external id, or locked the request. From now on the acquire waits for that before it
+     * locks a semaphore, in a batch of its own, so that nobody else waits with it.
+     */
+    private void externalIdLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
+        acquire.state().setExternalIdLocked(true);
+        acquire.isolate();
+        tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pauseForLock(), failure);
+    }
+
+    private void rowLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
+        contention.contested();
+        tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), Duration.ZERO, failure);
+    }
+
+    private Duration pauseForLock() {
+        return Duration.ofMillis(2 + clock.random(18));
+    }
+
+    /** Tries an acquire again that found something locked, for a limited time. */
+    private void tryAgainAfterLock(
+            QueuedAcquire acquire, Deadline firstUntil, Duration pause, @Nullable RuntimeException cause) {
+        if (acquire.postponedUntil() == null) {
+            acquire.setPostponedUntil(firstUntil);
+        }
+        if (clock.isPassed(Objects.requireNonNull(acquire.postponedUntil()))) {
             acquire.setPostponedUntil(null);
-            CannotAcquireLockException failure =
-                    new CannotAcquireLockException("A row of the semaphores %s was locked by another transaction for %s"
-                            .formatted(acquire.names(), limits.lockWait()));
+            CannotAcquireLockException failure = new CannotAcquireLockException(locked(acquire), cause);
             if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire)) {
                 decideAndUndo(acquire, failure);
                 return;
             }
         }
-        // an acquire that was not postponed before may wait for the row at once
-        pauseAndTryAgain(acquire, repeatedly ? Duration.ofMillis(2 + clock.random(18)) : Duration.ZERO);
+        pauseAndTryAgain(acquire, pause);
+    }
+
+    private String locked(QueuedAcquire acquire) {
+        return acquire.state().isExternalIdLocked()
+                ? "Another transaction has inserted the external id '%s', or locked its request, for %s"
+                        .formatted(acquire.command().externalId(), limits.lockWait())
+                : "A row of the semaphores %s was locked by another transaction for %s"
+                        .formatted(acquire.names(), limits.lockWait());
     }
 
     /**
@@ -166,6 +202,7 @@ final class BatchSettlement {
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
         boolean unreachable = !reached || unknown || SemaphorePersistence.isUnreachable(failure);
         RuntimeException reported = reported(failure);
+        Set<QueuedAcquire> lockedOut = lockedOut(batch, failure);
         for (QueuedAcquire acquire : batch.members()) {
             if (unknown && acquire.state().isClaimed()) {
                 acquire.state().setOutcomeUnknown(true);
@@ -173,9 +210,31 @@ final class BatchSettlement {
                 acquire.state().unclaim();
             }
             if (acquire.isInBatch()) {
-                settleFailed(acquire, batch.members().size() > 1, failure, reported, unreachable);
+                if (acquire.isAbandoned()) {
+                    decideAndUndo(acquire, reported);
+                } else if (lockedOut.contains(acquire)) {
+                    externalIdLocked(acquire, batch, reported);
+                } else if (!lockedOut.isEmpty()) {
+                    tryAgain(acquire);
+                } else {
+                    settleFailed(acquire, batch, failure, reported, unreachable);
+                }
             }
         }
+    }
+
+    /** The members that may have waited for their external id in vain: the transaction had locked the semaphores, or awaited it. */
+    private static Set<QueuedAcquire> lockedOut(AcquireBatch batch, Throwable failure) {
+        return SqlErrors.isLockWait(failure)
+                ? batch.members().stream()
+                        .filter(acquire -> mayAwaitExternalId(acquire.state()))
+                        .collect(Collectors.toSet())
+                : Set.of();
+    }
+
+    private static boolean mayAwaitExternalId(AcquireState state) {
+        return state.isExternalIdLocked()
+                || (state.isClaimed() && (state.command().externalIdGiven() || state.isOutcomeUnknown()));
     }
 
     private static RuntimeException reported(Throwable failure) {
@@ -188,11 +247,17 @@ final class BatchSettlement {
     }
 
     private void settleFailed(
-            QueuedAcquire acquire, boolean shared, Throwable failure, RuntimeException reported, boolean unreachable) {
+            QueuedAcquire acquire,
+            AcquireBatch batch,
+            Throwable failure,
+            RuntimeException reported,
+            boolean unreachable) {
+        boolean shared = batch.members().size() > 1;
+        acquire.state().setExternalIdLocked(false);
         boolean conflict = SqlErrors.isVictim(failure);
         boolean mayBeCausedByAnother = shared && !unreachable;
-        if (acquire.isAbandoned()) {
-            decideAndUndo(acquire, reported);
+        if (SqlErrors.isLockWait(failure) && (batch.isWaiting() || !shared)) {
+            rowLocked(acquire, batch, reported);
         } else if ((conflict || !mayBeCausedByAnother)
                 && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
             pauseAndTryAgain(
@@ -208,8 +273,7 @@ final class BatchSettlement {
     private boolean isWorthAnotherAttempt(
             QueuedAcquire acquire, RuntimeException reported, Throwable failure, boolean unreachable) {
         boolean remaining = RetryLimit.remain(
-                        failure, acquire.failed(reported), limits.maxAttempts(), clock.now() - acquire.startedAt())
-                && (!SqlErrors.isLockWait(failure) || isInTime(acquire));
+                failure, acquire.failed(reported), limits.maxAttempts(), clock.now() - acquire.startedAt());
         boolean waits = acquire.state().isWillingToWait() && !clock.isPassed(acquire.deadline());
         return remaining || (waits && (unreachable || SqlErrors.isVictim(failure)));
     }

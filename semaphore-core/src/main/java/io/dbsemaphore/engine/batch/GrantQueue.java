@@ -82,7 +82,7 @@ final class GrantQueue {
     long nanosToWork() {
         return lock.get(() -> {
             backOff.endPauses();
-            if (BatchSelector.isPossible(ready, inFlight, backOff)) {
+            if (BatchSelector.isPossible(ready, inFlight, backOff, contention.mayWait())) {
                 return 0L;
             }
             // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
@@ -103,18 +103,19 @@ final class GrantQueue {
                     selection.members().stream().sorted(QueuedAcquire.IN_ORDER).toList();
             Set<String> names = Set.copyOf(selection.names());
             Set<String> awaited = selection.awaited();
+            boolean awaitsExternalId = AcquireBatch.awaitsExternalId(members);
             members.forEach(acquire -> {
                 ready.remove(acquire);
                 acquire.moveTo(Place.BATCH);
                 acquire.state().setDemandAhead(waitQueues.demandAhead(acquire));
-                acquire.setRowAwaited(!awaited.isEmpty());
+                acquire.setRowAwaited(awaitsExternalId || !awaited.isEmpty());
             });
             AcquireBatch batch = new AcquireBatch(
                     members,
                     names,
                     awaited,
                     fairQueuing.queues(names, waitQueues.local(names)),
-                    inFlight.begin(names, awaited),
+                    inFlight.begin(names, awaited, !awaitsExternalId),
                     clock.now());
             contention.begin(members.size(), batch.isWaiting());
             return batch;

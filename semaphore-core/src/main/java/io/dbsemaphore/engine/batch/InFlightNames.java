@@ -29,12 +29,14 @@ final class InFlightNames {
 
         private final Set<String> names;
         private final Set<String> awaited;
+        private final boolean blocking;
         private final Map<String, Long> changes = new HashMap<>();
         private final long since;
 
-        private Registration(Set<String> names, Set<String> awaited, long since) {
+        private Registration(Set<String> names, Set<String> awaited, boolean blocking, long since) {
             this.names = names;
             this.awaited = awaited;
+            this.blocking = blocking;
             this.since = since;
         }
 
@@ -43,7 +45,7 @@ final class InFlightNames {
         }
 
         private boolean blocks(String name, long now) {
-            return awaited.isEmpty() || awaited.contains(name) || !isStalled(now);
+            return blocking && (awaited.isEmpty() || awaited.contains(name) || !isStalled(now));
         }
     }
 
@@ -51,9 +53,10 @@ final class InFlightNames {
      * Registers a batch.
      *
      * @param awaited the semaphores whose row locks it may have to wait for
+     * @param blocking whether no other batch may begin for these semaphores
      */
-    Registration begin(Set<String> names, Set<String> awaited) {
-        Registration registration = new Registration(names, awaited, clock.now());
+    Registration begin(Set<String> names, Set<String> awaited, boolean blocking) {
+        Registration registration = new Registration(names, awaited, blocking, clock.now());
         names.forEach(name -> registrations.put(name, registration));
         all.add(registration);
         return registration;

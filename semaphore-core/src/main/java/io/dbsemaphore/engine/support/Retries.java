@@ -61,8 +61,8 @@ public final class Retries {
 
         /** Handles a failed attempt: pauses until the next one, or throws the failure if there is none. */
         public void pauseOrThrow(RuntimeException failure) {
-            if (!RetryLimit.remain(failure, ++made, maxAttempts, System.nanoTime() - startedAt)
-                    || hasWaitedTooLong(failure)) {
+            made++;
+            if (!isWorthAnotherAttempt(failure)) {
                 throw failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure;
             }
             Uninterruptibles.pause(BackOff.RETRIES.after(made).toNanos());
@@ -70,8 +70,12 @@ public final class Retries {
             listeners.tell(listener -> listener.retried(failure));
         }
 
-        private boolean hasWaitedTooLong(RuntimeException failure) {
-            return SqlErrors.isLockWait(failure) && System.nanoTime() - startedAt >= lockWait.toNanos();
+        /** Attempts that waited for a lock are limited by their time, others by their number. */
+        private boolean isWorthAnotherAttempt(RuntimeException failure) {
+            long elapsed = System.nanoTime() - startedAt;
+            return SqlErrors.isLockWait(failure)
+                    ? elapsed < lockWait.toNanos()
+                    : RetryLimit.remain(failure, made, maxAttempts, elapsed);
         }
 
         @Override

@@ -78,7 +78,8 @@ final class DataAccessFailures {
 
     private static DataAccessException of(SqlErrorKind kind, String message, SQLException error) {
         return switch (kind) {
-            case VICTIM, VICTIM_AT_COMMIT, OBSTACLE, LOCK_REFUSED -> new CannotAcquireLockException(message, error);
+            case VICTIM, VICTIM_AT_COMMIT, LOCK_TIMEOUT, OBSTACLE, LOCK_REFUSED ->
+                new CannotAcquireLockException(message, error);
             case DUPLICATE_KEY -> new DuplicateKeyException(message, error);
             case READ_ONLY -> new TransientDataAccessResourceException(message, error);
             case SESSION_ENDED, EXHAUSTED -> new DataAccessResourceFailureException(message, error);

@@ -75,6 +75,16 @@ public final class RowLock implements AutoCloseable {
         return this;
     }
 
+    /** Ends the locks. */
+    public void rollBack() throws SQLException {
+        connection.rollback();
+    }
+
+    /** Commits what the transaction has written, and ends its locks. */
+    public void commit() throws SQLException {
+        connection.commit();
+    }
+
     @Override
     public void close() throws SQLException {
         try (connection) {

@@ -51,7 +51,7 @@ import org.springframework.util.StringUtils;
  * @param shutdownTimeout How long a shutdown waits for work under permits to end, before it releases them.
  * @param owner Who operators see holding what is acquired without an owner, up to 190 characters. Default is this
  *     application instance, by application name, host and process id.
- * @param lockWaitTimeout How long one statement waits for a row that another transaction has locked, at least 1s.
+ * @param lockWaitTimeout How long, over all attempts, to wait for a row that another transaction has locked, at least 1s.
  * @param decisionTimeout How long a decision that is under way is awaited when the wait time of its caller is over, at least
  *     1s. A caller without a wait time waits so long at most. Default is the lock wait timeout.
  * @param sessionIdleLimit After how long without a statement the server ends a transaction of the library and frees its
