@@ -93,7 +93,7 @@ public final class PublicApi {
 
     private static String describe(Class<?> type) {
         Type parent = type.getGenericSuperclass();
-        String line = type.toGenericString();
+        String line = type.toGenericString().replaceFirst("\\bsealed ", ""); // which newer JDKs tell
         if (parent != null && parent != Object.class) {
             line += " extends " + parent.getTypeName();
         }
