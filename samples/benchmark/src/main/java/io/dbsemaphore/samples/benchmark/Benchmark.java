@@ -32,8 +32,9 @@ final class Benchmark {
             tables.create();
             List<String> introduction = introduction(Server.of(pool), turns.start());
             print(introduction);
-            Report report = new Report(introduction, measure(turns));
+            List<Result> results = measure(turns);
             turns.close();
+            Report report = new Report(introduction, results, measureWaiting(pool));
             tables.dropAll();
             report.write(options.output());
             print(List.of(""));
@@ -58,6 +59,18 @@ final class Benchmark {
             }
         }
         return results;
+    }
+
+    /** Reads of a server's own counters: MySQL only. */
+    private List<String> measureWaiting(HikariDataSource pool) throws Exception {
+        if (!options.scenarios().contains(Scenario.WAITING_16_JVMS)
+                || !Server.of(pool).countsStatements()) {
+            return List.of();
+        }
+        print(List.of("measuring " + Scenario.WAITING_16_JVMS.id()));
+        try (WaitingInstances instances = new WaitingInstances(target, pool, options.length())) {
+            return instances.measure();
+        }
     }
 
     private List<Case> cases(Scenario scenario) {

@@ -22,10 +22,17 @@ final class Report {
 
     private final List<String> introduction;
     private final List<Result> results;
+    private final List<String> appendix;
 
-    /** @param introduction what was measured, and how */
-    Report(List<String> introduction, List<Result> results) {
+    /**
+     * Makes it.
+     *
+     * @param introduction what was measured, and how
+     * @param appendix the lines of a further table; may be empty
+     */
+    Report(List<String> introduction, List<Result> results, List<String> appendix) {
         this.introduction = introduction;
+        this.appendix = appendix;
         this.results = results.stream()
                 .sorted(Comparator.comparing(result -> result.measured().scenario()))
                 .toList();
@@ -47,6 +54,10 @@ final class Report {
         results.forEach(result -> add(table, result));
         List<String> lines = new ArrayList<>(table.lines());
         results.forEach(result -> addFailure(lines, result));
+        if (!appendix.isEmpty()) {
+            lines.add("");
+            lines.addAll(appendix);
+        }
         return lines;
     }
 

@@ -28,6 +28,9 @@ enum Scenario {
     FAIR_2_JVMS("fair-2-jvms", "2 JVMs x 16 threads, 4 permits, all wait", 2, 16, 1, 1),
     HAND_OVER_2_JVMS("hand-over-2-jvms", "2 JVMs x 1 thread, 1 permit, handed over each time", 2, 1, 1, 1),
 
+    /** Not compared: see {@link WaitingInstances}. */
+    WAITING_16_JVMS("16-jvms-waiting", "16 instances, 1 permit, all wait", 1, 1, 1, 1),
+
     /** Permits of the same semaphore are held. */
     HELD("held", "1 thread, %,d permits held", List.of(10, 1_000, 10_000)),
     /** Requests of the same semaphore were released before. */
@@ -88,6 +91,9 @@ enum Scenario {
     }
 
     private boolean compares(Approach approach) {
+        if (this == WAITING_16_JVMS) {
+            return false;
+        }
         if (reuses()) {
             return COMPARED_WITH_REUSE.contains(approach);
         }

@@ -44,6 +44,11 @@ record Server(String product, String durability) {
         return RELAXED.matcher(durability).find();
     }
 
+    /** Whether the server can say how many statements of a kind it has received. */
+    boolean countsStatements() {
+        return product.startsWith("MySQL ");
+    }
+
     /** Opens a transaction that reads as of now until it is closed. */
     static AutoCloseable openSnapshot(DataSource dataSource) throws SQLException {
         Connection connection = dataSource.getConnection();

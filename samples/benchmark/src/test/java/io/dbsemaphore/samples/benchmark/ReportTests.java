@@ -21,7 +21,8 @@ class ReportTests {
                     result(new Case(Scenario.HELD, Approach.DB_SEMAPHORE, false, 1_000), 20, 20, 20),
                     result(LIBRARY, 1_200, 4_000, 3_000),
                     result(LIBRARY.with(Approach.DB_SEMAPHORE, true), 1_000, 2_000, 3_000),
-                    result(LIBRARY.with(Approach.BARE_UPDATE, false), 300, 500, 400)));
+                    result(LIBRARY.with(Approach.BARE_UPDATE, false), 300, 500, 400)),
+            List.of());
 
     @Test
     void comparesEachCaseWithTheOthersRoundByRound() {

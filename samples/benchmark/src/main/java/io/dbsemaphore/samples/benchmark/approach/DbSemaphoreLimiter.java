@@ -45,6 +45,11 @@ public final class DbSemaphoreLimiter implements Limiter {
         return semaphores.acquire(AcquireRequest.of(name(semaphore)).withoutTtl());
     }
 
+    /** How many callers of all instances wait. */
+    public long waiting(long semaphore) {
+        return engine.admin().find(name(semaphore)).orElseThrow().waiting();
+    }
+
     @Override
     public void close() {
         engine.close();
