@@ -13,8 +13,7 @@ import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.node.Node;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
+import io.dbsemaphore.testing.node.RowLock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -160,18 +159,13 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
         instances.expire(id);
         instances.expire(other);
         Future<Integer> work;
-        try (Connection outsider = instances.schema().newPool(1).getConnection();
-                PreparedStatement lock =
-                        outsider.prepareStatement("select id from permit_request where external_id = ? for update")) {
-            outsider.setAutoCommit(false);
-            lock.setString(1, id);
-            lock.executeQuery();
-            Pause firstPass = sweeper.gate().pauseAfterCommitOf("update permit_request");
+        Pause firstPass;
+        try (RowLock outsider = RowLock.ofRequest(instances.schema(), id)) {
+            firstPass = sweeper.gate().pauseAfterCommitOf("update permit_request");
             work = async(sweeper.maintenance()::releaseOrphans);
             firstPass.awaitReached(SOON);
-            outsider.rollback();
-            firstPass.open();
         }
+        firstPass.open();
         assertThat(get(work)).isEqualTo(2);
     }
 
