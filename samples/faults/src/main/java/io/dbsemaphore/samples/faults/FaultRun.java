@@ -6,11 +6,12 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.samples.faults.attack.Attacks;
 import io.dbsemaphore.samples.faults.attack.DatabaseServer;
+import io.dbsemaphore.samples.faults.attack.FakeTime;
 import io.dbsemaphore.samples.faults.oracle.Findings;
 import io.dbsemaphore.samples.faults.oracle.Oracle;
 import io.dbsemaphore.samples.faults.oracle.OracleServer;
 import io.dbsemaphore.samples.faults.report.Report;
-import io.dbsemaphore.samples.faults.witness.BinaryLog;
+import io.dbsemaphore.samples.faults.witness.CommitLog;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,11 +23,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
 
 /** One run: creates the tables, lets the clients work under attack, then looks at what is left, and reports. */
 final class FaultRun {
 
     private static final Duration CALM = Duration.ofSeconds(5);
+    private static final int ATTEMPTS = 3;
 
     private final Options options;
     private final DatabaseServer server;
@@ -56,21 +59,14 @@ final class FaultRun {
     Report run() throws Exception {
         Path logs = Files.createDirectories(options.output());
         out.printf("On %s, %s%n", product(), options.repeating());
+        if (options.stepsClientClocks() && !FakeTime.isInstalled()) {
+            out.println("Without steps of clocks: there is no " + FakeTime.LIBRARY);
+        }
         prepare();
-        BinaryLog log = binaryLog();
+        CommitLog log = commitLog();
         createSemaphores();
         try (OracleServer oracleServer = new OracleServer(oracle, logs.resolve("events.tsv.gz"));
-                Attacks attacks = new Attacks(
-                        server,
-                        oracle,
-                        oracleServer,
-                        options.clients(),
-                        options.threads(),
-                        options.cuts(),
-                        options.pace(),
-                        options.instanceTimeout(),
-                        options.seed(),
-                        logs)) {
+                Attacks attacks = new Attacks(server, oracle, oracleServer, options.plan(FakeTime.isInstalled()))) {
             attacks.begin();
             Thread.sleep(options.duration().toMillis());
             attacks.end();
@@ -85,19 +81,16 @@ final class FaultRun {
         }
     }
 
-    private @Nullable BinaryLog binaryLog() {
-        if (!server.isMySql()) {
-            return null;
-        }
+    private @Nullable CommitLog commitLog() {
         try {
-            return BinaryLog.from(server, Workload.TABLE_PREFIX);
+            return CommitLog.from(server, Workload.TABLE_PREFIX);
         } catch (SQLException unreadable) {
             out.println("Without the second witness: " + unreadable.getMessage());
             return null;
         }
     }
 
-    private Report finish(@Nullable BinaryLog log, boolean complete) throws Exception {
+    private Report finish(@Nullable CommitLog log, boolean complete) throws Exception {
         oracle.finish();
         Duration free;
         try (HikariDataSource pool = pool();
@@ -129,10 +122,18 @@ final class FaultRun {
         }
     }
 
+    /** A first start in a JVM that is short of processors can take longer than the server lets a transaction be idle. */
     private void createSemaphores() {
-        try (HikariDataSource pool = pool();
-                SemaphoreEngine engine = engine(pool)) {
-            created.forEach((name, capacity) -> engine.admin().create(name, capacity));
+        for (int attempt = 1; true; attempt++) {
+            try (HikariDataSource pool = pool();
+                    SemaphoreEngine engine = engine(pool)) {
+                created.forEach((name, capacity) -> engine.admin().create(name, capacity));
+                return;
+            } catch (DataAccessException failure) {
+                if (attempt == ATTEMPTS) {
+                    throw failure;
+                }
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.dbsemaphore.samples.faults;
 
 import io.dbsemaphore.samples.faults.attack.ContainerServer;
 import io.dbsemaphore.samples.faults.attack.DatabaseServer;
+import io.dbsemaphore.samples.faults.attack.FakeTime;
 import io.dbsemaphore.samples.faults.attack.RemoteServer;
 import io.dbsemaphore.samples.faults.report.Report;
 import org.slf4j.Logger;
@@ -28,7 +29,8 @@ public final class FaultsApplication {
         }
         int exitCode = VIOLATED;
         try (DatabaseServer server = options.url().isEmpty()
-                ? ContainerServer.run(options.database())
+                ? ContainerServer.run(
+                        options.database(), options.disk(), options.stepsServerClock() && FakeTime.isInstalled())
                 : new RemoteServer(options.url(), options.user(), options.password())) {
             Report report = new FaultRun(options, server, System.out).run();
             exitCode = report.isPassed() ? 0 : VIOLATED;

@@ -1,5 +1,6 @@
 package io.dbsemaphore.samples.faults;
 
+import io.dbsemaphore.samples.faults.attack.AttackPlan;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -19,37 +20,25 @@ record Options(Map<String, String> values) {
             --seed=1              of what the clients do, and of what strikes
             --clients=3           the number of client JVMs
             --threads=16          the workers of each client; two threads that write under requireHeld come in addition
+            --lasting=0           how many of the clients are never killed, so that growth shows
             --cuts=0.01           the share of commits whose connection is cut, at any byte of the commit or of its answer
             --pace=1              multiplies the time between two attacks of a kind
             --instance-timeout=6  seconds without a heartbeat after which the permits of a client are reclaimed
             --database=mysql      the server in a container: mysql, mariadb or postgresql
+            --disk=0              megabytes of the server's disk, in memory, which is then filled now and then; 0: the machine's
+            --clocks=clients      whose clock is stepped, if libfaketime is installed: none, clients, or all with the server
             --tolerance=2         seconds by which a permit of a killed client may be late; more on a busy machine
             --url=jdbc:mysql:...  the server to use, which is then not killed: tables faults_* are dropped and created
             --user= --password=     Without a URL a server in a container
-            --output=DIRECTORY    for report.md, report.xml, the events and the output of clients; by default target/faults
+            --output=target/faults  the directory of report.md, report.xml, the events and the output of clients
             """;
 
-    private static final Map<String, String> DEFAULTS = Map.of(
-            "seconds",
-            "60",
-            "seed",
-            "1",
-            "clients",
-            "3",
-            "threads",
-            "16",
-            "cuts",
-            "0.01",
-            "pace",
-            "1",
-            "instance-timeout",
-            "6",
-            "tolerance",
-            "2",
-            "database",
-            "mysql",
-            "output",
-            "target/faults");
+    private static final Set<String> CLOCKS = Set.of("none", "clients", "all");
+
+    private static final Map<String, String> DEFAULTS = Pattern.compile("--([a-z-]+)=([\\w./]+)\\s")
+            .matcher(USAGE)
+            .results()
+            .collect(Collectors.toMap(option -> option.group(1), option -> option.group(2)));
 
     private static final Set<String> NAMES = Pattern.compile("--([a-z-]+)=")
             .matcher(USAGE)
@@ -70,22 +59,17 @@ record Options(Map<String, String> values) {
         }
         Options options = new Options(values);
         options.duration();
-        options.seed();
-        options.clients();
-        options.threads();
-        options.cuts();
-        options.pace();
-        options.instanceTimeout();
+        options.plan(true);
         options.tolerance();
+        options.disk();
+        if (!CLOCKS.contains(options.value("clocks"))) {
+            throw new IllegalArgumentException("--clocks takes none, clients or all: " + options.value("clocks"));
+        }
         return options;
     }
 
     Duration duration() {
         return Duration.ofSeconds(number("seconds"));
-    }
-
-    long seed() {
-        return number("seed");
     }
 
     List<String> clients() {
@@ -94,16 +78,23 @@ record Options(Map<String, String> values) {
                 .toList();
     }
 
-    int threads() {
-        return (int) number("threads");
-    }
-
-    double cuts() {
-        return Double.parseDouble(value("cuts"));
-    }
-
-    double pace() {
-        return Double.parseDouble(value("pace"));
+    /**
+     * What is to strike whom.
+     *
+     * @param canStepClocks whether the machine allows it
+     */
+    AttackPlan plan(boolean canStepClocks) {
+        List<String> clients = clients();
+        return new AttackPlan(
+                clients,
+                Set.copyOf(clients.subList(0, (int) Math.min(number("lasting"), clients.size()))),
+                (int) number("threads"),
+                Double.parseDouble(value("cuts")),
+                Double.parseDouble(value("pace")),
+                instanceTimeout(),
+                canStepClocks && stepsClientClocks(),
+                number("seed"),
+                output());
     }
 
     Duration instanceTimeout() {
@@ -116,6 +107,18 @@ record Options(Map<String, String> values) {
 
     String database() {
         return value("database");
+    }
+
+    int disk() {
+        return (int) number("disk");
+    }
+
+    boolean stepsClientClocks() {
+        return !value("clocks").equals("none");
+    }
+
+    boolean stepsServerClock() {
+        return value("clocks").equals("all");
     }
 
     String url() {

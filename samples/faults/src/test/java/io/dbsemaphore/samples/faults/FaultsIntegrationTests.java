@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.dbsemaphore.samples.faults.attack.ContainerServer;
 import io.dbsemaphore.samples.faults.attack.DatabaseServer;
+import io.dbsemaphore.samples.faults.attack.FakeTime;
 import io.dbsemaphore.samples.faults.oracle.Event;
 import io.dbsemaphore.samples.faults.oracle.Findings;
 import io.dbsemaphore.samples.faults.report.Report;
@@ -32,7 +33,7 @@ class FaultsIntegrationTests {
         assumeThat(DockerClientFactory.instance().isDockerAvailable())
                 .as("A Docker engine, for a server that can be killed")
                 .isTrue();
-        server = ContainerServer.run("mysql");
+        server = ContainerServer.run(System.getProperty("semaphore.test.database", "mysql"), 0, FakeTime.isInstalled());
     }
 
     @AfterAll
@@ -75,6 +76,10 @@ class FaultsIntegrationTests {
         assertThat(report.isPassed()).isFalse();
         assertThat(report.findings().count(Findings.Kind.OVER_GRANT)).isPositive();
         assertThat(report.findings().count(Findings.Kind.LOGGED_OVER_GRANT)).isPositive();
+        assertThat(report.markdown())
+                .as("growth")
+                .anyMatch(line -> line.matches(
+                        "\\| Used by client c\\d\\.1, for \\d+ s .*connections=.*heap KiB=.*threads=\\d+ → .*"));
         assertThat(report.markdown()).anyMatch(line -> line.startsWith("FAILED.") && line.contains("--seed=1"));
         assertThat(Files.readString(directory.resolve("report.xml"))).containsPattern("narrow-\\d: 2 of 1 held");
     }

@@ -3,8 +3,6 @@ package io.dbsemaphore.samples.faults.attack;
 import io.dbsemaphore.samples.faults.oracle.Oracle;
 import io.dbsemaphore.samples.faults.oracle.OracleServer;
 import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -29,37 +27,17 @@ public final class Attacks implements AutoCloseable {
     private final List<String> failures = new CopyOnWriteArrayList<>();
     private final Pauses pauses = new Pauses();
     private final Random random;
-    private final double cutsPerCommit;
-    private final double pace;
+    private final AttackPlan plan;
 
-    /**
-     * Starts the clients, through a network without faults.
-     *
-     * @param names of the clients
-     * @param threads of each client
-     * @param cutsPerCommit the share of commits whose connection is cut
-     * @param pace what the times between attacks are multiplied with
-     */
-    public Attacks(
-            DatabaseServer server,
-            Oracle oracle,
-            OracleServer oracleServer,
-            List<String> names,
-            int threads,
-            double cutsPerCommit,
-            double pace,
-            Duration instanceTimeout,
-            long seed,
-            Path logs)
+    /** Starts the clients, through a network without faults. */
+    public Attacks(DatabaseServer server, Oracle oracle, OracleServer oracleServer, AttackPlan plan)
             throws IOException {
-        this.random = new Random(seed);
-        this.cutsPerCommit = cutsPerCommit;
-        this.pace = pace;
-        for (String name : names) {
-            clients.add(new ClientSlot(
-                    name, server, oracle, oracleServer, new Random(random.nextLong()), threads, instanceTimeout, logs));
+        this.random = new Random(plan.seed());
+        this.plan = plan;
+        for (String name : plan.clients()) {
+            clients.add(new ClientSlot(name, server, oracle, oracleServer, new Random(random.nextLong()), plan));
         }
-        attacks.addAll(new ClientAttacks(clients, oracleServer, pauses, instanceTimeout).all());
+        attacks.addAll(new ClientAttacks(clients, oracleServer, pauses, plan.instanceTimeout()).all());
         attacks.addAll(new ServerAttacks(server, oracleServer, pauses).all());
     }
 
@@ -73,7 +51,7 @@ public final class Attacks implements AutoCloseable {
                 Thread.sleep(LOOK_MILLIS);
             }
         }
-        clients.forEach(client -> client.network.cut(cutsPerCommit));
+        clients.forEach(client -> client.network.cut(plan.cuts()));
         for (Attack attack : attacks) {
             Random own = new Random(random.nextLong());
             Thread thread = new Thread(() -> repeat(attack, own), attack.name());
@@ -109,7 +87,7 @@ public final class Attacks implements AutoCloseable {
     private void repeat(Attack attack, Random own) {
         try {
             while (!pauses.isStopped()) {
-                pauses.pause((long) (attack.every().toMillis() * pace * (0.5 + own.nextDouble())));
+                pauses.pause((long) (attack.every().toMillis() * plan.pace() * (0.5 + own.nextDouble())));
                 if (!pauses.isStopped()) {
                     attack.strike().strike(own);
                 }

@@ -11,6 +11,8 @@ import java.util.Random;
 /** What strikes one client: its process, or its network. */
 final class ClientAttacks {
 
+    private static final long HOUR = Duration.ofHours(1).toSeconds();
+
     private final List<ClientSlot> clients;
     private final OracleServer oracle;
     private final Pauses pauses;
@@ -24,7 +26,11 @@ final class ClientAttacks {
     }
 
     List<Attack> all() {
-        return List.of(
+        List<Attack> all = new ArrayList<>();
+        if (clients.stream().allMatch(ClientSlot::canStepClock)) {
+            all.add(new Attack("client clock stepped", Duration.ofSeconds(7), this::stepClock));
+        }
+        all.addAll(List.of(
                 new Attack("client killed", Duration.ofSeconds(8), random -> with(random, ClientSlot::killAndRestart)),
                 new Attack(
                         "client frozen", Duration.ofSeconds(5), random -> with(random, slot -> freeze(slot, random))),
@@ -33,7 +39,8 @@ final class ClientAttacks {
                 new Attack(
                         "network silent",
                         Duration.ofSeconds(15),
-                        random -> with(random, slot -> silence(slot, random))));
+                        random -> with(random, slot -> silence(slot, random)))));
+        return all;
     }
 
     private interface OnSlot {
@@ -92,6 +99,19 @@ final class ClientAttacks {
         } finally {
             slot.network.silence(false);
             end(slot);
+        }
+    }
+
+    /** An hour forward or back, whatever else strikes the client meanwhile; nobody may notice. */
+    private void stepClock(Random random) throws Exception {
+        ClientSlot slot = clients.get(random.nextInt(clients.size()));
+        boolean forward = random.nextBoolean();
+        begin("client-clock-" + (forward ? "forward" : "back"), slot);
+        slot.stepClock(forward ? HOUR : -HOUR);
+        try {
+            pauses.pause(1000 + random.nextInt(5000));
+        } finally {
+            slot.stepClock(0);
         }
     }
 

@@ -6,6 +6,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A running client, with what it prints in a file. */
@@ -19,7 +20,7 @@ final class ClientProcess {
         this.process = process;
     }
 
-    static ClientProcess start(ClientSettings settings, Path logs) throws IOException {
+    static ClientProcess start(ClientSettings settings, Map<String, String> environment, Path logs) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx192m",
@@ -32,6 +33,7 @@ final class ClientProcess {
                         "CLASSPATH",
                         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
         builder.environment().putAll(settings.toEnvironment());
+        builder.environment().putAll(environment);
         File output = logs.resolve(settings.client() + ".log").toFile();
         Process process =
                 builder.redirectErrorStream(true).redirectOutput(output).start();

@@ -5,11 +5,12 @@ import io.dbsemaphore.samples.faults.oracle.Event;
 import io.dbsemaphore.samples.faults.oracle.Oracle;
 import io.dbsemaphore.samples.faults.oracle.OracleServer;
 import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /** A client with its network, and its successors after it was killed. One attack at a time has it. */
 final class ClientSlot implements AutoCloseable {
@@ -23,9 +24,8 @@ final class ClientSlot implements AutoCloseable {
     private final Oracle oracle;
     private final OracleServer oracleServer;
     private final Random random;
-    private final int threads;
-    private final Duration instanceTimeout;
-    private final Path logs;
+    private final AttackPlan plan;
+    private final @Nullable FakeTime clock;
     private int starts;
     private volatile ClientProcess process;
 
@@ -35,20 +35,17 @@ final class ClientSlot implements AutoCloseable {
             Oracle oracle,
             OracleServer oracleServer,
             Random random,
-            int threads,
-            Duration instanceTimeout,
-            Path logs)
+            AttackPlan plan)
             throws IOException {
         this.lineage = lineage;
         this.server = server;
         this.oracle = oracle;
         this.oracleServer = oracleServer;
         this.random = random;
-        this.threads = threads;
-        this.instanceTimeout = instanceTimeout;
-        this.logs = logs;
+        this.plan = plan;
         network = new Network(
                 server::address, cut -> oracleServer.tell(Event.fault(cut, lineage)), new Random(random.nextLong()));
+        clock = plan.clockSteps() ? new FakeTime(plan.logs().resolve(lineage + ".clock")) : null;
         process = start(List.of());
     }
 
@@ -65,12 +62,24 @@ final class ClientSlot implements AutoCloseable {
         return oracle.hasServed(process.name());
     }
 
-    /** Kills the client and starts its successor. */
+    /** Kills the client and starts its successor, unless it is to last. */
     void killAndRestart() throws IOException, InterruptedException {
+        if (plan.lasting().contains(lineage)) {
+            return;
+        }
         ClientProcess victim = process;
         oracleServer.tell(Event.of(Event.Kind.KILLED, victim.name(), "", ""));
         victim.kill();
         process = start(oracle.killedWith(victim.name()));
+    }
+
+    boolean canStepClock() {
+        return clock != null;
+    }
+
+    /** The wall clock of the client, and of its successors, is so many seconds ahead. */
+    void stepClock(long seconds) {
+        Objects.requireNonNull(clock).step(seconds);
     }
 
     private ClientProcess start(List<Event> unfinished) throws IOException {
@@ -83,10 +92,11 @@ final class ClientSlot implements AutoCloseable {
                         server.password(),
                         oracleServer.port(),
                         random.nextLong(),
-                        threads,
-                        instanceTimeout,
+                        plan.threads(),
+                        plan.instanceTimeout(),
                         unfinished),
-                logs);
+                clock == null ? Map.of() : clock.environment(),
+                plan.logs());
     }
 
     @Override

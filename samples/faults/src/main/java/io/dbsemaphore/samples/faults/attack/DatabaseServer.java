@@ -33,6 +33,36 @@ public abstract class DatabaseServer implements AutoCloseable {
     /** Starts it again, on the same data; it may be reached by another port. */
     abstract void start() throws IOException;
 
+    /** Whether its process runs; one that cannot be killed does. */
+    boolean isRunning() {
+        return true;
+    }
+
+    /** Whether its disk can be filled. */
+    boolean canFillDisk() {
+        return false;
+    }
+
+    /** Leaves no free byte on its disk. */
+    void fillDisk() {
+        throw new UnsupportedOperationException("The disk of " + url() + " cannot be filled");
+    }
+
+    /** Frees what was filled. */
+    void freeDisk() {
+        throw new UnsupportedOperationException("The disk of " + url() + " cannot be freed");
+    }
+
+    /** Whether its clock can be stepped. */
+    boolean canStepClock() {
+        return false;
+    }
+
+    /** Soon its clock is so many seconds ahead of the machine's. */
+    void stepClock(long seconds) {
+        throw new UnsupportedOperationException("The clock of " + url() + " cannot be stepped");
+    }
+
     @Override
     public void close() {}
 
@@ -45,15 +75,21 @@ public abstract class DatabaseServer implements AutoCloseable {
     }
 
     public boolean isMySql() {
-        return parts().group(2).equals("mysql");
+        return isProduct("mysql");
+    }
+
+    public boolean isPostgreSql() {
+        return isProduct("postgresql");
+    }
+
+    private boolean isProduct(String name) {
+        return parts().group(2).equals(name);
     }
 
     /** Where it listens. */
     public InetSocketAddress address() {
         Matcher parts = parts();
-        int port = parts.group(4) != null
-                ? Integer.parseInt(parts.group(4))
-                : parts.group(2).equals("postgresql") ? 5432 : 3306;
+        int port = parts.group(4) != null ? Integer.parseInt(parts.group(4)) : isPostgreSql() ? 5432 : 3306;
         return new InetSocketAddress(parts.group(3), port);
     }
 

@@ -8,9 +8,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** What strikes the server, one at a time. */
@@ -18,6 +20,8 @@ final class ServerAttacks {
 
     private static final int NO_SUCH_SESSION = 1094;
     private static final int FEWEST_CONNECTIONS = 10;
+    private static final Duration RECOVERY = Duration.ofMinutes(3);
+    private static final long HOUR = Duration.ofHours(1).toSeconds();
 
     private final DatabaseServer server;
     private final OracleServer oracle;
@@ -34,6 +38,12 @@ final class ServerAttacks {
         List<Attack> all = new ArrayList<>();
         if (server.canBeKilled()) {
             all.add(new Attack("server killed", Duration.ofSeconds(20), alone(this::kill)));
+        }
+        if (server.canFillDisk()) {
+            all.add(new Attack("disk full", Duration.ofSeconds(45), alone(this::fillDisk)));
+        }
+        if (server.canStepClock()) {
+            all.add(new Attack("server clock stepped", Duration.ofSeconds(40), alone(this::stepClock)));
         }
         if (server.isMySql()) {
             all.add(new Attack("server read-only", Duration.ofSeconds(25), alone(this::makeReadOnly)));
@@ -74,6 +84,65 @@ final class ServerAttacks {
                     throw new IllegalStateException("The server does not answer after its restart", away);
                 }
                 Thread.sleep(20);
+            }
+        }
+    }
+
+    /** A server that has ended itself is started again when there is space. */
+    private void fillDisk(Random random) throws Exception {
+        oracle.tell(Event.fault("disk-full", Event.SERVER));
+        server.fillDisk();
+        try {
+            pauses.pause(500 + random.nextInt(4000));
+        } finally {
+            server.freeDisk();
+        }
+        long end = System.nanoTime() + RECOVERY.toNanos();
+        while (!writes()) {
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("The server does not write although its disk has space");
+            }
+            if (!server.isRunning()) {
+                server.start();
+            }
+            Thread.sleep(100);
+        }
+        calm();
+    }
+
+    /** A MySQL that waits for space looks again after a minute. */
+    private boolean writes() {
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement()) {
+            statement.executeUpdate("insert into faults_ledger values ('%s', 0)".formatted(UUID.randomUUID()));
+            return true;
+        } catch (SQLException full) {
+            return false;
+        }
+    }
+
+    /** An hour back, and forward again: all that was granted meanwhile has then expired. */
+    private void stepClock(Random random) throws Exception {
+        for (long seconds : new long[] {-HOUR, 0}) {
+            oracle.tell(Event.fault(seconds == 0 ? Event.CLOCK_FORWARD : Event.CLOCK_BACK, Event.SERVER));
+            try {
+                server.stepClock(seconds);
+                Thread.sleep(2 * FakeTime.CACHED_MILLIS);
+                checkClock(seconds);
+            } finally {
+                calm();
+            }
+            pauses.pause(2000 + random.nextInt(5000));
+        }
+    }
+
+    private void checkClock(long seconds) throws SQLException {
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement()) {
+            String query = server.isPostgreSql() ? "select extract(epoch from now())" : "select unix_timestamp()";
+            long ahead = number(statement, query) - Instant.now().getEpochSecond();
+            if (Math.abs(ahead - seconds) > HOUR / 2) {
+                throw new IllegalStateException("The clock of the server is %d s ahead".formatted(ahead));
             }
         }
     }

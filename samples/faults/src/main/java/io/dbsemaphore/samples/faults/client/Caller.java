@@ -74,6 +74,11 @@ final class Caller implements AutoCloseable {
         oracle.tell(Event.of(kind, client, request, detail));
     }
 
+    /** Tells what this process uses. */
+    void tellUsage(Map<String, Long> usage) {
+        oracle.tell(new Event(0, Kind.USAGE, client, "", "", usage, 0, ""));
+    }
+
     /** Tells that the client does something to itself. */
     void tellFault(String fault) {
         oracle.tell(Event.fault(fault, client));

@@ -26,6 +26,10 @@ public record Event(
 
     /** The victim where all clients are concerned. */
     public static final String SERVER = "server";
+    /** The clock of the server goes an hour back. */
+    public static final String CLOCK_BACK = "server-clock-back";
+    /** The clock of the server goes forward again. */
+    public static final String CLOCK_FORWARD = "server-clock-forward";
     /** Outcome of a release. */
     public static final String RELEASED = "RELEASED";
     /** Detail of a release that begins while the grant is held, as far as the library knows in the client. */
@@ -67,6 +71,8 @@ public record Event(
         SERVER_DOWN,
         /** The server answers again. */
         SERVER_READY,
+        /** The client tells what it uses; {@link Event#numbers} has it by name. */
+        USAGE,
         /** Something has struck; {@link Event#detail} says what, and the client whom. */
         FAULT,
         /** What had struck has ended. */

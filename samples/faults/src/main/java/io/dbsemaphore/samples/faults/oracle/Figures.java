@@ -20,6 +20,7 @@ import java.util.Map;
  * @param undisturbed those of them between whose kill and grant nothing else was disturbed
  * @param longestRecovery the longest of these
  * @param overstatedReleases releases told as done although another had been granted the permit before
+ * @param growth what those clients used that lived longest: first, and later
  */
 public record Figures(
         Map<Event.Kind, Long> events,
@@ -34,7 +35,8 @@ public record Figures(
         long recovered,
         long undisturbed,
         Duration longestRecovery,
-        long overstatedReleases) {
+        long overstatedReleases,
+        Map<String, String> growth) {
 
     /** How many events of this kind there were. */
     public long count(Event.Kind kind) {

@@ -27,7 +27,7 @@ public final class Findings {
         /** Permits of a killed client that came back too late although nothing else was disturbed. */
         LATE_RECOVERY("Permits of killed clients that came back late"),
         /** A commit in the server's log after which more permits were held than the capacity. */
-        LOGGED_OVER_GRANT("Commits above the capacity in the binary log");
+        LOGGED_OVER_GRANT("Commits above the capacity in the server's log");
 
         private final String label;
 

@@ -28,6 +28,7 @@ public final class Oracle {
     private final Outages outages = new Outages();
     private final Recoveries recoveries;
     private final ReleaseOutcomes releases;
+    private final Growth growth = new Growth();
     private final List<Check> checks;
     private final Map<String, Hold> open = new HashMap<>();
     private final Map<String, List<Event>> killedWith = new HashMap<>();
@@ -36,6 +37,7 @@ public final class Oracle {
     private final Map<String, Long> faults = new TreeMap<>();
     private final Map<String, Long> failures = new TreeMap<>();
     private final Set<String> served = new HashSet<>();
+    private final ServerClock clock = new ServerClock();
     private long reused;
 
     /**
@@ -66,7 +68,8 @@ public final class Oracle {
                 writes,
                 outages,
                 recoveries,
-                releases);
+                releases,
+                growth);
     }
 
     /** Considers an event. */
@@ -76,6 +79,7 @@ public final class Oracle {
         }
         counts.merge(event.kind(), 1L, Long::sum);
         Hold hold = event.request().isEmpty() ? null : update(event);
+        clock.accept(event, hold, open.values());
         checks.forEach(check -> check.accept(event, hold));
         switch (event.kind()) {
             case REFUSED, FAILED, UNKNOWN -> endUnlessGranted(hold);
@@ -194,7 +198,8 @@ public final class Oracle {
                 recoveries.count(),
                 recoveries.undisturbed(),
                 recoveries.longest(),
-                releases.overstated());
+                releases.overstated(),
+                growth.lines());
     }
 
     /** A time of events as seconds since the start of this process. */

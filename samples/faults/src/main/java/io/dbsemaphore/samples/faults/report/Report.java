@@ -71,7 +71,7 @@ public record Report(
         table.add(
                 "Releases told as done although the expired permit had been granted to another",
                 number(figures.overstatedReleases()));
-        table.add("Commits replayed from the binary log", commits == 0 ? "no log" : number(commits));
+        table.add("Commits replayed from the server's log", commits == 0 ? "no log" : number(commits));
         table.add(
                 "Permits of killed clients granted to their successors",
                 number(figures.recovered())
@@ -85,6 +85,7 @@ public record Report(
                         ? "no restart"
                         : "median " + seconds(figures.afterReady().get(0)) + ", longest "
                                 + seconds(figures.afterReady().get(1)));
+        figures.growth().forEach((client, usage) -> table.add("Used by client " + client, usage));
         List<String> lines = new ArrayList<>(table.lines());
         lines.add("");
         lines.add(verdict());

@@ -19,8 +19,8 @@ import java.sql.Statement;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Reads the binary log of a MySQL from a position to its end, and replays what it says about permits. */
-public final class BinaryLog {
+/** Reads the binary log of a MySQL or MariaDB from a position to its end, and replays what it says about permits. */
+final class BinaryLog implements CommitLog {
 
     private final DatabaseServer server;
     private final String file;
@@ -36,7 +36,8 @@ public final class BinaryLog {
         permit = RowColumns.of(connection, prefix + "permit");
         semaphore = RowColumns.of(connection, prefix + "semaphore");
         try (Statement statement = connection.createStatement();
-                ResultSet status = statement.executeQuery("show binary log status")) {
+                ResultSet status =
+                        statement.executeQuery(server.isMySql() ? "show binary log status" : "show binlog status")) {
             if (!status.next()) {
                 throw new SQLException("The server writes no binary log");
             }
@@ -45,23 +46,13 @@ public final class BinaryLog {
         }
     }
 
-    /**
-     * Remembers where the log ends now. The tables must exist, and be empty.
-     *
-     * @param prefix of the tables of the library
-     */
-    public static BinaryLog from(DatabaseServer server, String prefix) throws SQLException {
+    static BinaryLog from(DatabaseServer server, String prefix) throws SQLException {
         try (Connection connection = server.connect()) {
             return new BinaryLog(server, connection, prefix);
         }
     }
 
-    /**
-     * Replays what was written since then.
-     *
-     * @param capacities by name, as they were promised
-     * @return the number of commits that changed what is held
-     */
+    @Override
     public long replay(Map<String, Integer> capacities, Findings findings) throws IOException {
         HeldPermits held = new HeldPermits(capacities, findings);
         BinaryLogClient client = new BinaryLogClient(

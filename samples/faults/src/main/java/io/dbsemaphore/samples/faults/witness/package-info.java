@@ -1,4 +1,4 @@
-/** The second witness: the server's binary log, replayed commit by commit. */
+/** The second witness: the server's log, replayed commit by commit. */
 @NullMarked
 package io.dbsemaphore.samples.faults.witness;
 

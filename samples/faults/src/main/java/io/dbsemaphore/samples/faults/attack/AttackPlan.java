@@ -1,0 +1,30 @@
+package io.dbsemaphore.samples.faults.attack;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What is to strike whom.
+ *
+ * @param clients their names
+ * @param lasting those of them that are never killed
+ * @param threads of each client
+ * @param cuts the share of commits whose connection is cut
+ * @param pace what the times between attacks are multiplied with
+ * @param instanceTimeout the setting of the library
+ * @param clockSteps whether the clocks of clients are stepped
+ * @param seed of all that is random
+ * @param logs the directory of what clients print
+ */
+public record AttackPlan(
+        List<String> clients,
+        Set<String> lasting,
+        int threads,
+        double cuts,
+        double pace,
+        Duration instanceTimeout,
+        boolean clockSteps,
+        long seed,
+        Path logs) {}
