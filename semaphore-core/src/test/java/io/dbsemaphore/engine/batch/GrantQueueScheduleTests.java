@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
  */
 class GrantQueueScheduleTests {
 
-    private static final int SCHEDULES = 2_000;
+    private static final int SCHEDULES = Integer.getInteger("semaphore.test.schedules", 2_000);
     private static final int STEPS = 80;
 
     @Test

@@ -20,7 +20,6 @@ import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -48,11 +47,15 @@ final class FaultRun {
         this.options = options;
         this.server = server;
         this.out = out;
-        capacities = Workload.capacities(options.clients());
+        capacities = Workload.capacities(options.clients(), options.sets());
         created = new TreeMap<>(capacities);
         created.putAll(wrong);
         oracle = new Oracle(
-                capacities, Set.of(Workload.REUSED), options.instanceTimeout(), options.tolerance(), findings);
+                capacities,
+                Workload.allReused(options.sets()),
+                options.instanceTimeout(),
+                options.tolerance(),
+                findings);
     }
 
     /** Returns what it has shown; the files are written. */

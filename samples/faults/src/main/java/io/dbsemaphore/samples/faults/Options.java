@@ -20,6 +20,7 @@ record Options(Map<String, String> values) {
             --seed=1              of what the clients do, and of what strikes
             --clients=3           the number of client JVMs
             --threads=16          the workers of each client; two threads that write under requireHeld come in addition
+            --sets=1              sets of semaphores; more of them, so that the order across clients limits the throughput less
             --lasting=0           how many of the clients are never killed, so that growth shows
             --cuts=0.01           the share of commits whose connection is cut, at any byte of the commit or of its answer
             --pace=1              multiplies the time between two attacks of a kind
@@ -89,12 +90,17 @@ record Options(Map<String, String> values) {
                 clients,
                 Set.copyOf(clients.subList(0, (int) Math.min(number("lasting"), clients.size()))),
                 (int) number("threads"),
+                sets(),
                 Double.parseDouble(value("cuts")),
                 Double.parseDouble(value("pace")),
                 instanceTimeout(),
                 canStepClocks && stepsClientClocks(),
                 number("seed"),
                 output());
+    }
+
+    int sets() {
+        return (int) number("sets");
     }
 
     Duration instanceTimeout() {

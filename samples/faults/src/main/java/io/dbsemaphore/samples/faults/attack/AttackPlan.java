@@ -11,6 +11,7 @@ import java.util.Set;
  * @param clients their names
  * @param lasting those of them that are never killed
  * @param threads of each client
+ * @param sets of semaphores that they acquire from
  * @param cuts the share of commits whose connection is cut
  * @param pace what the times between attacks are multiplied with
  * @param instanceTimeout the setting of the library
@@ -22,6 +23,7 @@ public record AttackPlan(
         List<String> clients,
         Set<String> lasting,
         int threads,
+        int sets,
         double cuts,
         double pace,
         Duration instanceTimeout,

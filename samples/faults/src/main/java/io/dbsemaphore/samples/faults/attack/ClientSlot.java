@@ -93,6 +93,7 @@ final class ClientSlot implements AutoCloseable {
                         oracleServer.port(),
                         random.nextLong(),
                         plan.threads(),
+                        plan.sets(),
                         plan.instanceTimeout(),
                         unfinished),
                 clock == null ? Map.of() : clock.environment(),

@@ -42,7 +42,10 @@ record ServerImage(
                                 .withConfigurationOverride(null)
                                 .withUsername(NAME)
                                 .withCommand(
-                                        "--max-connections=" + CONNECTIONS, "--log-bin=binlog", "--binlog-format=ROW"),
+                                        "--max-connections=" + CONNECTIONS,
+                                        "--log-bin=binlog",
+                                        "--binlog-format=ROW",
+                                        "--sync-binlog=1"),
                         MySQLContainer.MYSQL_PORT,
                         "jdbc:mariadb://%s:%d/%s",
                         "/var/lib/mysql",

@@ -43,11 +43,17 @@ public final class ClientMain {
                         .with(SemaphoreSettings.OWNER, settings.client())
                         .with(SemaphoreSettings.TABLE_PREFIX, Workload.TABLE_PREFIX)
                         .with(SemaphoreSettings.INSTANCE_TIMEOUT, settings.instanceTimeout())
-                        .with(
-                                SemaphoreSettings.REUSE,
-                                PerSemaphore.all(Duration.ZERO).with(Workload.REUSED, Workload.REUSE)));
+                        .with(SemaphoreSettings.REUSE, reuse(settings.sets())));
         semaphores = new SemaphoreTemplate(engine.permitManager());
         random = new Random(settings.seed());
+    }
+
+    private static PerSemaphore<Duration> reuse(int sets) {
+        PerSemaphore<Duration> reuse = PerSemaphore.all(Duration.ZERO);
+        for (String name : Workload.allReused(sets)) {
+            reuse = reuse.with(name, Workload.REUSE);
+        }
+        return reuse;
     }
 
     /** Runs until standard input ends. */
@@ -79,7 +85,7 @@ public final class ClientMain {
 
     private void start() throws IOException {
         engine.start();
-        Map<String, Integer> capacities = Workload.capacities(List.of());
+        Map<String, Integer> capacities = Workload.capacities(List.of(), settings.sets());
         run("own", caller -> new OwnPermit(caller, Workload.own(settings.lineage()), stopped));
         run("adopt", caller -> new Adoption(caller, settings.unfinished()));
         run("usage", caller -> new UsageReports(caller, pool, stopped));
@@ -92,7 +98,9 @@ public final class ClientMain {
                             caller, semaphores, transaction, new JdbcTemplate(pool), random(), stopped));
         }
         for (int number = 1; number <= settings.threads(); number++) {
-            run("w" + number, caller -> new Worker(caller, capacities, random(), stopped));
+            run(
+                    "w" + number,
+                    caller -> new Worker(caller, capacities, new RandomRequests(random(), settings.sets()), stopped));
         }
     }
 

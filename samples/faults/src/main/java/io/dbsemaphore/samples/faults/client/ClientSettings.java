@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
  * @param oracle the port of the oracle
  * @param seed of what the client does
  * @param threads how many acquire at a time
+ * @param sets of semaphores to acquire from
  * @param instanceTimeout the setting of the library
  * @param unfinished acquires with external ids that the predecessor was killed with
  */
@@ -26,6 +27,7 @@ public record ClientSettings(
         int oracle,
         long seed,
         int threads,
+        int sets,
         Duration instanceTimeout,
         List<Event> unfinished) {
 
@@ -41,6 +43,7 @@ public record ClientSettings(
         environment.put(PREFIX + "ORACLE", String.valueOf(oracle));
         environment.put(PREFIX + "SEED", String.valueOf(seed));
         environment.put(PREFIX + "THREADS", String.valueOf(threads));
+        environment.put(PREFIX + "SETS", String.valueOf(sets));
         environment.put(PREFIX + "INSTANCE_TIMEOUT", instanceTimeout.toString());
         environment.put(
                 PREFIX + "UNFINISHED", unfinished.stream().map(Event::encode).collect(Collectors.joining("\n")));
@@ -57,6 +60,7 @@ public record ClientSettings(
                 Integer.parseInt(value(environment, "ORACLE")),
                 Long.parseLong(value(environment, "SEED")),
                 Integer.parseInt(value(environment, "THREADS")),
+                Integer.parseInt(value(environment, "SETS")),
                 Duration.parse(value(environment, "INSTANCE_TIMEOUT")),
                 unfinished.lines().map(line -> Event.decode(line, 0)).toList());
     }

@@ -9,30 +9,35 @@ import java.util.Random;
 final class RandomRequests {
 
     private final Random random;
+    private final int sets;
 
-    RandomRequests(Random random) {
+    /** @param sets of semaphores to choose from */
+    RandomRequests(Random random, int sets) {
         this.random = random;
+        this.sets = sets;
     }
 
     /** The next request. */
     AcquireRequest next() {
         int choice = random.nextInt(100);
+        int set = random.nextInt(sets);
+        String wide = Workload.wide(set);
         AcquireRequest request;
         if (choice < 30) {
-            return AcquireRequest.of(Workload.REUSED)
+            return AcquireRequest.of(Workload.reused(set))
                     .withKeepAlive(true)
                     .withTtl(Workload.KEPT_ALIVE)
                     .withWaitTime(waitTime());
         } else if (choice < 45) {
-            request = AcquireRequest.of(Workload.narrow(random.nextInt(Workload.OF_EACH)));
+            request = AcquireRequest.of(Workload.narrow(random.nextInt(Workload.OF_EACH * sets)));
         } else if (choice < 60) {
-            request = AcquireRequest.of(Workload.pair(random.nextInt(Workload.OF_EACH)));
+            request = AcquireRequest.of(Workload.pair(random.nextInt(Workload.OF_EACH * sets)));
         } else if (choice < 78) {
-            request = AcquireRequest.of(Workload.WIDE).withPermits(Workload.WIDE, 1 + random.nextInt(3));
+            request = AcquireRequest.of(wide).withPermits(wide, 1 + random.nextInt(3));
         } else if (choice < 80) {
-            request = AcquireRequest.of(Workload.WIDE).exclusive();
+            request = AcquireRequest.of(wide).exclusive();
         } else {
-            request = AcquireRequest.of(Workload.TOGETHER.toArray(String[]::new));
+            request = AcquireRequest.of(Workload.together(set).toArray(String[]::new));
         }
         return (random.nextInt(3) == 0
                         ? request.withKeepAlive(true).withTtl(Workload.KEPT_ALIVE)
@@ -42,7 +47,7 @@ final class RandomRequests {
 
     /** Whether a request has an external id, with which it is repeated. */
     boolean isIdempotent(AcquireRequest request) {
-        return !request.permits().containsKey(Workload.REUSED) && random.nextInt(4) == 0;
+        return !Workload.allReused(sets).containsAll(request.permits().keySet()) && random.nextInt(4) == 0;
     }
 
     boolean isRepeated() {

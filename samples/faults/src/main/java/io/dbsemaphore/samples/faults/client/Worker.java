@@ -5,7 +5,6 @@ import io.dbsemaphore.PermitGrant;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -20,10 +19,10 @@ final class Worker implements Runnable {
     private final RandomRequests requests;
     private final CountDownLatch stopped;
 
-    Worker(Caller caller, Map<String, Integer> capacities, Random random, CountDownLatch stopped) {
+    Worker(Caller caller, Map<String, Integer> capacities, RandomRequests requests, CountDownLatch stopped) {
         this.caller = caller;
         this.capacities = capacities;
-        this.requests = new RandomRequests(random);
+        this.requests = requests;
         this.stopped = stopped;
     }
 

@@ -1,0 +1,42 @@
+package io.dbsemaphore.domain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.LocalDateTime;
+import org.junit.jupiter.api.Test;
+
+class WaiterTests {
+
+    @Test
+    void asksForItsPermits() {
+        assertThat(new Waiter(1, 3, false, false).demand(3)).isEqualTo(new Demand(3, 0));
+        assertThat(new Waiter(1, 3, false, true).demand(5)).isEqualTo(new Demand(3, 3));
+        assertThat(new Waiter(1, 4, false, false).demand(3)).isEqualTo(Demand.NONE);
+    }
+
+    @Test
+    void asksForTheWholeCapacityIfExclusive() {
+        assertThat(new Waiter(1, 3, true, false)).isEqualTo(new Waiter(1, 7, true, false));
+        assertThat(new Waiter(1, 3, true, false).demand(9)).isEqualTo(new Demand(9, 0));
+    }
+
+    @Test
+    void convertsTheDatabasesTime() {
+        LocalDateTime time = LocalDateTime.of(1970, 1, 1, 0, 0, 1, 2_000);
+        assertThat(Waiter.micros(time)).isEqualTo(1_000_002);
+        assertThat(new Waiter(1_000_002, 1, false, false).sinceUtc()).isEqualTo(time);
+    }
+
+    @Test
+    void isWithheldForWithinTheWindow() {
+        assertThat(ReservationWindow.isOpen(0)).isTrue();
+        assertThat(ReservationWindow.isOpen(899_999)).isTrue();
+        assertThat(ReservationWindow.isOpen(900_000)).isFalse();
+        assertThat(ReservationWindow.isOpen(1_999_999)).isFalse();
+        assertThat(ReservationWindow.isOpen(2_000_000)).isTrue();
+        assertThat(ReservationWindow.isOpen(LocalDateTime.of(1970, 1, 1, 0, 0, 1)))
+                .isFalse();
+        assertThat(ReservationWindow.isOpen(LocalDateTime.of(1970, 1, 1, 0, 0, 4)))
+                .isTrue();
+    }
+}

@@ -1,0 +1,94 @@
+package io.dbsemaphore.domain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WaitersElsewhereTests {
+
+    private static final LocalDateTime NOW = LocalDateTime.of(2026, 1, 1, 0, 0);
+    private static final long HERE = 5;
+
+    private static final Waiter EARLY = new Waiter(100, 2, false, false);
+    private static final Waiter LATE = new Waiter(300, 3, false, false);
+    private static final Waiter OF_SEVERAL = new Waiter(100, 4, false, true);
+
+    @Test
+    void withholdForThoseThatCameBefore() {
+        WaitersElsewhere waiters = of(queue(7, EARLY, LATE));
+        assertThat(waiters.isEmpty()).isFalse();
+        assertThat(waiters.withheldAhead(99, 10, true)).isZero();
+        assertThat(waiters.withheldAhead(200, 10, true)).isEqualTo(2);
+        assertThat(waiters.withheldAhead(400, 10, true)).isEqualTo(5);
+        assertThat(waiters.withheldAhead(400, 2, true))
+                .as("more than the capacity")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void areOrderedByInstanceIfTheyCameAtTheSameTime() {
+        assertThat(of(queue(4, EARLY)).withheldAhead(100, 10, true)).isEqualTo(2);
+        assertThat(of(queue(6, EARLY)).withheldAhead(100, 10, true)).isZero();
+        assertThat(of(queue(4, EARLY)).instancesAhead(100, true)).isEqualTo(1);
+        assertThat(of(queue(6, EARLY)).instancesAhead(100, true)).isZero();
+    }
+
+    @Test
+    void addUpOverInstances() {
+        WaitersElsewhere waiters = of(queue(6, EARLY), queue(7, LATE));
+        assertThat(waiters.withheldAhead(400, 10, true)).isEqualTo(5);
+        assertThat(waiters.instancesAhead(400, true)).isEqualTo(2);
+        assertThat(waiters.instancesAhead(200, true)).isEqualTo(1);
+        assertThat(waiters.instancesAhead(50, true)).isZero();
+    }
+
+    @Test
+    void ofSeveralSemaphoresCountWhileTheWindowIsOpen() {
+        WaitersElsewhere waiters = of(queue(6, OF_SEVERAL));
+        assertThat(waiters.withheldAhead(200, 10, true)).isEqualTo(4);
+        assertThat(waiters.withheldAhead(200, 10, false)).isZero();
+        assertThat(waiters.instancesAhead(200, true)).isEqualTo(1);
+        assertThat(waiters.instancesAhead(200, false)).isZero();
+        assertThat(of(queue(6, EARLY)).instancesAhead(200, false)).isEqualTo(1);
+    }
+
+    @Test
+    void ofThisInstanceOrOutOfDateDoNotCount() {
+        assertThat(of(queue(HERE, EARLY))).isSameAs(WaitersElsewhere.NONE);
+        assertThat(of(queue(7))).isSameAs(WaitersElsewhere.NONE);
+        assertThat(of(until(NOW))).isSameAs(WaitersElsewhere.NONE);
+        assertThat(of(until(NOW.plusSeconds(3))))
+                .as("for longer than is ever written: the clock was set back")
+                .isSameAs(WaitersElsewhere.NONE);
+        assertThat(of(until(NOW.plusSeconds(2))).isEmpty()).isFalse();
+        assertThat(WaitersElsewhere.NONE.isEmpty()).isTrue();
+    }
+
+    @Test
+    void areValidForATime() {
+        InstanceQueue queue = until(NOW.plusSeconds(2));
+        assertThat(queue.isValidFor(Duration.ofSeconds(2), NOW)).isTrue();
+        assertThat(queue.isValidFor(Duration.ofMillis(2001), NOW)).isFalse();
+        assertThat(queue.isValidFor(Duration.ZERO, NOW.plusSeconds(2))).isFalse();
+    }
+
+    @Test
+    void sayWhoTheyAre() {
+        assertThat(of(queue(7, EARLY)).toString()).contains("instance=7", "since=100");
+    }
+
+    private static WaitersElsewhere of(InstanceQueue... queues) {
+        return WaitersElsewhere.of(List.of(queues), HERE, NOW);
+    }
+
+    private static InstanceQueue queue(long instance, Waiter... waiters) {
+        return new InstanceQueue(1, instance, List.of(waiters), waiters.length, NOW.plusSeconds(1));
+    }
+
+    private static InstanceQueue until(LocalDateTime expiry) {
+        return new InstanceQueue(1, 7, List.of(EARLY), 1, expiry);
+    }
+}
