@@ -8,6 +8,7 @@ import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
@@ -30,6 +31,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** However many calls wait for a full semaphore, nobody else waits for them, and one that is cancelled leaves nothing. */
+@Slow
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WaitingCrowdIntegrationTests {
 

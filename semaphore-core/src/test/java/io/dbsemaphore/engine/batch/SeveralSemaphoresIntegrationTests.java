@@ -7,6 +7,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Hiccups;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A caller that waits for two semaphores: while one is full the other is used by others at least half of the time, and yet the
  * caller is served although both are in demand. The others wait in the same instance, or in another one.
  */
+@Slow
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SeveralSemaphoresIntegrationTests {
 
