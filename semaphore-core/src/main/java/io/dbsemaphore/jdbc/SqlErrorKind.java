@@ -61,7 +61,7 @@ public enum SqlErrorKind {
                     1874, // innodb_read_only (MySQL)
                     90097)), // opened read-only (H2)
 
-    /** The server ended the session; its transaction is rolled back. */
+    /** The server ended the session, or serves none at the moment; the transaction is rolled back. */
     SESSION_ENDED(
             Set.of(
                     "57P01", // terminated by an administrator, shutdown (PostgreSQL)
@@ -73,6 +73,8 @@ public enum SqlErrorKind {
                     "70100"), // killed (MySQL 1317, MariaDB)
             Set.of(
                     4031, // wait_timeout (MySQL)
+                    3781, // a new primary of Group Replication still applies what it has received (MySQL)
+                    3782, // the same, and leaves the group (MySQL)
                     1927)), // connection killed (MariaDB)
 
     /** The statement exceeded a time limit of the server. */

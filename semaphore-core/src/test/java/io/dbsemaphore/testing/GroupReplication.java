@@ -1,27 +1,28 @@
 package io.dbsemaphore.testing;
 
+import static java.util.Objects.requireNonNull;
+
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Assumptions;
-import org.testcontainers.DockerClientFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.testcontainers.containers.Network;
-import org.testcontainers.lifecycle.Startables;
-import org.testcontainers.mysql.MySQLContainer;
 
 /**
- * Three MySQL servers in containers that replicate to each other by Group Replication, in multi-primary mode: each is
- * written to, and finds out at a commit what the others have committed meanwhile. Where no Docker engine answers, the tests
- * that want it are skipped.
+ * Three MySQL servers in containers that replicate to each other by Group Replication. In multi-primary mode each is written
+ * to, and finds out at a commit what the others have committed meanwhile. In single-primary mode one is, which they elect;
+ * HAProxy before them leads to it. Where no Docker engine answers or HAProxy is not installed, the tests that want it are
+ * skipped.
  */
 public final class GroupReplication implements MultiPrimary {
 
@@ -29,71 +30,63 @@ public final class GroupReplication implements MultiPrimary {
     public static final int SIZE = 3;
 
     private static final String DATABASE = "semaphore_test";
-    private static final String PASSWORD = "test";
     private static final int GROUP_PORT = 33061;
     private static final int LONGEST_WAIT_SECONDS = 60;
 
     private final Network network = Network.newNetwork();
-    private final List<MySQLContainer> nodes;
+    private final List<MySqlServer> nodes;
     private final List<Schema> schemas = new ArrayList<>();
+    private @Nullable HaProxy router;
 
-    private GroupReplication() {
+    private GroupReplication(String... options) {
         String group = UUID.randomUUID().toString();
-        nodes = IntStream.range(0, SIZE).mapToObj(node -> node(node, group)).toList();
+        nodes = IntStream.range(0, SIZE)
+                .mapToObj(node -> node(node, group, options))
+                .toList();
     }
 
-    /** Skips the test where it cannot be started. */
-    private static void assumeDocker() {
-        TestDatabase.assumeKind(DatabaseKind.MYSQL);
-        Assumptions.assumeTrue(
-                DockerClientFactory.instance().isDockerAvailable(),
-                "No Group Replication can be started here: no Docker engine answers");
-    }
-
-    /** Starts the servers, with one empty database. */
+    /** Starts the servers, all of which are written to, with one empty database. */
     public static GroupReplication start() {
-        assumeDocker();
-        GroupReplication group = new GroupReplication();
-        try {
-            Startables.deepStart(group.nodes).join();
-            group.form();
-            group.createDatabase();
-        } catch (RuntimeException failure) {
-            group.stop();
-            throw failure;
-        }
+        MySqlServer.assumeDocker();
+        GroupReplication group = new GroupReplication(
+                "--innodb-flush-log-at-trx-commit=0",
+                "--sync-binlog=0",
+                "--loose-group-replication-single-primary-mode=OFF",
+                "--loose-group-replication-enforce-update-everywhere-checks=ON");
+        group.form(group::createDatabase);
         return group;
     }
 
-    private MySQLContainer node(int node, String group) {
-        return new MySQLContainer("mysql:9.7")
-                .withConfigurationOverride(null)
-                .withUsername("root")
-                .withPassword(PASSWORD)
-                .withNetwork(network)
-                .withNetworkAliases(name(node))
-                .withCommand(
-                        "--server-id=" + (node + 1),
-                        "--max-connections=200",
-                        "--report-host=" + name(node),
-                        "--replica-parallel-workers=1", // what another node has committed is applied in its order
-                        "--gtid-mode=ON",
-                        "--enforce-gtid-consistency=ON",
-                        "--innodb-flush-log-at-trx-commit=0",
-                        "--sync-binlog=0",
-                        "--plugin-load-add=group_replication.so",
-                        "--loose-group-replication-start-on-boot=OFF",
-                        "--loose-group-replication-group-name=" + group,
-                        "--loose-group-replication-local-address=" + address(node),
-                        "--loose-group-replication-group-seeds="
-                                + String.join(
-                                        ",",
-                                        IntStream.range(0, SIZE)
-                                                .mapToObj(GroupReplication::address)
-                                                .toList()),
-                        "--loose-group-replication-recovery-get-public-key=ON",
-                        "--loose-group-replication-single-primary-mode=OFF",
-                        "--loose-group-replication-enforce-update-everywhere-checks=ON");
+    /** Starts the servers, the first of which is the primary, with one empty database. */
+    public static GroupReplication startWithOnePrimary() {
+        MySqlServer.assumeDocker();
+        HaProxy.assumeInstalled();
+        GroupReplication group = new GroupReplication();
+        group.form(() -> {
+            group.execute(0, "create database " + DATABASE);
+            group.createBrake();
+            group.router = HaProxy.before(group.nodes);
+            // one that starts again is not written to before it has joined the group
+            group.nodes.forEach(node -> node.execute("set persist_only super_read_only = on"));
+        });
+        return group;
+    }
+
+    private MySqlServer node(int node, String group, String... options) {
+        List<String> all = new ArrayList<>(List.of(
+                "--server-id=" + (node + 1),
+                "--replica-parallel-workers=1", // what another node has committed is applied in its order
+                "--plugin-load-add=group_replication.so",
+                "--loose-group-replication-start-on-boot=OFF",
+                "--loose-group-replication-group-name=" + group,
+                "--loose-group-replication-local-address=" + address(node),
+                "--loose-group-replication-group-seeds="
+                        + IntStream.range(0, SIZE)
+                                .mapToObj(GroupReplication::address)
+                                .collect(Collectors.joining(",")),
+                "--loose-group-replication-recovery-get-public-key=ON"));
+        all.addAll(List.of(options));
+        return new MySqlServer(name(node), network, all.toArray(String[]::new));
     }
 
     private static String name(int node) {
@@ -104,59 +97,109 @@ public final class GroupReplication implements MultiPrimary {
         return name(node) + ":" + GROUP_PORT;
     }
 
-    /** Each begins with the same data, those of a new server, which nobody has to transfer. */
-    private void form() {
-        for (int node = 0; node < SIZE; node++) {
-            execute(node, "reset binary logs and gtids");
-            boolean first = node == 0;
-            if (first) {
-                execute(node, "set global group_replication_bootstrap_group = on");
+    private void form(Runnable next) {
+        try {
+            MySqlServer.start(nodes);
+            nodes.get(0).execute("set global group_replication_bootstrap_group = on");
+            join(0);
+            nodes.get(0).execute("set global group_replication_bootstrap_group = off");
+            for (int node = 1; node < SIZE; node++) {
+                join(node);
             }
-            execute(node, "start group_replication user = 'root', password = '" + PASSWORD + "'");
-            if (first) {
-                execute(node, "set global group_replication_bootstrap_group = off");
-            }
-            awaitOnline(node + 1);
+            nodes.get(0).server("Group Replication of " + SIZE + " nodes").announce();
+            next.run();
+        } catch (RuntimeException failure) {
+            stop();
+            throw failure;
         }
-        server(0).announce();
     }
 
-    private void awaitOnline(int members) {
-        Awaitility.await("a group of " + members)
+    /** Lets a server join the group, and waits until it has what the others have committed. */
+    public void join(int node) {
+        nodes.get(node)
+                .execute("start group_replication user = '%s', password = '%s'"
+                        .formatted(MySqlServer.USER, MySqlServer.PASSWORD));
+        Awaitility.await("a group with node " + node)
                 .atMost(Duration.ofSeconds(LONGEST_WAIT_SECONDS))
                 .until(() -> text(
-                                0,
-                                "select count(*) from performance_schema.replication_group_members"
-                                        + " where member_state = 'ONLINE'")
-                        .equals(String.valueOf(members)));
-    }
-
-    private DatabaseServer server(int node) {
-        MySQLContainer container = nodes.get(node);
-        return new DatabaseServer(
-                DatabaseKind.MYSQL,
-                "Group Replication of " + SIZE + " nodes",
-                container.getHost(),
-                container.getMappedPort(MySQLContainer.MYSQL_PORT),
-                "root",
-                PASSWORD,
-                () -> {});
+                                node,
+                                "select member_state from performance_schema.replication_group_members"
+                                        + " where member_id = @@server_uuid")
+                        .equals("ONLINE"));
     }
 
     private void createDatabase() {
-        schemas.add(server(0).create(DATABASE, true));
-        execute(0, "create database brake");
-        execute(0, "create table brake.brake (id int auto_increment primary key)");
-        awaitInSync();
+        schemas.add(nodes.get(0).server("").create(DATABASE, true));
+        createBrake();
         for (int node = 1; node < SIZE; node++) {
-            schemas.add(
-                    new Schema(DatabaseKind.MYSQL, DATABASE, url(node, DATABASE), "root", PASSWORD, null, () -> {}));
+            schemas.add(new Schema(
+                    DatabaseKind.MYSQL,
+                    DATABASE,
+                    nodes.get(node).url(DATABASE),
+                    MySqlServer.USER,
+                    MySqlServer.PASSWORD,
+                    null,
+                    () -> {}));
         }
     }
 
-    private String url(int node, String database) {
-        DatabaseServer server = server(node);
-        return DatabaseKind.MYSQL.url(server.host(), server.port(), database);
+    private void createBrake() {
+        nodes.get(0).execute("create database brake", "create table brake.brake (id int auto_increment primary key)");
+        awaitInSync();
+    }
+
+    /** With one primary: the database as it is reached there, whichever server that is. */
+    public Schema schema() {
+        return requireNonNull(router).schema(DATABASE);
+    }
+
+    /** With one primary: which of the servers it is, as the first says that runs. */
+    public int primary() {
+        return online("PRIMARY");
+    }
+
+    /** With one primary: which of the others they elect if it goes. */
+    public int nextPrimary() {
+        return online("SECONDARY");
+    }
+
+    private int online(String role) {
+        String host = nodes.stream()
+                .filter(node -> !node.isKilled())
+                .findFirst()
+                .orElseThrow()
+                .text("select member_host from performance_schema.replication_group_members"
+                        + " where member_role = '%s' and member_state = 'ONLINE' order by member_id".formatted(role));
+        return IntStream.range(0, SIZE)
+                .filter(node -> name(node).equals(host))
+                .findFirst()
+                .orElse(-1);
+    }
+
+    /** With one primary: makes another one of this server, which waits for what is under way. */
+    public void makePrimary(int node) {
+        execute(node, "select group_replication_set_as_primary(@@server_uuid)");
+    }
+
+    /** Kills a server by SIGKILL. */
+    public void kill(int node) {
+        nodes.get(node).kill();
+    }
+
+    /** Starts a killed server, and lets it join the group again. */
+    public void rejoin(int node) {
+        nodes.get(node).restart();
+        join(node);
+    }
+
+    /** Takes a server out of the group. */
+    public void leave(int node) {
+        execute(node, "stop group_replication");
+    }
+
+    /** The database as it is reached at this server, without a router. */
+    public DataSource direct(int node) {
+        return new DriverManagerDataSource(nodes.get(node).url(DATABASE), MySqlServer.USER, MySqlServer.PASSWORD);
     }
 
     @Override
@@ -189,11 +232,12 @@ public final class GroupReplication implements MultiPrimary {
     @Override
     public Brake holdBack(int node) {
         try {
-            Connection connection = connect(node);
+            Connection connection = nodes.get(node).connect();
             try (Statement lock = connection.createStatement()) {
-                lock.execute("lock tables brake.brake write");
+                lock.execute("lock tables brake.brake read");
             }
-            execute((node + 1) % SIZE, "insert into brake.brake values ()"); // for this the node waits from now on
+            int writer = router == null ? (node + 1) % SIZE : primary();
+            execute(writer, "insert into brake.brake values ()"); // for this the node waits from now on
             return connection::close;
         } catch (SQLException e) {
             throw new IllegalStateException(e);
@@ -212,27 +256,11 @@ public final class GroupReplication implements MultiPrimary {
     }
 
     private String text(int node, String query) {
-        try (Connection connection = connect(node);
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(query)) {
-            row.next();
-            return row.getString(1);
-        } catch (SQLException e) {
-            throw new IllegalStateException(query, e);
-        }
+        return nodes.get(node).text(query);
     }
 
     private void execute(int node, String sql) {
-        try (Connection connection = connect(node);
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        } catch (SQLException e) {
-            throw new IllegalStateException(sql, e);
-        }
-    }
-
-    private Connection connect(int node) throws SQLException {
-        return DriverManager.getConnection(url(node, ""), "root", PASSWORD);
+        nodes.get(node).execute(sql);
     }
 
     @Override
@@ -244,7 +272,10 @@ public final class GroupReplication implements MultiPrimary {
     }
 
     private void stop() {
-        nodes.forEach(MySQLContainer::stop);
+        if (router != null) {
+            router.close();
+        }
+        nodes.forEach(MySqlServer::close);
         network.close();
     }
 }

@@ -19,7 +19,7 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
 /**
  * A PostgreSQL primary and its standby in containers. Where no Docker engine answers, the tests that want them are skipped.
  */
-public final class PostgresReplication implements AutoCloseable {
+public final class PostgresReplication implements Replication {
 
     private static final String DATABASE = "semaphore_test";
     private static final String PASSWORD = "test";
@@ -96,7 +96,7 @@ public final class PostgresReplication implements AutoCloseable {
                         .equals(state));
     }
 
-    /** The database on whichever of the servers is the primary; each connection finds out anew. */
+    @Override
     public Schema schema() {
         String url = "jdbc:postgresql://%s:%d,%s:%d/%s?targetServerType=primary&hostRecheckSeconds=0&connectTimeout=2"
                 .formatted(
@@ -108,7 +108,7 @@ public final class PostgresReplication implements AutoCloseable {
         return new Schema(DatabaseKind.POSTGRESQL, DATABASE, url, "postgres", PASSWORD, null, () -> {});
     }
 
-    /** From now on the standby gets nothing, and a primary that does not wait for it does not notice. */
+    @Override
     public void cutOff() {
         execute(standby, "alter system set primary_conninfo = ''");
         execute(standby, "select pg_reload_conf()");
@@ -118,12 +118,13 @@ public final class PostgresReplication implements AutoCloseable {
                         .equals("0"));
     }
 
-    /** Kills the primary: a container is stopped by SIGKILL. */
+    /** {@inheritDoc} So a container is stopped. */
+    @Override
     public void killPrimary() {
         primary.stop();
     }
 
-    /** Makes the standby the primary. */
+    @Override
     public void promote() {
         execute(standby, "select pg_promote(true, 60)");
     }
