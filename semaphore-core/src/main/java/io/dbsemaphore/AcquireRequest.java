@@ -2,6 +2,7 @@ package io.dbsemaphore;
 
 import java.time.Duration;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -35,11 +36,15 @@ public final class AcquireRequest {
         if (names.length == 0) {
             throw new IllegalArgumentException("An acquire needs the name of at least one semaphore");
         }
-        AcquireSettings settings = new AcquireSettings();
-        for (String name : names) {
-            settings.permits.merge(SemaphoreName.requireValid(name), 1, Math::addExact);
+        if (names.length == 1) {
+            return new AcquireRequest(
+                    new AcquireSettings(Collections.singletonMap(SemaphoreName.requireValid(names[0]), 1)));
         }
-        return new AcquireRequest(settings);
+        Map<String, Integer> permits = new LinkedHashMap<>();
+        for (String name : names) {
+            permits.merge(SemaphoreName.requireValid(name), 1, Math::addExact);
+        }
+        return new AcquireRequest(new AcquireSettings(Collections.unmodifiableMap(permits)));
     }
 
     /**
@@ -62,7 +67,9 @@ public final class AcquireRequest {
             throw new IllegalArgumentException("An exclusive acquire takes the whole capacity of semaphore '" + name
                     + "'; a number of permits contradicts it: " + count);
         }
-        return with(copy -> copy.permits.put(name, count));
+        Map<String, Integer> permits = new LinkedHashMap<>(settings.permits);
+        permits.put(name, count);
+        return with(copy -> copy.permits = Collections.unmodifiableMap(permits));
     }
 
     /**
@@ -207,7 +214,7 @@ public final class AcquireRequest {
 
     /** {@return the number of permits for each name, unmodifiable; 1 each if {@linkplain #isExclusive() exclusive}} */
     public Map<String, Integer> permits() {
-        return Collections.unmodifiableMap(settings.permits);
+        return settings.permits;
     }
 
     /** {@return whether the request asks for the whole capacity of every name} */

@@ -1,14 +1,15 @@
 package io.dbsemaphore;
 
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The values of one {@link AcquireRequest}. Not modified after the request has been constructed. */
 final class AcquireSettings {
 
-    final Map<String, Integer> permits = new LinkedHashMap<>();
+    /** Unmodifiable: copies share it. */
+    Map<String, Integer> permits;
+
     boolean exclusive;
 
     @Nullable Duration ttl;
@@ -29,10 +30,12 @@ final class AcquireSettings {
 
     boolean releaseAtShutdown = true;
 
-    AcquireSettings() {}
+    AcquireSettings(Map<String, Integer> permits) {
+        this.permits = permits;
+    }
 
     AcquireSettings(AcquireSettings other) {
-        permits.putAll(other.permits);
+        permits = other.permits;
         exclusive = other.exclusive;
         ttl = other.ttl;
         withoutTtl = other.withoutTtl;

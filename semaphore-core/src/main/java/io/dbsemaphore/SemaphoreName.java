@@ -1,7 +1,5 @@
 package io.dbsemaphore;
 
-import java.nio.charset.StandardCharsets;
-
 /**
  * The rule for names of semaphores and for the other keys of this library (external ids, owners): 1 to
  * {@value #MAX_LENGTH} characters, no control characters, no space at either end. Keys are compared byte for byte on
@@ -45,18 +43,39 @@ public final class SemaphoreName {
             throw new IllegalArgumentException("The %s has %d characters, at most %d are allowed: '%s…'"
                     .formatted(what, key.length(), MAX_LENGTH, key.substring(0, 40)));
         }
-        if (key.chars().anyMatch(Character::isISOControl)) {
+        if (hasControlCharacter(key)) {
             throw new IllegalArgumentException("The %s must not contain control characters: '%s'"
                     .formatted(what, key.replaceAll("\\p{Cntrl}", "?")));
         }
         if (isSpace(key.charAt(0)) || isSpace(key.charAt(key.length() - 1))) {
             throw new IllegalArgumentException("The " + what + " must not begin or end with a space: '" + key + "'");
         }
-        if (!StandardCharsets.UTF_8.newEncoder().canEncode(key)) {
+        if (hasHalfSurrogatePair(key)) {
             throw new IllegalArgumentException(
                     "The " + what + " contains half a surrogate pair, which no database can" + " store: '" + key + "'");
         }
         return key;
+    }
+
+    private static boolean hasControlCharacter(String key) {
+        for (int i = 0; i < key.length(); i++) {
+            if (Character.isISOControl(key.charAt(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean hasHalfSurrogatePair(String key) {
+        for (int i = 0; i < key.length(); i++) {
+            if (Character.isSurrogate(key.charAt(i))) {
+                if (!Character.isSupplementaryCodePoint(key.codePointAt(i))) {
+                    return true;
+                }
+                i++; // the other half
+            }
+        }
+        return false;
     }
 
     private static boolean isSpace(char c) {
