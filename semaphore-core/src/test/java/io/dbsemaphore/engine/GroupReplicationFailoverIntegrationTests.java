@@ -4,18 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.SemaphoreListener;
-import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.GroupReplication;
-import io.dbsemaphore.testing.MultiPrimary;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.cluster.GroupReplication;
 import io.dbsemaphore.testing.node.Node;
-import java.sql.SQLException;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -24,7 +18,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
  * Two instances are at work behind HAProxy when another server of a group becomes the primary. HAProxy cuts connections
@@ -35,8 +28,6 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 class GroupReplicationFailoverIntegrationTests {
 
     private static final int CAPACITY = 3;
-    private static final int IDLE_LIMIT_SECONDS = 2;
-    private static final int HELD_BACK = 3781;
 
     private static GroupReplication group;
     private static Schema schema;
@@ -117,41 +108,6 @@ class GroupReplicationFailoverIntegrationTests {
         load.awaitMore();
         load.end(CAPACITY - 1);
         assertStillHeld(held);
-    }
-
-    /** As behind a router that asks for the role of a server only: the new primary holds back what its clients want. */
-    @Test
-    void waitsForAPrimaryThatStillAppliesWhatItHasReceived() throws Exception {
-        int primary = group.primary();
-        int next = group.nextPrimary();
-        DelegatingDataSource router = new DelegatingDataSource(group.direct(primary));
-        Queue<Integer> retried = new ConcurrentLinkedQueue<>();
-        SemaphoreListener listener = new SemaphoreListener() {
-            @Override
-            public void retried(Throwable failure) {
-                SqlErrors.root(failure).map(SQLException::getErrorCode).ifPresent(retried::add);
-            }
-        };
-        try (Node node = new Node(router, TestSettings.limits(1, IDLE_LIMIT_SECONDS, 3), listener)) {
-            Future<PermitGrant> acquired;
-            try (MultiPrimary.Brake brake = group.holdBack(next)) {
-                group.leave(primary);
-                router.setTargetDataSource(group.direct(next));
-                acquired = Concurrently.async(() -> keptAlive(node, name));
-                Awaitility.await("a transaction that is held back again and again")
-                        .atMost(FailoverLoad.PATIENCE)
-                        .failFast(acquired::isDone)
-                        .until(() -> retried.stream()
-                                        .filter(error -> error == HELD_BACK)
-                                        .count()
-                                >= 3);
-            }
-
-            assertThat(Concurrently.get(acquired, FailoverLoad.PATIENCE).isHeld())
-                    .isTrue();
-        } finally {
-            group.join(primary);
-        }
     }
 
     private void assertStillHeld(PermitGrant grant) {

@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.testing.MySqlReplication;
-import io.dbsemaphore.testing.Replication;
 import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.cluster.MySqlReplication;
+import io.dbsemaphore.testing.cluster.Replication;
 
 /** Behind HAProxy, with a semi-synchronous replica and an asynchronous one. */
 @Slow

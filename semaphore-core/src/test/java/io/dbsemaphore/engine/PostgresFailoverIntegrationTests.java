@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.testing.PostgresReplication;
-import io.dbsemaphore.testing.Replication;
+import io.dbsemaphore.testing.cluster.PostgresReplication;
+import io.dbsemaphore.testing.cluster.Replication;
 
 /** With a synchronous standby and an asynchronous one. */
 class PostgresFailoverIntegrationTests extends ReplicaFailover {

@@ -41,7 +41,8 @@ public enum DatabaseKind {
         return maintenanceDatabase;
     }
 
-    String url(String host, int port, String database) {
+    /** The JDBC URL of a database. */
+    public String url(String host, int port, String database) {
         return url.formatted(host, port, database);
     }
 }

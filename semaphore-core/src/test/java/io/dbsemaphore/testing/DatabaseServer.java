@@ -16,7 +16,7 @@ import org.awaitility.Awaitility;
 import org.springframework.util.FileSystemUtils;
 
 /** A database server that runs for the tests of this JVM, and how it was started. */
-record DatabaseServer(
+public record DatabaseServer(
         DatabaseKind kind, String how, String host, int port, String username, String password, Runnable stop) {
 
     private static final int NO_SUCH_THREAD = 1094;
@@ -34,7 +34,7 @@ record DatabaseServer(
     }
 
     /** Says what the tests of this JVM run on: on the console and, for later, in a file. */
-    void announce() {
+    public void announce() {
         String line = "Semaphore tests run on %s %s (%s)".formatted(kind.product(), version(), how);
         System.out.println(line);
         Path file = Path.of(System.getProperty("basedir", ""), "target", "test-database.txt");
@@ -53,7 +53,7 @@ record DatabaseServer(
      *
      * @param processes whether other processes must be able to open it
      */
-    TestDatabase.Schema create(String name, boolean processes) {
+    public TestDatabase.Schema create(String name, boolean processes) {
         if (kind == DatabaseKind.H2) {
             return processes ? h2File(name) : h2Memory(name);
         }
@@ -136,7 +136,7 @@ record DatabaseServer(
     }
 
     /** Deletes a directory for temporary files, in which a server that is just ending may still work for a moment. */
-    static void delete(Path directory) {
+    public static void delete(Path directory) {
         Awaitility.await("deletion of " + directory)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(50))

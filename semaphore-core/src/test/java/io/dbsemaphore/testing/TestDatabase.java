@@ -135,7 +135,13 @@ public final class TestDatabase {
         private @Nullable JdbcTemplate jdbc;
         private boolean closed;
 
-        Schema(
+        /**
+         * Describes a database.
+         *
+         * @param address of its server; null if no proxy can be put before it
+         * @param drop runs when it is closed
+         */
+        public Schema(
                 DatabaseKind kind,
                 String name,
                 String jdbcUrl,

@@ -1,10 +1,10 @@
 package io.dbsemaphore.testing.node;
 
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.testing.GaleraCluster;
-import io.dbsemaphore.testing.GroupReplication;
-import io.dbsemaphore.testing.MultiPrimary;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.cluster.GaleraCluster;
+import io.dbsemaphore.testing.cluster.GroupReplication;
+import io.dbsemaphore.testing.cluster.MultiPrimary;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;

@@ -1,5 +1,6 @@
-package io.dbsemaphore.testing;
+package io.dbsemaphore.testing.cluster;
 
+import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

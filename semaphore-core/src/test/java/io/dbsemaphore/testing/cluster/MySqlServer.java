@@ -1,5 +1,8 @@
-package io.dbsemaphore.testing;
+package io.dbsemaphore.testing.cluster;
 
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.DatabaseServer;
+import io.dbsemaphore.testing.TestDatabase;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.sql.Connection;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.testing;
+package io.dbsemaphore.testing.cluster;
 
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.io.IOException;

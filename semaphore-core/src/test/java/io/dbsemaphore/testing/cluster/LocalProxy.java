@@ -1,7 +1,8 @@
-package io.dbsemaphore.testing;
+package io.dbsemaphore.testing.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.testing.DatabaseServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;

@@ -1,7 +1,8 @@
-package io.dbsemaphore.testing;
+package io.dbsemaphore.testing.cluster;
 
 import static java.util.Objects.requireNonNull;
 
+import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -12,10 +13,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.testcontainers.containers.Network;
 
 /**
@@ -64,7 +63,6 @@ public final class GroupReplication implements MultiPrimary {
         GroupReplication group = new GroupReplication();
         group.form(() -> {
             group.execute(0, "create database " + DATABASE);
-            group.createBrake();
             group.router = HaProxy.before(group.nodes);
             // one that starts again is not written to before it has joined the group
             group.nodes.forEach(node -> node.execute("set persist_only super_read_only = on"));
@@ -115,7 +113,7 @@ public final class GroupReplication implements MultiPrimary {
     }
 
     /** Lets a server join the group, and waits until it has what the others have committed. */
-    public void join(int node) {
+    private void join(int node) {
         nodes.get(node)
                 .execute("start group_replication user = '%s', password = '%s'"
                         .formatted(MySqlServer.USER, MySqlServer.PASSWORD));
@@ -155,21 +153,12 @@ public final class GroupReplication implements MultiPrimary {
 
     /** With one primary: which of the servers it is, as the first says that runs. */
     public int primary() {
-        return online("PRIMARY");
-    }
-
-    /** With one primary: which of the others they elect if it goes. */
-    public int nextPrimary() {
-        return online("SECONDARY");
-    }
-
-    private int online(String role) {
         String host = nodes.stream()
                 .filter(node -> !node.isKilled())
                 .findFirst()
                 .orElseThrow()
                 .text("select member_host from performance_schema.replication_group_members"
-                        + " where member_role = '%s' and member_state = 'ONLINE' order by member_id".formatted(role));
+                        + " where member_role = 'PRIMARY' and member_state = 'ONLINE'");
         return IntStream.range(0, SIZE)
                 .filter(node -> name(node).equals(host))
                 .findFirst()
@@ -190,16 +179,6 @@ public final class GroupReplication implements MultiPrimary {
     public void rejoin(int node) {
         nodes.get(node).restart();
         join(node);
-    }
-
-    /** Takes a server out of the group. */
-    public void leave(int node) {
-        execute(node, "stop group_replication");
-    }
-
-    /** The database as it is reached at this server, without a router. */
-    public DataSource direct(int node) {
-        return new DriverManagerDataSource(nodes.get(node).url(DATABASE), MySqlServer.USER, MySqlServer.PASSWORD);
     }
 
     @Override
@@ -236,8 +215,7 @@ public final class GroupReplication implements MultiPrimary {
             try (Statement lock = connection.createStatement()) {
                 lock.execute("lock tables brake.brake read");
             }
-            int writer = router == null ? (node + 1) % SIZE : primary();
-            execute(writer, "insert into brake.brake values ()"); // for this the node waits from now on
+            execute((node + 1) % SIZE, "insert into brake.brake values ()"); // for this the node waits from now on
             return connection::close;
         } catch (SQLException e) {
             throw new IllegalStateException(e);

@@ -1,5 +1,7 @@
-package io.dbsemaphore.testing;
+package io.dbsemaphore.testing.cluster;
 
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.io.IOException;
 import java.sql.Connection;

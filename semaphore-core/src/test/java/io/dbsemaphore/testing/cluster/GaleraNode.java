@@ -1,5 +1,6 @@
-package io.dbsemaphore.testing;
+package io.dbsemaphore.testing.cluster;
 
+import io.dbsemaphore.testing.DatabaseKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
