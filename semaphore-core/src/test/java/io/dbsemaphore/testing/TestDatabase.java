@@ -16,15 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import javax.sql.DataSource;
-import liquibase.exception.LiquibaseException;
-import liquibase.integration.spring.SpringLiquibase;
-import liquibase.ui.UIServiceEnum;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
-import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -118,11 +112,6 @@ public final class TestDatabase {
 
         /** Where the changelog of the library is on the class path. */
         public static final String CHANGELOG = "db/dbsemaphore/changelog.xml";
-
-        private static final Object LIQUIBASE = new Object();
-
-        // A strong reference: a level is forgotten with its logger.
-        private static final Logger LIQUIBASE_LOG = Logger.getLogger("liquibase");
 
         private final DatabaseKind kind;
         private final String name;
@@ -277,21 +266,7 @@ public final class TestDatabase {
         }
 
         private Schema migrate(DataSource dataSource, Map<String, String> parameters) {
-            SpringLiquibase liquibase = new SpringLiquibase();
-            liquibase.setDataSource(dataSource);
-            liquibase.setChangeLog("classpath:" + CHANGELOG);
-            liquibase.setChangeLogParameters(parameters);
-            liquibase.setResourceLoader(new DefaultResourceLoader());
-            liquibase.setUiService(UIServiceEnum.LOGGER);
-            liquibase.setAnalyticsEnabled(false);
-            synchronized (LIQUIBASE) {
-                LIQUIBASE_LOG.setLevel(Level.WARNING);
-                try {
-                    liquibase.afterPropertiesSet();
-                } catch (LiquibaseException e) {
-                    throw new IllegalStateException("The changelog does not run on " + jdbcUrl, e);
-                }
-            }
+            LibraryChangelog.run(dataSource, parameters);
             return this;
         }
 
