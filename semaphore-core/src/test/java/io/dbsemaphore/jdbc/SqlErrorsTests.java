@@ -19,7 +19,7 @@ class SqlErrorsTests {
 
     private static final Map<SqlErrorKind, Predicate<Throwable>> QUESTIONS = Map.of(
             SqlErrorKind.VICTIM, SqlErrors::isVictim,
-            SqlErrorKind.OBSTACLE, SqlErrors::isLockWait,
+            SqlErrorKind.LOCK_TIMEOUT, SqlErrors::isLockWait,
             SqlErrorKind.LOCK_REFUSED, SqlErrors::isLockRefused,
             SqlErrorKind.DUPLICATE_KEY, SqlErrors::isDuplicateKey,
             SqlErrorKind.READ_ONLY, SqlErrors::isReadOnly,
@@ -45,7 +45,9 @@ class SqlErrorsTests {
                 assertThat(question.test(error)).as("%s as %s", error, each).isEqualTo(each == kind));
         assertThat(SqlErrors.isConflict(error))
                 .as("conflict: %s", error)
-                .isEqualTo(kind == SqlErrorKind.VICTIM || kind == SqlErrorKind.OBSTACLE);
+                .isEqualTo(kind == SqlErrorKind.VICTIM
+                        || kind == SqlErrorKind.LOCK_TIMEOUT
+                        || kind == SqlErrorKind.OBSTACLE);
     }
 
     @Test
