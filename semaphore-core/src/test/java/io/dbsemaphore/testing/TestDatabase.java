@@ -200,16 +200,12 @@ public final class TestDatabase {
 
         /** A new pool with the settings that a pool has by itself. It is closed with this schema at the latest. */
         public HikariDataSource newPool(int size) {
-            return newPool(size, jdbcUrl);
+            return newPool(poolConfig(size, jdbcUrl));
         }
 
         /** A new pool whose connections go through the proxy. */
         public HikariDataSource newPool(int size, TcpProxy proxy) {
-            return newPool(size, jdbcUrl(proxy));
-        }
-
-        private HikariDataSource newPool(int size, String url) {
-            return newPool(poolConfig(size, url));
+            return newPool(poolConfig(size, jdbcUrl(proxy)));
         }
 
         /** A new pool. It is closed with this schema at the latest. */

@@ -1,10 +1,12 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.LocalQueues;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.stream.Collectors;
 
 /**
  * The acquires that one transaction decides.
@@ -32,6 +34,19 @@ record AcquireBatch(
     /** Whether the transaction waits for the external id of its only member, before it locks a semaphore. */
     static boolean awaitsExternalId(List<QueuedAcquire> members) {
         return members.size() == 1 && members.get(0).state().isExternalIdLocked();
+    }
+
+    /** The members that may have waited for their external ids, if the transaction has waited for a lock in vain. */
+    Set<QueuedAcquire> mayAwaitExternalIds() {
+        return members.stream()
+                .filter(acquire -> mayAwaitExternalId(acquire.state()))
+                .collect(Collectors.toSet());
+    }
+
+    /** The transaction had locked the semaphores of the acquire, or awaited its external id. */
+    private static boolean mayAwaitExternalId(AcquireState state) {
+        return state.isExternalIdLocked()
+                || (state.isClaimed() && (state.command().externalIdGiven() || state.isOutcomeUnknown()));
     }
 
     /** The request to the database. */

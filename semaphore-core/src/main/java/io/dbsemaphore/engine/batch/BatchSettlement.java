@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
@@ -68,8 +67,8 @@ final class BatchSettlement {
     }
 
     Result result(AcquireBatch batch) {
-        return new Result(
-                batch.members().stream().filter(QueuedAcquire::isDecided).toList(), toUndo);
+        List<QueuedAcquire> members = batch.members();
+        return new Result(members.stream().filter(QueuedAcquire::isDecided).toList(), toUndo);
     }
 
     /** Settles a batch that was committed. */
@@ -146,8 +145,8 @@ final class BatchSettlement {
     }
 
     /**
-     * Another transaction has inserted the external id, or locked the request. From now on the acquire waits for that before it
-     * locks a semaphore, in a batch of its own, so that nobody else waits with it.
+     * Another transaction has inserted the external id, or locked the request. From now on the acquire waits for that in a
+     * batch of its own, before it locks a semaphore.
      */
     private void externalIdLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
         acquire.state().setExternalIdLocked(true);
@@ -172,21 +171,14 @@ final class BatchSettlement {
         }
         if (clock.isPassed(Objects.requireNonNull(acquire.postponedUntil()))) {
             acquire.setPostponedUntil(null);
-            CannotAcquireLockException failure = new CannotAcquireLockException(locked(acquire), cause);
+            CannotAcquireLockException failure =
+                    new CannotAcquireLockException(acquire.lockedFor(limits.lockWait()), cause);
             if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire)) {
                 decideAndUndo(acquire, failure);
                 return;
             }
         }
         pauseAndTryAgain(acquire, pause);
-    }
-
-    private String locked(QueuedAcquire acquire) {
-        return acquire.state().isExternalIdLocked()
-                ? "Another transaction has inserted the external id '%s', or locked its request, for %s"
-                        .formatted(acquire.command().externalId(), limits.lockWait())
-                : "A row of the semaphores %s was locked by another transaction for %s"
-                        .formatted(acquire.names(), limits.lockWait());
     }
 
     /**
@@ -202,46 +194,31 @@ final class BatchSettlement {
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
         boolean unreachable = !reached || unknown || SemaphorePersistence.isUnreachable(failure);
         RuntimeException reported = reported(failure);
-        Set<QueuedAcquire> lockedOut = lockedOut(batch, failure);
+        Set<QueuedAcquire> lockedOut = SqlErrors.isLockWait(failure) ? batch.mayAwaitExternalIds() : Set.of();
         for (QueuedAcquire acquire : batch.members()) {
             if (unknown && acquire.state().isClaimed()) {
                 acquire.state().setOutcomeUnknown(true);
             } else if (!acquire.state().isOutcomeUnknown()) {
                 acquire.state().unclaim();
             }
-            if (acquire.isInBatch()) {
-                if (acquire.isAbandoned()) {
-                    decideAndUndo(acquire, reported);
-                } else if (lockedOut.contains(acquire)) {
-                    externalIdLocked(acquire, batch, reported);
-                } else if (!lockedOut.isEmpty()) {
-                    tryAgain(acquire);
-                } else {
-                    settleFailed(acquire, batch, failure, reported, unreachable);
-                }
+            if (!acquire.isInBatch()) {
+                continue;
+            }
+            if (acquire.isAbandoned()) {
+                decideAndUndo(acquire, reported);
+            } else if (lockedOut.contains(acquire)) {
+                externalIdLocked(acquire, batch, reported);
+            } else if (!lockedOut.isEmpty()) {
+                tryAgain(acquire);
+            } else {
+                settleFailed(acquire, batch, failure, reported, unreachable);
             }
         }
     }
 
-    /** The members that may have waited for their external id in vain: the transaction had locked the semaphores, or awaited it. */
-    private static Set<QueuedAcquire> lockedOut(AcquireBatch batch, Throwable failure) {
-        return SqlErrors.isLockWait(failure)
-                ? batch.members().stream()
-                        .filter(acquire -> mayAwaitExternalId(acquire.state()))
-                        .collect(Collectors.toSet())
-                : Set.of();
-    }
-
-    private static boolean mayAwaitExternalId(AcquireState state) {
-        return state.isExternalIdLocked()
-                || (state.isClaimed() && (state.command().externalIdGiven() || state.isOutcomeUnknown()));
-    }
-
     private static RuntimeException reported(Throwable failure) {
-        if (failure instanceof CommitOutcomeUnknownException commit) {
-            return commit.translatedCause();
-        }
-        return failure instanceof RuntimeException exception
+        Throwable told = failure instanceof CommitOutcomeUnknownException commit ? commit.translatedCause() : failure;
+        return told instanceof RuntimeException exception
                 ? exception
                 : new IllegalStateException("A grant failed: " + failure, failure);
     }
@@ -252,8 +229,8 @@ final class BatchSettlement {
             Throwable failure,
             RuntimeException reported,
             boolean unreachable) {
-        boolean shared = batch.members().size() > 1;
         acquire.state().setExternalIdLocked(false);
+        boolean shared = batch.members().size() > 1;
         boolean conflict = SqlErrors.isVictim(failure);
         boolean mayBeCausedByAnother = shared && !unreachable;
         if (SqlErrors.isLockWait(failure) && (batch.isWaiting() || !shared)) {

@@ -266,4 +266,12 @@ final class QueuedAcquire {
                 && !state.mayExist()
                 && clock.remainingNanos(deadline) > MIN_WAIT_TO_JOIN.toNanos();
     }
+
+    /** The message of the exception for its caller when another transaction has locked something for so long. */
+    String lockedFor(Duration time) {
+        return state.isExternalIdLocked()
+                ? "Another transaction has inserted the external id '%s', or locked its request, for %s"
+                        .formatted(command().externalId(), time)
+                : "A row of the semaphores %s was locked by another transaction for %s".formatted(names(), time);
+    }
 }

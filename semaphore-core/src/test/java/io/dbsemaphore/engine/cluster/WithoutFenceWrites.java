@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine;
+package io.dbsemaphore.engine.cluster;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.batch;
+package io.dbsemaphore.engine.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine;
+package io.dbsemaphore.engine.cluster;
 
 import io.dbsemaphore.testing.cluster.PostgresReplication;
 import io.dbsemaphore.testing.cluster.Replication;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine;
+package io.dbsemaphore.engine.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.batch;
+package io.dbsemaphore.engine.fairness;
 
 import io.dbsemaphore.AcquireRequest;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine;
+package io.dbsemaphore.engine.cluster;
 
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.cluster.MySqlReplication;
