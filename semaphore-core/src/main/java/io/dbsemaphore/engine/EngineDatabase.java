@@ -177,10 +177,22 @@ final class EngineDatabase implements AutoCloseable {
                 || SemaphorePersistence.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
+    /** The first queries of a JVM take long: a proxy, or the server, may end their connection for being idle meanwhile. */
+    private void touchTables() {
+        try {
+            persistence.admin().touchTables();
+        } catch (RuntimeException failure) {
+            if (!SqlErrors.isConnectionLost(failure) || SqlErrors.isPoolExhausted(failure)) {
+                throw failure;
+            }
+            persistence.admin().touchTables();
+        }
+    }
+
     /** See {@link SemaphoreEngine#check}. */
     void check() {
         try {
-            persistence.admin().touchTables();
+            touchTables();
         } catch (RuntimeException failure) {
             if (SqlErrors.isMissingTable(failure)) {
                 throw new SemaphoreTablesMissingException(tablePrefix, failure);
