@@ -68,7 +68,7 @@ final class Benchmark {
             return List.of();
         }
         print(List.of("measuring " + Scenario.WAITING_16_JVMS.id()));
-        try (WaitingInstances instances = new WaitingInstances(target, pool, options.length())) {
+        try (WaitingInstances instances = new WaitingInstances(16, target, pool, options.length())) {
             return instances.measure();
         }
     }

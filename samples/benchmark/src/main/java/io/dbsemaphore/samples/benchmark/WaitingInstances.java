@@ -26,7 +26,6 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class WaitingInstances implements AutoCloseable {
 
-    private static final int INSTANCES = 16;
     private static final List<Integer> CALLERS = List.of(1, 8);
     private static final String TABLES = Tables.PREFIX + "wait_";
 
@@ -35,11 +34,11 @@ final class WaitingInstances implements AutoCloseable {
     private final SentStatements reads;
     private final Duration length;
 
-    WaitingInstances(Target target, HikariDataSource tables, Duration length) throws Exception {
+    WaitingInstances(int count, Target target, HikariDataSource tables, Duration length) throws Exception {
         this.reads = new SentStatements(tables, "SELECT %" + TABLES + "semaphore_waiter%");
         this.length = length;
         new Tables(tables).createLibraryTables(TABLES);
-        for (int i = 0; i < INSTANCES; i++) {
+        for (int i = 0; i < count; i++) {
             HikariDataSource pool = target.pool("instance-" + i, 4, config -> config.setMinimumIdle(1));
             toClose.push(pool);
             DbSemaphoreLimiter instance =
@@ -52,7 +51,10 @@ final class WaitingInstances implements AutoCloseable {
     /** The lines of a table. */
     List<String> measure() throws Exception {
         MarkdownTable table = new MarkdownTable(
-                "16 instances waiting", " polls/s, permit held", " polls/s, handed over", " hand-overs/s");
+                instances.size() + " instances waiting",
+                " polls/s, permit held",
+                " polls/s, handed over",
+                " hand-overs/s");
         for (int callers : CALLERS) {
             table.add(measure(callers));
         }
@@ -66,8 +68,8 @@ final class WaitingInstances implements AutoCloseable {
         ExecutorService threads = Executors.newCachedThreadPool();
         try {
             List<Future<?>> all = new ArrayList<>();
-            for (int i = 0; i < INSTANCES * callers; i++) {
-                Limiter instance = instances.get(i % INSTANCES);
+            for (int i = 0; i < instances.size() * callers; i++) {
+                Limiter instance = instances.get(i % instances.size());
                 all.add(threads.submit(() -> acquireAndRelease(instance, callers, pairs)));
             }
             while (instances.get(0).waiting(callers) < all.size()) {
