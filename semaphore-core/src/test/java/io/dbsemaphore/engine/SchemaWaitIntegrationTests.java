@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An engine that starts while the changelog runs waits in each state of the tables, but for no table of another application. */
+@Slow
 @Timeout(120)
 class SchemaWaitIntegrationTests {
 
