@@ -14,9 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import javax.sql.DataSource;
-import net.javacrumbs.shedlock.core.LockProvider;
-import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,8 +23,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.integration.jdbc.lock.DefaultLockRepository;
-import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -170,6 +165,7 @@ class MigrationIntegrationTests {
         io.dbsemaphore.samples.migration.before.Settlement.class,
         CustomerFiles.class,
         Exports.class,
+        JdbcLocks.class,
         PartnerCalls.class,
         Rentals.class,
         Settlement.class
@@ -184,24 +180,6 @@ class MigrationIntegrationTests {
         @Bean
         NightlyReport after() {
             return new NightlyReport(() -> reports.forEach(Runnable::run));
-        }
-
-        @Bean
-        LockProvider lockProvider(DataSource dataSource) {
-            return new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
-                    .withJdbcTemplate(new JdbcTemplate(dataSource))
-                    .usingDbTime()
-                    .build());
-        }
-
-        @Bean
-        DefaultLockRepository lockRepository(DataSource dataSource) {
-            return new DefaultLockRepository(dataSource);
-        }
-
-        @Bean
-        JdbcLockRegistry lockRegistry(DefaultLockRepository repository) {
-            return new JdbcLockRegistry(repository);
         }
     }
 }
