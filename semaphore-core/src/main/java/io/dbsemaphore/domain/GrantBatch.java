@@ -27,10 +27,4 @@ public record GrantBatch(
         awaited = Set.copyOf(awaited);
         releases = Collections.unmodifiableSortedMap(new TreeMap<>(releases));
     }
-
-    /** A batch of one acquire that waits for its rows. */
-    public static GrantBatch of(AcquireState acquire) {
-        return new GrantBatch(
-                List.of(acquire), acquire.command().permits().keySet(), Collections.emptySortedMap(), LocalQueues.NONE);
-    }
 }

@@ -143,7 +143,7 @@ public final class AdminTransactions {
                 throw new SemaphoreInUseException(name, held);
             }
             semaphores.delete(id);
-            directory.forget(id);
+            directory.forget(List.of(id));
             return true;
         });
     }

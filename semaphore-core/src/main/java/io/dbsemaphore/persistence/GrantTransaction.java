@@ -14,7 +14,6 @@ import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.SemaphoreAvailability;
-import io.dbsemaphore.domain.StaleSemaphoreException;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.domain.Waiter;
@@ -193,10 +192,9 @@ public final class GrantTransaction {
     /** The availability of the locked semaphores, by name. */
     private Map<String, SemaphoreAvailability> availabilities(
             RowLocks locks, Map<Long, HeldSum> sums, BatchQueues queues) {
-        locks.firstMissing().ifPresent(missing -> {
-            directory.forget(missing.getKey());
-            throw new StaleSemaphoreException(missing.getValue());
-        });
+        if (locks.isAnyMissing()) {
+            directory.forget(locks.notLocked());
+        }
         List<LockedSemaphore> locked = locks.locked();
         queues.read(locked, semaphore -> sumOf(semaphore, sums).now());
         Map<String, SemaphoreAvailability> availabilities = new HashMap<>();
@@ -228,7 +226,7 @@ public final class GrantTransaction {
                         local.of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
     }
 
-    /** Postpones an acquire that names a row that another transaction has locked. */
+    /** Postpones an acquire that names a row that another transaction has locked, or deleted: a later batch looks it up again. */
     private static @Nullable GrantOutcome postponed(AcquireState acquire, Set<String> locked) {
         return acquire.command().permits().keySet().stream()
                 .filter(name -> !locked.contains(name))

@@ -7,7 +7,6 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -91,12 +90,15 @@ final class RowLocks {
         return results.stream().map(Result::get).flatMap(Collection::stream).toList();
     }
 
-    /** The first awaited semaphore whose row does not exist, because it was deleted. */
-    Optional<Map.Entry<Long, String>> firstMissing() {
-        Set<Long> there = new HashSet<>();
-        locked().forEach(semaphore -> there.add(semaphore.id()));
-        return waited.entrySet().stream()
-                .filter(entry -> !there.contains(entry.getKey()))
-                .findFirst();
+    /** Whether an awaited row does not exist, because the semaphore was deleted and perhaps created again. */
+    boolean isAnyMissing() {
+        return notLocked().stream().anyMatch(waited::containsKey);
+    }
+
+    /** The ids of the rows that do not exist, or that were skipped. */
+    Set<Long> notLocked() {
+        Set<Long> notLocked = new HashSet<>(all.keySet());
+        locked().forEach(semaphore -> notLocked.remove(semaphore.id()));
+        return notLocked;
     }
 }

@@ -41,8 +41,8 @@ final class SemaphoreDirectory {
         return ids;
     }
 
-    void forget(long id) {
-        cached.values().remove(id);
+    void forget(Collection<Long> ids) {
+        cached.values().removeAll(ids);
     }
 
     private void cache(Map<String, Long> ids) {

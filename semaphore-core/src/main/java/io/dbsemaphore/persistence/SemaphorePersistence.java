@@ -1,6 +1,5 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.StaleSemaphoreException;
 import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
@@ -191,7 +190,6 @@ public final class SemaphorePersistence implements AutoCloseable {
     /** Whether the same transaction may succeed if it is repeated. */
     public static boolean isWorthRepeating(Throwable failure) {
         return isConnectionBroken(failure)
-                || failure instanceof StaleSemaphoreException
                 || SqlErrors.isConflict(failure)
                 || SqlErrors.isDuplicateKey(failure)
                 || SqlErrors.isReadOnly(failure); // a session that survived a failover

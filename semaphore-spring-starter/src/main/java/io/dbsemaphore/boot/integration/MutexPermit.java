@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
 /** The permit of a lock while a thread of this instance has the lock. Used by one thread at a time. */
 final class MutexPermit {
 
-    /** Another instance may delete the unused semaphore between its creation and the acquire. */
-    private static final int ATTEMPTS = 3;
+    /** Another instance may delete the unused semaphore between its creation and the acquire, several times in a row. */
+    private static final int ATTEMPTS_WHERE_DELETED = 10;
+
+    private static final int ATTEMPTS_WHERE_FULL = 3;
 
     private final SemaphoreOperations semaphores;
     private final UnusedSemaphores unusedSemaphores;
@@ -115,11 +117,11 @@ final class MutexPermit {
                 expiry = now + ttl.toNanos();
                 return grant != null;
             } catch (SemaphoreNotFoundException deleted) {
-                if (attempt == ATTEMPTS) {
+                if (attempt >= ATTEMPTS_WHERE_DELETED) {
                     throw deleted;
                 }
             } catch (PatternLimitExceededException full) {
-                if (attempt == ATTEMPTS) {
+                if (attempt >= ATTEMPTS_WHERE_FULL) {
                     throw full;
                 }
                 unusedSemaphores.deleteSome();

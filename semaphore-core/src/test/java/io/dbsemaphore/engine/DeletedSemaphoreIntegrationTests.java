@@ -1,0 +1,106 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreInUseException;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** An instance that remembers semaphores which another one has deleted and created again acquires from the new ones. */
+class DeletedSemaphoreIntegrationTests {
+
+    @RegisterExtension
+    static final Cluster cluster = new Cluster(2);
+
+    private final Node remembering = cluster.node(0);
+    private final Node deleting = cluster.node(1);
+
+    @Test
+    void allOfAnAcquireAreLookedUpAgain() {
+        List<String> names = cluster.semaphores(8, 1);
+        acquireAndRelease(names);
+        names.forEach(this::createAgain);
+
+        try (PermitGrant grant = remembering.semaphores().acquire(AcquireRequest.of(names.toArray(String[]::new)))) {
+            assertThat(grant.permits()).containsOnlyKeys(names);
+        }
+    }
+
+    @Test
+    void thoseOfManyAcquiresAreLookedUpAgain() {
+        List<String> names = cluster.semaphores(16, 1);
+        acquireAndRelease(names);
+        names.stream().limit(8).forEach(this::createAgain);
+
+        List<Long> tokens = Concurrently.call(
+                16,
+                Duration.ofSeconds(60),
+                index -> remembering
+                        .semaphores()
+                        .acquire(AcquireRequest.of(names.get(index)))
+                        .fencingToken());
+
+        assertThat(tokens).hasSize(16);
+    }
+
+    /** A caller finds the semaphore or not, and a permit of one that is deleted is never granted. */
+    @Test
+    void callersAreToldNothingElseWhileItIsDeletedAllTheTime() {
+        String name = cluster.semaphore(1);
+        PeakCounter inside = new PeakCounter();
+        AtomicInteger granted = new AtomicInteger();
+        AtomicInteger notThere = new AtomicInteger();
+
+        Concurrently.run(6, Duration.ofSeconds(60), thread -> {
+            for (int round = 0; round < 100; round++) {
+                if (thread == 0) {
+                    createAgainUnlessHeld(name);
+                } else {
+                    try (PermitGrant grant = cluster.node(thread)
+                            .semaphores()
+                            .acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(50)))) {
+                        inside.enter();
+                        granted.incrementAndGet();
+                        inside.leave();
+                    } catch (SemaphoreNotFoundException deleted) {
+                        notThere.incrementAndGet();
+                    }
+                }
+            }
+        });
+
+        assertThat(inside.peak()).isEqualTo(1);
+        assertThat(granted.get() + notThere.get()).isEqualTo(500);
+        assertThat(granted).hasPositiveValue();
+    }
+
+    private void acquireAndRelease(List<String> names) {
+        remembering
+                .semaphores()
+                .acquire(AcquireRequest.of(names.toArray(String[]::new)))
+                .release();
+    }
+
+    private void createAgain(String name) {
+        deleting.admin().delete(name);
+        deleting.admin().create(name, 1);
+    }
+
+    private void createAgainUnlessHeld(String name) {
+        try {
+            createAgain(name);
+        } catch (SemaphoreInUseException held) {
+            // deleted in another round
+        }
+    }
+}
