@@ -62,6 +62,7 @@ final class AsyncAcquireService {
 
         private final AcquireAttempt attempt;
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
+        private int repeated;
 
         Acquire(AcquireAttempt attempt) {
             this.attempt = attempt;
@@ -84,7 +85,9 @@ final class AsyncAcquireService {
                 if (answer == null) {
                     throw outcomes.resolve(attempt.state(), attempt.waitTime(), CallerExceptions.of(cause(failure)));
                 }
-                if (!result.isDone() && (patterns.createMissing(answer) || reuse.isOutdated(attempt, answer))) {
+                if (!result.isDone()
+                        && repeated++ < AcquireService.MAX_REPEATED
+                        && (patterns.createMissing(answer) || reuse.isOutdated(attempt, answer))) {
                     submit();
                     return;
                 }

@@ -6,6 +6,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.node.Cluster;
@@ -84,6 +85,37 @@ class DeletedSemaphoreIntegrationTests {
         assertThat(granted).hasPositiveValue();
     }
 
+    @Test
+    void callersAreToldNothingOfThatWhereAPatternMatches() {
+        String name = "pattern:deleted";
+        PeakCounter inside = new PeakCounter();
+        try (Node creating = Node.on(cluster.schema(), SemaphorePatterns.NONE.withPattern("pattern:*", 1))) {
+            creating.semaphores().acquire(AcquireRequest.of(name)).release();
+
+            Concurrently.run(6, Duration.ofSeconds(60), thread -> {
+                for (int round = 0; round < 50; round++) {
+                    if (thread < 3) {
+                        deleteUnlessHeld(name);
+                    } else {
+                        try (PermitGrant grant = acquire(creating, name, thread % 2 == 0)) {
+                            inside.enter();
+                            inside.leave();
+                        }
+                    }
+                }
+            });
+        }
+
+        assertThat(inside.peak()).isEqualTo(1);
+    }
+
+    private static PermitGrant acquire(Node node, String name, boolean async) {
+        AcquireRequest request = AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(50));
+        return async
+                ? node.semaphores().acquireAsync(request).join()
+                : node.semaphores().acquire(request);
+    }
+
     private void acquireAndRelease(List<String> names) {
         remembering
                 .semaphores()
@@ -97,8 +129,13 @@ class DeletedSemaphoreIntegrationTests {
     }
 
     private void createAgainUnlessHeld(String name) {
+        deleteUnlessHeld(name);
+        deleting.admin().create(name, 1);
+    }
+
+    private void deleteUnlessHeld(String name) {
         try {
-            createAgain(name);
+            deleting.admin().delete(name);
         } catch (SemaphoreInUseException held) {
             // deleted in another round
         }
