@@ -37,8 +37,10 @@ import org.springframework.dao.QueryTimeoutException;
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FailFastIntegrationTests {
 
-    /** The decision timeout is 1 s. Far less than the limits of the pool (30 s) and of an ordinary session (11 s). */
-    private static final Duration AT_MOST = Duration.ofSeconds(5);
+    private static final Duration DECISION_TIMEOUT = Duration.ofSeconds(2);
+
+    /** Far less than the limits of the pool (30 s) and of an ordinary session (31 s). */
+    private static final Duration AT_MOST = Duration.ofSeconds(10);
 
     private static final Duration SOON = Duration.ofSeconds(30);
 
@@ -73,7 +75,7 @@ class FailFastIntegrationTests {
                         .hasMessageContainingAll("exhausted", "semaphore.decision-timeout", "Nothing is held");
                 assertThat(theOnlyOne.isValid(1)).isEqualTo(true);
             }
-            node.semaphores().acquire(request).release();
+            node.semaphores().acquire(request.withWaitTime(SOON)).release();
         }
     }
 
@@ -82,7 +84,7 @@ class FailFastIntegrationTests {
     void isNotTurnedAwayForAShortWaitTimeWhileThePoolHasNoConnection() throws Exception {
         AcquireRequest request = AcquireRequest.of("busy").withWaitTime(Duration.ofMillis(5));
         try (HikariDataSource pool = schema.newPool(1);
-                Node node = new Node(pool, settings())) {
+                Node node = new Node(pool)) {
             node.admin().create("busy", 1);
             Future<PermitGrant> acquire;
             try (Connection theOnlyOne = pool.getConnection()) {
@@ -164,7 +166,7 @@ class FailFastIntegrationTests {
     /** So that a session is kept open, and the caller's thread runs the transaction. */
     private static void useOften(Node node, AcquireRequest request) {
         for (int i = 0; i < 100; i++) {
-            node.semaphores().acquire(request).release();
+            node.semaphores().acquire(request.withWaitTime(SOON)).release();
         }
     }
 
@@ -179,7 +181,7 @@ class FailFastIntegrationTests {
     }
 
     private static SemaphoreSettings settings() {
-        return TestSettings.limits(1, 10, 3).with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(1));
+        return TestSettings.limits(1, 30, 3).with(SemaphoreSettings.DECISION_TIMEOUT, DECISION_TIMEOUT);
     }
 
     private static Duration since(long begun) {

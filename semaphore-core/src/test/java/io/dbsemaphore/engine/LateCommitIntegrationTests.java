@@ -55,7 +55,7 @@ class LateCommitIntegrationTests {
         other = Node.on(schema);
         network = new LateCommits(schema);
         engine = new SemaphoreEngine(network, TestSettings.limits(5, 20, 3));
-        impatientEngine = new SemaphoreEngine(network, TestSettings.limits(1, 20, 2));
+        impatientEngine = new SemaphoreEngine(network, TestSettings.limits(3, 20, 2));
     }
 
     @AfterAll

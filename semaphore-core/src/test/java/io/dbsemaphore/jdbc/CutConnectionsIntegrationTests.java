@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CutConnectionsIntegrationTests {
 
-    private static final int MORE_THAN_ATTEMPTS = 3 * TestSettings.defaults().get(SemaphoreSettings.MAX_ATTEMPTS);
+    private static final int MORE_THAN_ATTEMPTS = 1 + TestSettings.defaults().get(SemaphoreSettings.MAX_ATTEMPTS);
 
     private Schema schema;
     private SemaphoreRows rows;
@@ -97,15 +97,15 @@ class CutConnectionsIntegrationTests {
         node.admin().setCapacity("a", 5, "test", "cuts");
     }
 
-    /** Some 60 cuts in two seconds, whatever is under way. */
+    /** Some 30 cuts in a second, whatever is under way. */
     @Test
     void failNoCallerInARaceWithThem() throws Exception {
         ScheduledExecutorService cutter = Executors.newSingleThreadScheduledExecutor();
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         AtomicInteger pairs = new AtomicInteger();
-        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
         Future<?> unused = cutter.scheduleAtFixedRate(proxy::cutAll, 34, 34, TimeUnit.MILLISECONDS);
-        Future<?> unusedToo = cutter.schedule(cutter::shutdownNow, 2, TimeUnit.SECONDS); // before any caller gives up
+        Future<?> unusedToo = cutter.schedule(cutter::shutdownNow, 1, TimeUnit.SECONDS); // before any caller gives up
         List<Thread> callers = IntStream.range(0, 4)
                 .mapToObj(i -> new Thread(() -> {
                     AcquireRequest request = AcquireRequest.of("a");

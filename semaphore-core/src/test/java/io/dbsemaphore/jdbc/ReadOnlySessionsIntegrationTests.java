@@ -99,12 +99,12 @@ class ReadOnlySessionsIntegrationTests {
     @Test
     void keepsAliveByANewSession() throws Exception {
         PermitGrant grant = node.semaphores()
-                .acquire(AcquireRequest.of("a").withTtl(Duration.ofSeconds(3)).withKeepAlive(true));
+                .acquire(AcquireRequest.of("a").withTtl(Duration.ofSeconds(12)).withKeepAlive(true));
         makeAllSessionsReadOnly();
         Object granted = renewedAt(grant);
 
         Awaitility.await()
-                .atMost(Duration.ofSeconds(4))
+                .atMost(Duration.ofSeconds(20))
                 .until(() -> !renewedAt(grant).equals(granted));
 
         assertThat(grant.isHeld()).isEqualTo(true);

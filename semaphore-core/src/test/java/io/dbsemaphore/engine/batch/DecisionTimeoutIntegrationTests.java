@@ -85,7 +85,12 @@ class DecisionTimeoutIntegrationTests {
                     .isInstanceOf(CannotAcquireLockException.class);
 
             assertThat(Duration.ofNanos(System.nanoTime() - begun))
-                    .isBetween(Duration.ofMillis(900), Duration.ofMillis(2300));
+                    .isBetween(Duration.ofMillis(900), Duration.ofMillis(4500)); // the decision timeout is 5 s
+            assertThat(impatient.gate().statements())
+                    .filteredOn(sql ->
+                            sql.contains("from semaphore") && sql.contains(" for ") && !sql.contains("skip locked"))
+                    .as("lock waits")
+                    .hasSize(1);
         }
         assertThat(cluster.held(name)).isZero();
     }

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ImpatientCallersIntegrationTests {
 
-    private static final Duration WAIT_TIME = Duration.ofSeconds(12);
-    private static final Duration SOON = Duration.ofSeconds(3);
+    private static final Duration WAIT_TIME = Duration.ofSeconds(60);
+    private static final Duration SOON = Duration.ofSeconds(15);
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);

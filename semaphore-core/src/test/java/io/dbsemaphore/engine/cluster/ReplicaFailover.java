@@ -21,6 +21,7 @@ import org.springframework.dao.DataAccessException;
 abstract class ReplicaFailover {
 
     private static final int CAPACITY = 3;
+    private static final Duration TTL = Duration.ofSeconds(10);
 
     /**
      * Starts the servers.
@@ -36,7 +37,7 @@ abstract class ReplicaFailover {
                 Node first = node(schema);
                 Node second = node(schema)) {
             String name = first.semaphore(CAPACITY);
-            PermitGrant held = acquire(first, name, true);
+            PermitGrant held = acquire(first, name, FailoverLoad.PATIENCE, true);
             FailoverLoad load = FailoverLoad.start(first, second, name);
 
             servers.killPrimary();
@@ -61,9 +62,9 @@ abstract class ReplicaFailover {
                 Node first = node(schema);
                 Node second = node(schema)) {
             String name = first.semaphore(1);
-            acquire(second, name, false).release();
+            acquire(second, name, TTL, false).release();
             servers.cutOff();
-            PermitGrant forgotten = acquire(first, name, true);
+            PermitGrant forgotten = acquire(first, name, TTL, true);
 
             servers.killPrimary();
             servers.promote();
@@ -71,7 +72,7 @@ abstract class ReplicaFailover {
             PermitGrant granted = Awaitility.await("a grant of the new primary")
                     .atMost(FailoverLoad.PATIENCE)
                     .ignoreExceptionsInstanceOf(DataAccessException.class)
-                    .until(() -> acquire(second, name, false), grant -> true);
+                    .until(() -> acquire(second, name, TTL, false), grant -> true);
             assertThat(granted.fencingToken())
                     .as("also forgotten, and given again")
                     .isEqualTo(forgotten.fencingToken());
@@ -90,10 +91,10 @@ abstract class ReplicaFailover {
         return Node.on(schema, TestSettings.instanceTimeout(Duration.ofSeconds(30)));
     }
 
-    private static PermitGrant acquire(Node node, String name, boolean keepAlive) {
+    private static PermitGrant acquire(Node node, String name, Duration ttl, boolean keepAlive) {
         return node.semaphores()
                 .acquire(AcquireRequest.of(name)
-                        .withTtl(Duration.ofSeconds(10))
+                        .withTtl(ttl)
                         .withKeepAlive(keepAlive)
                         .withWaitTime(Duration.ofSeconds(30)));
     }

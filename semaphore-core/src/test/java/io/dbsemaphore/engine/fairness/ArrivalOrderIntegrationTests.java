@@ -51,15 +51,14 @@ class ArrivalOrderIntegrationTests {
             expected.add(id);
             FutureTask<PermitGrant> acquire = new FutureTask<>(() -> {
                 PermitGrant grant = node.semaphores()
-                        .acquire(AcquireRequest.of(name).withExternalId(id).withWaitTime(SOON));
+                        .acquire(AcquireRequest.of(name).withExternalId(id).withWaitTime(SOON.multipliedBy(3)));
                 order.add(id);
                 grant.release();
                 return grant;
             });
-            gate.clear();
             run(acquire);
-            Awaitility.await().atMost(SOON).until(() -> gate.statements().contains("commit"));
             waiting.add(acquire);
+            awaitWaiting(name, waiting.size());
         }
 
         held.release();
@@ -103,14 +102,20 @@ class ArrivalOrderIntegrationTests {
         String name = cluster.semaphore(4);
         PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name).withPermits(name, 2));
         FutureTask<PermitGrant> large =
-                start(AcquireRequest.of(name).withPermits(name, 3).withWaitTime(SOON));
-        Concurrently.assertWaits(large);
+                start(AcquireRequest.of(name).withPermits(name, 3).withWaitTime(SOON.multipliedBy(3)));
+        awaitWaiting(name, 1);
 
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();
         held.release();
 
         assertThat(Concurrently.get(large).permits()).containsEntry(name, 3);
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isPresent();
+    }
+
+    private void awaitWaiting(String name, int count) {
+        Awaitility.await()
+                .atMost(SOON)
+                .until(() -> node.admin().find(name).orElseThrow().waiting() == count);
     }
 
     private FutureTask<PermitGrant> start(AcquireRequest request) {

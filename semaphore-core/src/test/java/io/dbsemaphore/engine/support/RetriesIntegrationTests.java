@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate.Pause;
@@ -22,6 +24,8 @@ import io.dbsemaphore.testing.node.Waits;
 import io.dbsemaphore.testing.node.Wish;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -54,17 +58,23 @@ class RetriesIntegrationTests {
     private final Schema schema = nodes.schema();
     private final SemaphoreRows rows = new SemaphoreRows(schema);
     private final Waits waits = new Waits(schema);
-    private final Node node = nodes.start(TestSettings.limits(1, 10, ATTEMPTS));
+    private final List<Throwable> retried = new CopyOnWriteArrayList<>();
+    private final Node node = nodes.start(TestSettings.limits(1, 10, ATTEMPTS), new SemaphoreListener() {
+        @Override
+        public void retried(Throwable failure) {
+            retried.add(failure);
+        }
+    });
 
     @ParameterizedTest
     @EnumSource(names = {"ONE_NAME_WITH_ID", "SEVERAL_NAMES"})
     void waitsForALockLongerThanOneAttemptDoes(Wish wish) throws Exception {
-        AcquireRequest request = wish.on(node).withWaitTime(SOON);
+        AcquireRequest request = wish.on(node).withWaitTime(SOON.multipliedBy(3));
         node.gate().clear();
         Future<PermitGrant> acquired;
         try (RowLock lock = lockLastOf(request)) {
             acquired = async(() -> node.semaphores().acquire(request));
-            Awaitility.await().atMost(SOON).until(() -> attempts() == 2);
+            Awaitility.await().atMost(SOON).until(() -> attempts() >= 2);
         }
 
         PermitGrant grant = get(acquired, SOON);
@@ -84,9 +94,7 @@ class RetriesIntegrationTests {
             Throwable thrown = catchThrowable(() -> node.semaphores().acquire(request));
 
             assertThat(Duration.ofNanos(System.nanoTime() - begun))
-                    .isBetween(
-                            LOCK_WAIT.minusMillis(100),
-                            LOCK_WAIT.multipliedBy(2).plusMillis(500));
+                    .isBetween(LOCK_WAIT.minusMillis(100), Duration.ofMillis(4500)); // the decision timeout is 5 s
             assertThat(thrown).isInstanceOf(CannotAcquireLockException.class);
             assertThat(attempts()).isEqualTo(1);
             rows.assertNothingHeld(request.permits().keySet());
@@ -119,16 +127,14 @@ class RetriesIntegrationTests {
             locked.awaitReached(SOON);
             Future<RowLock> crossed = async(() -> other.lockSemaphore(name));
             waits.await("where name =");
-            long begun = System.nanoTime();
             locked.open();
             get(crossed, SOON);
-            // not by a lock wait that timed out
-            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(LOCK_WAIT);
         }
 
         PermitGrant grant = get(acquired, SOON);
 
         assertThat(node.gate().count(INSERT)).as("attempts").isEqualTo(2);
+        assertThat(retried).hasSize(1).allMatch(SqlErrors::isVictim, "a deadlock, not a lock wait that timed out");
         assertThat(grant.replayed()).isFalse();
         rows.assertHeldByOnly(grant);
     }
@@ -211,7 +217,7 @@ class RetriesIntegrationTests {
 
     @Test
     void saysThatItWasInterruptedBetweenTwoAttempts() throws Exception {
-        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node);
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node).withWaitTime(SOON);
         FutureTask<Throwable> acquire = new FutureTask<>(() -> {
             Throwable thrown = catchThrowable(() -> node.semaphores().acquire(request));
             assertThat(Thread.currentThread().isInterrupted()).isTrue();
