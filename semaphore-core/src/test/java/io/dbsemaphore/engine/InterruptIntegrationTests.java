@@ -49,7 +49,7 @@ class InterruptIntegrationTests {
     void endsAWait() throws Exception {
         node.semaphores().acquire(AcquireRequest.of(name));
         Map<String, List<Map<String, Object>>> before = cluster.rows();
-        StatementGate.Pause refused = node.gate().pauseAfter("commit");
+        StatementGate.Pause refused = node.gate().pauseAfterCommitOf("insert into semaphore_waiter");
         FutureTask<Boolean> waiter = new FutureTask<>(() -> {
             assertThatExceptionOfType(AcquireInterruptedException.class)
                     .isThrownBy(() ->
@@ -105,7 +105,7 @@ class InterruptIntegrationTests {
     @Test
     void endsAWaitWhoseRefusalIsBeingWritten() throws Exception {
         node.semaphores().acquire(AcquireRequest.of(name));
-        StatementGate.Pause refusing = node.gate().pauseBefore("commit");
+        StatementGate.Pause refusing = node.gate().pauseBeforeCommitOf("insert into semaphore_waiter");
         FutureTask<Boolean> waiter = new FutureTask<>(() -> {
             assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(60))))
                     .isEmpty();

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
 class InterruptedConnectionIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(10);
+    private static final String USER = "user of a connection";
     private static final int POOL_SIZE = TestSettings.defaults().get(SemaphoreSettings.MAX_CONNECTIONS);
 
     private Schema schema;
@@ -69,9 +70,9 @@ class InterruptedConnectionIntegrationTests {
         List<Future<?>> users = new ArrayList<>();
         try (Emptied empty = new Emptied()) {
             for (int i = 0; i < POOL_SIZE; i++) {
-                users.add(Concurrently.async(() -> node.semaphores().find("none")));
+                users.add(Concurrently.async(USER, () -> node.semaphores().find("none")));
             }
-            Awaitility.await().atMost(SOON).until(() -> threadsIn("SessionPool") == POOL_SIZE);
+            Awaitility.await().atMost(SOON).until(() -> usersIn("SessionPool") == POOL_SIZE);
             release = start(() -> node.semaphores().release(id));
 
             interruptWithin("java.util.concurrent.Semaphore");
@@ -144,6 +145,12 @@ class InterruptedConnectionIntegrationTests {
     private static boolean isIn(Thread thread, String where) {
         return Arrays.stream(thread.getStackTrace())
                 .anyMatch(frame -> frame.getClassName().contains(where));
+    }
+
+    private static long usersIn(String where) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals(USER) && isIn(thread, where))
+                .count();
     }
 
     private static long threadsIn(String where) {

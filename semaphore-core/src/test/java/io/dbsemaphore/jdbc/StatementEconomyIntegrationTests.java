@@ -19,7 +19,9 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -110,12 +112,15 @@ class StatementEconomyIntegrationTests {
         Pause pause = gate.pauseBefore("commit");
         CompletableFuture<PermitGrant> first = async(() -> node.semaphores().acquire(AcquireRequest.of(name)));
         pause.awaitReached(SOON);
-        long before = WaitingCallers.count(); // the first itself, unless it runs its batch on its own thread
+        Set<Thread> waiting = ConcurrentHashMap.newKeySet();
         List<CompletableFuture<PermitGrant>> others = IntStream.range(0, CALLERS)
                 .mapToObj(i -> severalNames ? AcquireRequest.of(name, cluster.semaphore(1)) : AcquireRequest.of(name))
-                .map(request -> async(() -> node.semaphores().acquire(request)))
+                .map(request -> async(() -> {
+                    waiting.add(Thread.currentThread());
+                    return node.semaphores().acquire(request);
+                }))
                 .toList();
-        Awaitility.await().atMost(SOON).until(() -> WaitingCallers.count() == before + CALLERS);
+        Awaitility.await().atMost(SOON).until(() -> WaitingCallers.count(waiting) == CALLERS);
         gate.clear();
 
         pause.open();

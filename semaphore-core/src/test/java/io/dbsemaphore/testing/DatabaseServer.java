@@ -3,6 +3,11 @@ package io.dbsemaphore.testing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -40,11 +45,21 @@ public record DatabaseServer(
         Path file = Path.of(System.getProperty("basedir", ""), "target", "test-database.txt");
         try {
             Files.createDirectories(file.toAbsolutePath().getParent());
-            if (!Files.exists(file) || !Files.readAllLines(file).contains(line)) {
-                Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-            }
+            addOnce(line, file);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Other JVMs add the same line at the same time. */
+    private static synchronized void addOnce(String line, Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                        file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            String lines = new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+            if (lines.lines().noneMatch(line::equals)) {
+                channel.write(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8)));
+            }
         }
     }
 

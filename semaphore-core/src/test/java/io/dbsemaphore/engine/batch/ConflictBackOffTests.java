@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 class ConflictBackOffTests {
@@ -13,17 +12,20 @@ class ConflictBackOffTests {
     private static final String NAME = "backup";
     private static final List<String> NAMES = List.of(NAME);
     private static final Duration SLICE = Duration.ofMillis(50);
+    private static final long STEP = Duration.ofMillis(1).toNanos();
 
-    private final ConflictBackOff backOff = new ConflictBackOff(true, QueueClock.SYSTEM);
+    private long now;
     private long fence;
+    private final QueueClock clock = new QueueClock(() -> now, QueueClock.SYSTEM.random());
+    private final ConflictBackOff backOff = new ConflictBackOff(true, clock);
 
     @Test
     void doesNothingWithoutAConflict() {
-        for (long start = System.nanoTime(); System.nanoTime() - start < 2 * SLICE.toNanos(); ) {
+        during(SLICE.multipliedBy(2), () -> {
             grant();
 
             assertThat(backOff.isPaused(NAMES)).isEqualTo(false);
-        }
+        });
         assertThat(backOff.nanosToEnd()).isEqualTo(Long.MAX_VALUE);
     }
 
@@ -58,12 +60,12 @@ class ConflictBackOffTests {
         grant();
         assertThat(backOff.isPaused(NAMES)).as("after one grant").isEqualTo(false);
 
-        soon().until(() -> {
+        soon(() -> {
             grant();
             return backOff.isPaused(NAMES);
         });
 
-        assertThat(Duration.ofNanos(backOff.nanosToEnd())).isBetween(SLICE.dividedBy(2), SLICE.multipliedBy(2));
+        assertThat(Duration.ofNanos(backOff.nanosToEnd())).isBetween(SLICE, SLICE.multipliedBy(2));
         awaitEnd();
         grant();
         assertThat(backOff.isPaused(NAMES)).as("in the next time slice").isEqualTo(false);
@@ -71,34 +73,31 @@ class ConflictBackOffTests {
 
     @Test
     void doesNotTakeTurnsOnASingleServer() {
-        ConflictBackOff single = new ConflictBackOff(false, QueueClock.SYSTEM);
+        ConflictBackOff single = new ConflictBackOff(false, clock);
         single.conflict(NAMES);
-        soon().until(() -> {
+        soon(() -> {
             single.endPauses();
             return !single.isPaused(NAMES);
         });
-        for (long start = System.nanoTime(); System.nanoTime() - start < 2 * SLICE.toNanos(); ) {
+        during(SLICE.multipliedBy(2), () -> {
             single.committed(NAME, Values.remaining(1, 0, 1, fence, ++fence));
 
             assertThat(single.isPaused(NAMES)).isEqualTo(false);
-        }
+        });
     }
 
     @Test
     void endsAfterSomeTimeWithoutConflict() {
         backOff.conflict(NAMES);
         awaitEnd();
-        for (long start = System.nanoTime();
-                System.nanoTime() - start < Duration.ofMillis(2_100).toNanos(); ) {
-            grant();
-        }
+        during(Duration.ofMillis(2_100), this::grant);
         awaitEnd();
 
-        for (long start = System.nanoTime(); System.nanoTime() - start < 2 * SLICE.toNanos(); ) {
+        during(SLICE.multipliedBy(2), () -> {
             grant();
 
             assertThat(backOff.isPaused(NAMES)).isEqualTo(false);
-        }
+        });
     }
 
     private void grant() {
@@ -106,17 +105,25 @@ class ConflictBackOffTests {
     }
 
     private void awaitEnd() {
-        soon().until(() -> {
+        soon(() -> {
             backOff.endPauses();
             return !backOff.isPaused(NAMES);
         });
     }
 
-    /** Polls far more often than time slices end. */
-    private static ConditionFactory soon() {
-        return Awaitility.await()
-                .atMost(Duration.ofSeconds(2))
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(1));
+    /** Lets time pass until the condition holds. */
+    private void soon(BooleanSupplier condition) {
+        long end = now + Duration.ofSeconds(2).toNanos();
+        while (!condition.getAsBoolean()) {
+            now += STEP;
+            assertThat(now).as("the time").isLessThan(end);
+        }
+    }
+
+    /** Lets time pass, and does this again and again. */
+    private void during(Duration duration, Runnable task) {
+        for (long end = now + duration.toNanos(); now < end; now += STEP) {
+            task.run();
+        }
     }
 }

@@ -60,7 +60,7 @@ class DecisionTimeoutIntegrationTests {
     @Test
     void aGrantThatComesLateIsAGrant() throws Exception {
         String name = cluster.semaphore(1);
-        Pause committing = gate.pauseBefore("commit");
+        Pause committing = gate.pauseBeforeCommitOf("insert into permit_request");
         Future<Optional<PermitGrant>> late = late(AcquireRequest.of(name));
         committing.awaitReached(SOON);
         Concurrently.assertWaits(late);

@@ -17,12 +17,14 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.awaitility.core.TerminalFailureException;
 import org.junit.jupiter.api.Assumptions;
 
 /** A program of this machine that stands before a database and listens on a port of 127.0.0.1. */
 final class LocalProxy implements AutoCloseable {
 
     private static final Path PROGRAMS = Path.of("/usr/sbin");
+    private static final int ATTEMPTS = 3;
 
     private final int port;
     private final Path directory;
@@ -52,6 +54,19 @@ final class LocalProxy implements AutoCloseable {
      */
     static LocalProxy start(String program, IntFunction<String> configuration, Function<Path, List<String>> options) {
         assumeInstalled(program);
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return startOnce(program, configuration, options);
+            } catch (TerminalFailureException ended) { // perhaps as another program had its port by then
+                if (attempt == ATTEMPTS) {
+                    throw ended;
+                }
+            }
+        }
+    }
+
+    private static LocalProxy startOnce(
+            String program, IntFunction<String> configuration, Function<Path, List<String>> options) {
         try (ServerSocket free = new ServerSocket(0)) {
             int port = free.getLocalPort();
             free.close();
