@@ -11,6 +11,8 @@ import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Hiccups;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -60,6 +62,7 @@ class ReuseCapacityIntegrationTests {
     }
 
     /** While nothing is withheld for that caller, a released permit is neither handed to it nor kept idle. */
+    @Measured
     @Test
     void aReleaseIsQuickWhileACallerOfSeveralSemaphoresWaits() throws Exception {
         String full = cluster.semaphore(1);
@@ -69,10 +72,11 @@ class ReuseCapacityIntegrationTests {
                     node.semaphores().acquireAsync(AcquireRequest.of(name, full).withWaitTime(Duration.ofSeconds(30)));
             await().until(() -> node.admin().find(full).orElseThrow().waiting() == 1);
 
-            assertThat(longestRelease(node)).isLessThan(Duration.ofMillis(500));
+            Duration longest = longestRelease(node);
 
             held.release();
             Concurrently.get(both).release();
+            Measurement.check(() -> assertThat(longest).isLessThan(Duration.ofMillis(500)));
         }
     }
 
