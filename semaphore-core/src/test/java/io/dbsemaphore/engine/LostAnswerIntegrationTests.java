@@ -33,7 +33,7 @@ import org.springframework.dao.DataAccessException;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LostAnswerIntegrationTests {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration SOON = Duration.ofSeconds(20);
     private static final String INSERT = "insert into permit_request";
 
     private static Schema schema;
@@ -41,14 +41,17 @@ class LostAnswerIntegrationTests {
     private static TcpProxy proxy;
     private static Node node;
     private static Node nodeOfOneAttempt;
+    /** A server that does not answer is given up after the lock wait and the idle limit. */
+    private static Node impatient;
 
     @BeforeAll
     static void start() {
         schema = TestDatabase.create().migrate();
         rows = new SemaphoreRows(schema);
         proxy = schema.newProxy();
-        node = Node.behind(proxy, schema, 3, TestSettings.limits(1, 1, 3));
-        nodeOfOneAttempt = Node.behind(proxy, schema, 3, TestSettings.limits(1, 1, 1));
+        node = Node.behind(proxy, schema, 3, TestSettings.limits(1, 10, 3));
+        nodeOfOneAttempt = Node.behind(proxy, schema, 3, TestSettings.limits(1, 10, 1));
+        impatient = Node.behind(proxy, schema, 3, TestSettings.limits(1, 1, 3));
     }
 
     @AfterAll
@@ -56,6 +59,7 @@ class LostAnswerIntegrationTests {
         if (schema != null) {
             node.close();
             nodeOfOneAttempt.close();
+            impatient.close();
             schema.close();
         }
     }
@@ -93,11 +97,11 @@ class LostAnswerIntegrationTests {
     @ParameterizedTest
     @EnumSource(names = {"ONE_NAME", "SEVERAL_NAMES_WITH_ID"})
     void doesNotWaitForAServerThatStoppedAnswering(Wish wish) {
-        AcquireRequest request = wish.on(node);
+        AcquireRequest request = wish.on(impatient);
         proxy.silenceNextCommitAnswer(INSERT);
         long begun = System.nanoTime();
 
-        PermitGrant grant = node.semaphores().acquire(request);
+        PermitGrant grant = impatient.semaphores().acquire(request);
 
         proxy.awaitDropped(SOON);
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);

@@ -23,8 +23,9 @@ abstract class LostDatabaseFixture {
     final TcpProxy proxy = schema.newProxy();
     final Node node;
 
-    LostDatabaseFixture(int connections) {
-        node = Node.behind(proxy, schema, connections, TestSettings.limits(1, 1, 3));
+    /** @param idleLimit for how many seconds a transaction of the node may be idle before the server ends it */
+    LostDatabaseFixture(int connections, int idleLimit) {
+        node = Node.behind(proxy, schema, connections, TestSettings.limits(1, idleLimit, 3));
     }
 
     @BeforeAll

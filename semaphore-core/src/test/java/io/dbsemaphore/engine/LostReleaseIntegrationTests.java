@@ -26,7 +26,7 @@ class LostReleaseIntegrationTests extends LostDatabaseFixture {
     private static final String UPDATE = "update permit_request";
 
     LostReleaseIntegrationTests() {
-        super(2);
+        super(2, 1); // so short that a server that stopped answering is given up soon
     }
 
     @ParameterizedTest
@@ -154,7 +154,7 @@ class LostReleaseIntegrationTests extends LostDatabaseFixture {
     @Test
     void throwsADataAccessExceptionWhenItCannotFindOutWhatBecameOfTheRelease() {
         AcquireRequest request = Wish.ONE_NAME.on(other);
-        try (Node hasty = Node.behind(proxy, schema, 2, TestSettings.limits(1, 1, 1))) {
+        try (Node hasty = Node.behind(proxy, schema, 2, TestSettings.limits(1, 10, 1))) {
             PermitGrant grant = hasty.semaphores().acquire(request);
             proxy.dropNextCommit(UPDATE);
 

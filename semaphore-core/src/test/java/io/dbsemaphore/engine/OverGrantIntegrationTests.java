@@ -32,7 +32,7 @@ class OverGrantIntegrationTests {
     private static final int CAPACITY = 3;
     private static final int ROUNDS = 200;
     private static final int ROUNDS_IN_TRANSACTIONS = 200;
-    private static final Duration DEADLINE = Duration.ofMinutes(2);
+    private static final Duration DEADLINE = Duration.ofMinutes(5);
 
     /** Half of the threads on each node; inside host transactions each needs two connections. */
     @RegisterExtension

@@ -115,7 +115,7 @@ class SchemaWaitIntegrationTests {
     void failsAtTheDeadlineWhereAColumnIsMissing() {
         schema.migrate().jdbc().execute("alter table capacity_change drop column owner");
 
-        try (SemaphoreEngine engine = start(Duration.ofSeconds(3))) {
+        try (SemaphoreEngine engine = start(Duration.ofSeconds(6))) {
             assertThatExceptionOfType(SemaphoreTableMismatchException.class)
                     .isThrownBy(engine::start)
                     .satisfies(failure -> assertThat(failure.missingColumns()).containsExactly("owner"));

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ChangedCapacityIntegrationTests {
 
-    private static final Duration LONG = Duration.ofSeconds(25);
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration LONG = Duration.ofSeconds(45);
+    private static final Duration SOON = Duration.ofSeconds(20);
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);

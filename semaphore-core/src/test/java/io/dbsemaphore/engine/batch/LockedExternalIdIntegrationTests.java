@@ -34,9 +34,9 @@ import org.springframework.dao.CannotAcquireLockException;
 class LockedExternalIdIntegrationTests {
 
     private static final Duration DEADLINE = Duration.ofSeconds(30);
-    private static final Duration WAIT_TIME = Duration.ofSeconds(20);
-    /** A statement of a batch waits for a second; without that limit, callers would wait for the lock wait of 15 s. */
-    private static final Duration BOUND = Duration.ofSeconds(5);
+    private static final Duration WAIT_TIME = Duration.ofSeconds(45);
+    /** A statement of a batch waits for a second; without that limit, callers would wait for the lock wait of 30 s. */
+    private static final Duration BOUND = Duration.ofSeconds(12);
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(1);
@@ -49,7 +49,7 @@ class LockedExternalIdIntegrationTests {
 
     @BeforeEach
     void start() {
-        node = Node.on(cluster.schema(), TestSettings.limits(15, 20, 3));
+        node = Node.on(cluster.schema(), TestSettings.limits(30, 40, 3));
     }
 
     @AfterEach

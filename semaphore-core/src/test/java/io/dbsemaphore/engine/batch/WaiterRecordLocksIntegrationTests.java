@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
+import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
 import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -25,15 +28,23 @@ class WaiterRecordLocksIntegrationTests {
     private static final Duration WAIT_TIME = Duration.ofSeconds(30);
 
     @RegisterExtension
-    static final Cluster cluster = new Cluster(2);
+    static final Cluster cluster = new Cluster(1);
+
+    /** It waits for a lock for longer than a poll may take. */
+    private static Node node;
 
     private final List<String> names =
             Stream.generate(() -> cluster.semaphore(1)).limit(3).toList();
     private final List<PermitGrant> held = names.stream()
-            .map(name -> cluster.node(1).semaphores().acquire(AcquireRequest.of(name)))
+            .map(name -> cluster.node(0).semaphores().acquire(AcquireRequest.of(name)))
             .toList();
     private final List<CompletableFuture<PermitGrant>> waiting =
             names.stream().map(this::acquire).toList();
+
+    @BeforeAll
+    static void startNode() {
+        node = cluster.start(cluster.schema().newPool(10), TestSettings.limits(20, 25, 3));
+    }
 
     @AfterEach
     void serveAll() throws Exception {
@@ -62,11 +73,11 @@ class WaiterRecordLocksIntegrationTests {
     }
 
     private CompletableFuture<PermitGrant> acquire(String name) {
-        return cluster.node(0).semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(WAIT_TIME));
+        return node.semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(WAIT_TIME));
     }
 
     private static void awaitRecorded(String name, int callers) {
-        await().atMost(Duration.ofSeconds(4))
+        await().atMost(Duration.ofSeconds(15))
                 .untilAsserted(() -> assertThat(recorded(name)).containsExactly(callers));
     }
 

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WrongWaiterRecordsIntegrationTests {
 
     private static final long INSTANCE = 4711;
-    private static final Duration SOON = Duration.ofSeconds(5);
+    /** Less than what {@code waiters_until} is set to, after which the record has no effect anyway. */
+    private static final Duration SOON = Duration.ofSeconds(9);
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);

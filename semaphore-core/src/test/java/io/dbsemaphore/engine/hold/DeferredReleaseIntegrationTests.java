@@ -49,7 +49,7 @@ class DeferredReleaseIntegrationTests {
 
         long left = cluster.held(name);
         assertThat(left).as("held after %d transactions", done.get()).isLessThan(100);
-        await().atMost(2, TimeUnit.SECONDS).until(() -> cluster.held(name) == 0);
+        await().atMost(20, TimeUnit.SECONDS).until(() -> cluster.held(name) == 0);
     }
 
     @Test
@@ -69,7 +69,7 @@ class DeferredReleaseIntegrationTests {
             releaseAfterCheck(first);
             releaseAfterCheck(second);
 
-            await().atMost(3, TimeUnit.SECONDS)
+            await().atMost(4_500, TimeUnit.MILLISECONDS) // less than the lock wait
                     .pollInterval(20, TimeUnit.MILLISECONDS)
                     .until(() -> cluster.held(free) == 0);
             assertThat(cluster.held(locked)).isEqualTo(1);

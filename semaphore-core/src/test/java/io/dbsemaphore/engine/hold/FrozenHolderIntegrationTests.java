@@ -95,7 +95,7 @@ class FrozenHolderIntegrationTests {
 
         assertThat(delay)
                 .as("delay by a process frozen before its %s", where)
-                .isLessThan(Duration.ofSeconds(IDLE_LIMIT + LOCK_WAIT + 2));
+                .isLessThan(Duration.ofSeconds(IDLE_LIMIT + LOCK_WAIT + 8));
         assertThat(rows.states(id)).isEmpty(); // the server has rolled back
         rows.assertHeldByOnly(grant);
 
@@ -115,7 +115,7 @@ class FrozenHolderIntegrationTests {
         for (int i = 0; i < 10; i++) {
             long begun = System.nanoTime();
             node.semaphores().acquire(AcquireRequest.of(unconcerned));
-            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMillis(1500));
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(3));
         }
     }
 }
