@@ -33,7 +33,7 @@ import org.openqa.selenium.logging.LoggingPreferences;
  */
 final class Browser implements AutoCloseable {
 
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final Path RECORD = Path.of(System.getProperty("basedir", ""), "target", "test-browser.txt");
 
     private final ChromeDriver driver;
@@ -59,8 +59,10 @@ final class Browser implements AutoCloseable {
         ChromeDriver driver = new ChromeDriver(
                 new ChromeDriverService.Builder()
                         .usingDriverExecutable(chromedriver.toFile())
+                        .withTimeout(Duration.ofMinutes(2))
                         .build(),
                 options);
+        driver.manage().timeouts().scriptTimeout(Duration.ofMinutes(3));
         record(driver.getCapabilities().getBrowserName() + " "
                 + driver.getCapabilities().getBrowserVersion());
         return new Browser(driver).sized(1280, 900);

@@ -24,7 +24,7 @@ class DatabaseAwayIntegrationTests {
                         database.jdbcUrl(proxy),
                         database,
                         "management.endpoints.web.exposure.include=semaphores",
-                        "spring.datasource.hikari.connection-timeout=1000")) {
+                        "spring.datasource.hikari.connection-timeout=5000")) {
             browser.open("http://localhost:%d/actuator/semaphores".formatted(host.port()));
             browser.awaitText("#main", "0 of 1 held").awaitText("#freshness", "Live");
 

@@ -16,6 +16,7 @@ let shown = null;      // the data that are shown
 let updatedAt = null;  // when they were read
 let paused = false;
 let timer = 0;
+let updates = 0;       // how many have begun
 
 function say(message) {
   setText(notice, message);
@@ -63,25 +64,26 @@ function open() {
   update();
 }
 
-/** Reads and shows the data; the next time after a pause. */
+/** Reads and shows the data; the next time after a pause. An answer that comes after a later update has begun is ignored. */
 async function update() {
   clearTimeout(timer);
   const asked = view;
+  const number = ++updates;
   try {
     const data = await asked.load();
-    if (asked === view) {
+    if (number === updates) {
       shown = data;
       updatedAt = Date.now();
       asked.show(data);
       problem.hidden = true;
     }
   } catch (failure) {
-    if (asked === view) {
+    if (number === updates) {
       problem.hidden = false;
       setText(problem, failure instanceof RequestError ? failure.message : `This page has failed: ${failure}`);
     }
   }
-  if (asked === view) {
+  if (number === updates) {
     tell();
     clearTimeout(timer);
     timer = setTimeout(() => paused || document.hidden ? tell() : update(), INTERVAL);
