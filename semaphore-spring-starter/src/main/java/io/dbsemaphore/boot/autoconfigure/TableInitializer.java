@@ -31,8 +31,8 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
     private static final Logger log = LoggerFactory.getLogger(TableInitializer.class);
 
-    /** How often the script is tried, since instances that start at the same time create the same tables. */
-    private static final int MAX_ATTEMPTS = 8;
+    /** For how long the script is tried again, since any number of instances that start at the same time create the same tables. */
+    private static final Duration MAX_TIME = Duration.ofSeconds(30);
 
     private static final Duration MAX_PAUSE = Duration.ofMillis(500);
 
@@ -66,15 +66,17 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
     @Override
     protected void runScripts(Scripts scripts) {
-        for (int attempt = 1; script.isNeeded(); attempt++) {
+        long begin = System.nanoTime();
+        while (script.isNeeded()) {
             try {
                 super.runScripts(withPrefix());
                 log.info("Created the tables of the semaphores by {} (semaphore.initialize-schema)", script.location());
                 return;
             } catch (DataAccessException failure) {
-                if (attempt == MAX_ATTEMPTS || isRefusal(failure)) {
+                if (System.nanoTime() - begin > MAX_TIME.toNanos() || isRefusal(failure)) {
                     throw explain(failure);
                 }
+                log.debug("The script of the tables failed and is tried again", failure);
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE.toNanos()));
             }
         }

@@ -2,7 +2,6 @@ package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreException;
-import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import java.util.ArrayList;
@@ -44,7 +43,8 @@ final class UnusedSemaphores implements Consumer<String> {
 
     /**
      * Deletes some semaphores of locks, whichever instance remembers them: one that has stopped remembers none. An instance that
-     * needs one of them again creates it.
+     * needs one of them again creates it. If the database fails, the others stay: the caller wants a lock, and does not wait for
+     * more failures.
      */
     void deleteSome() {
         List<String> unused = new ArrayList<>(admin.list().stream()
@@ -52,14 +52,18 @@ final class UnusedSemaphores implements Consumer<String> {
                 .map(SemaphoreStatus::name)
                 .toList());
         Collections.shuffle(unused); // several instances may do this at the same time
-        unused.stream().limit(AT_ONCE).forEach(this::delete);
+        try {
+            unused.stream().limit(AT_ONCE).forEach(this::delete);
+        } catch (DataAccessException failure) {
+            log.debug("A semaphore of an unused lock was not deleted; the maintenance does it later", failure);
+        }
     }
 
     private void delete(String name) {
         try {
             admin.delete(name);
-        } catch (SemaphoreInUseException used) {
-            log.debug("Semaphore '{}' is used again", name, used);
+        } catch (SemaphoreException failure) {
+            log.debug("Semaphore '{}' of an unused lock was not deleted; it is used again, or gone", name, failure);
         }
     }
 
