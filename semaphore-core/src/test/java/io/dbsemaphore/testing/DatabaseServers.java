@@ -19,6 +19,7 @@ final class DatabaseServers {
 
     private static final String MAX_CONNECTIONS = "max_connections=500";
     private static final String PASSWORD = "test";
+    private static final int START_SECONDS = 300;
 
     private DatabaseServers() {}
 
@@ -126,6 +127,7 @@ final class DatabaseServers {
 
     private static DatabaseServer container(
             DatabaseKind kind, String image, JdbcDatabaseContainer<?> container, int port) {
+        container.withStartupTimeoutSeconds(START_SECONDS).withConnectTimeoutSeconds(START_SECONDS);
         container.withStartupAttempts(1).start();
         return new DatabaseServer(
                 kind,

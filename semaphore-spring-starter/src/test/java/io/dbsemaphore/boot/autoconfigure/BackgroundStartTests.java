@@ -33,13 +33,13 @@ import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 
 /** The engine starts beside the application's own beans, which wait for it only where they use it. */
-@Timeout(60)
+@Timeout(180)
 @ExtendWith(OutputCaptureExtension.class)
 class BackgroundStartTests {
 
     private static final String ONE_PERMIT = "semaphore.semaphores.orders.capacity=1";
     private static final String LOG_OF_ENGINE = "logging.level.io.dbsemaphore.engine=info";
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
 
     /** The library's first look at its tables is held up until all beans of the application are made. */
     @Test

@@ -112,7 +112,7 @@ class FailureAnalysisTests {
                 BeanCreationException.class,
                 AcquiresInATransaction.class,
                 "spring.datasource.hikari.maximum-pool-size=1",
-                "spring.datasource.hikari.connection-timeout=250",
+                "spring.datasource.hikari.connection-timeout=2000",
                 "semaphore.liquibase.enabled=true",
                 "semaphore.semaphores.backup.capacity=1");
 

@@ -18,11 +18,11 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
 /** {@code semaphore.initialize-schema} on a server. */
-@Timeout(120)
+@Timeout(240)
 class InitializeSchemaIntegrationTests {
 
     private static final int INSTANCES = 4;
-    private static final Duration SOON = Duration.ofSeconds(90);
+    private static final Duration SOON = Duration.ofSeconds(180);
 
     private final TestDatabase.Schema database = TestDatabase.create();
 

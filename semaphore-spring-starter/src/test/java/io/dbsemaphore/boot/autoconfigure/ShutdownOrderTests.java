@@ -123,7 +123,7 @@ class ShutdownOrderTests {
             CompletableFuture<String> answer = HttpClient.newHttpClient()
                     .sendAsync(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString())
                     .thenApply(HttpResponse::body);
-            assertThat(host.getBean(Requests.class).begun.await(10, TimeUnit.SECONDS))
+            assertThat(host.getBean(Requests.class).begun.await(60, TimeUnit.SECONDS))
                     .as("begun")
                     .isTrue();
 

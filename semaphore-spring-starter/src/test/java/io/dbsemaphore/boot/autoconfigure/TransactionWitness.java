@@ -46,10 +46,7 @@ class TransactionWitness implements TransactionExecutionListener {
 
     private void see(String moment) {
         seen.add("%s: %d held, %d orders"
-                .formatted(
-                        moment,
-                        count("select count(*) from permit where state = 'ACQUIRED'"),
-                        count("select count(*) from customer_order")));
+                .formatted(moment, count(RealHost.HELD_PERMITS), count("select count(*) from customer_order")));
     }
 
     private int count(String query) {

@@ -56,7 +56,7 @@ class WithPermitsTransactionIntegrationTests {
         SlowCommit slow = host.context.getBean(SlowCommit.class);
         CompletableFuture<Void> placing =
                 CompletableFuture.runAsync(() -> host.orders().placeUnderPermit(1, "Ada"));
-        assertThat(slow.aboutToCommit.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(slow.aboutToCommit.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(host.semaphores().tryAcquire(AcquireRequest.of("orders"))).isEmpty();
         CompletableFuture<Integer> next = CompletableFuture.supplyAsync(() -> {
             try (PermitGrant grant =
@@ -68,7 +68,7 @@ class WithPermitsTransactionIntegrationTests {
         slow.mayCommit.countDown();
 
         assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo(1);
-        placing.get(10, TimeUnit.SECONDS);
+        placing.get(60, TimeUnit.SECONDS);
     }
 
     @Test

@@ -26,10 +26,12 @@ import org.springframework.integration.leader.DefaultCandidate;
 import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
 
 /** Instances of an application that only switches the adapter on. */
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LockRegistryInstancesIntegrationTests {
 
-    private static final Duration START = Duration.ofSeconds(60);
+    private static final Duration START = Duration.ofSeconds(150);
+
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     private static Schema schema;
     private static OrdersHost host;
@@ -63,7 +65,7 @@ class LockRegistryInstancesIntegrationTests {
         PeakCounter[] inside = Stream.generate(PeakCounter::new).limit(8).toArray(PeakCounter[]::new);
         List<SemaphoreLockRegistry> registries = List.of(registry(host), registry(other));
 
-        Concurrently.run(32, Duration.ofSeconds(90), thread -> {
+        Concurrently.run(32, Duration.ofSeconds(200), thread -> {
             for (int round = 0; round < 16; round++) {
                 int key = (thread + round) % counters.length;
                 Lock lock = registries.get(thread / 16).obtain("key " + key);
@@ -132,13 +134,15 @@ class LockRegistryInstancesIntegrationTests {
         LockRegistryLeaderInitiator otherInitiator = elect(other, otherCandidate);
         try {
             initiator.start();
-            Awaitility.await("leadership").until(() -> candidate.leads);
+            Awaitility.await("leadership").atMost(SOON).until(() -> candidate.leads);
             otherInitiator.start();
             Awaitility.await("still").during(Duration.ofSeconds(1)).until(() -> !otherCandidate.leads);
 
             initiator.stop();
 
-            Awaitility.await("leadership of the other").until(() -> otherCandidate.leads && !candidate.leads);
+            Awaitility.await("leadership of the other")
+                    .atMost(SOON)
+                    .until(() -> otherCandidate.leads && !candidate.leads);
         } finally {
             initiator.stop();
             otherInitiator.stop();

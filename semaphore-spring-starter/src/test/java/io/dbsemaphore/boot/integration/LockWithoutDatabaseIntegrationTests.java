@@ -31,7 +31,7 @@ class LockWithoutDatabaseIntegrationTests extends LockRegistryFixture {
     private static final Duration SOON = Duration.ofSeconds(20);
 
     private final TcpProxy proxy = schema.newProxy();
-    private final Node remote = Node.behind(proxy, schema, 4, TestSettings.limits(1, 1, 2));
+    private final Node remote = Node.behind(proxy, schema, 4, TestSettings.limits(1, 5, 2));
     private final SemaphoreLockRegistry locks =
             new SemaphoreLockRegistry(remote.semaphores(), remote.admin(), new MutexRequests(PREFIX, TTL, false), 1);
 

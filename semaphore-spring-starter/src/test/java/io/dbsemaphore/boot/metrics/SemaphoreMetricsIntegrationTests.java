@@ -48,7 +48,11 @@ class SemaphoreMetricsIntegrationTests {
 
     @BeforeEach
     void start() {
-        host = OrdersHost.on(database, "semaphore.metrics.refresh-interval=1s", "semaphore.lock-wait-timeout=1s");
+        host = OrdersHost.on(
+                database,
+                "semaphore.metrics.refresh-interval=1s",
+                "semaphore.lock-wait-timeout=1s",
+                "semaphore.maintenance.enabled=false");
         registry = host.bean(MeterRegistry.class);
         database.jdbc().update("update permit set state = 'RELEASED'");
         database.jdbc().update("update permit_request set state = 'RELEASED'");
@@ -114,7 +118,8 @@ class SemaphoreMetricsIntegrationTests {
         PermitGrant grant = host.semaphores().acquire(AcquireRequest.of("orders"));
         CompletableFuture<PermitGrant> waiting = CompletableFuture.supplyAsync(
                 () -> host.semaphores().acquire(AcquireRequest.of("orders").withWaitTime(SOON)));
-        await().atMost(SOON).until(() -> gauge("semaphore.waiting", "orders") == 1);
+        await().atMost(SOON)
+                .until(() -> host.admin().find("orders").orElseThrow().waiting() == 1);
         long begun = System.nanoTime();
         await().until(() -> System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(500));
 
@@ -174,7 +179,6 @@ class SemaphoreMetricsIntegrationTests {
         assertThat(counter("semaphore.lost", "orders").count()).isEqualTo(1);
     }
 
-    /** The maintenance acquires, too, alone like this caller. */
     @Test
     void tellsHowManyAcquiresATransactionDecided() {
         host.semaphores().acquire(AcquireRequest.of("orders")).release();

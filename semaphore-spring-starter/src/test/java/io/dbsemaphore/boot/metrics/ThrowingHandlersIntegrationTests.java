@@ -50,7 +50,7 @@ class ThrowingHandlersIntegrationTests {
     @BeforeAll
     static void start() {
         database = TestDatabase.create();
-        host = OrdersHost.on(database, Observed.class);
+        host = OrdersHost.on(database, Observed.class, "semaphore.maintenance.enabled=false");
         handler = host.bean(Throwing.class);
     }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -77,25 +78,30 @@ class SemaphoreLockIntegrationTests {
 
     @Test
     void awaitsARestThatNoPermitCanLast() {
-        SimpleLock lock = lock(instances.provider(), HOUR, Duration.ofMillis(700));
         long begin = System.nanoTime();
 
-        lock.unlock();
+        lock(instances.provider(), HOUR, Duration.ofMillis(700)).unlock();
 
         assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                .isBetween(Duration.ofMillis(300), Duration.ofSeconds(30));
+                .isBetween(Duration.ofMillis(690), Duration.ofSeconds(30));
         assertThat(instances.holders(name)).isEmpty();
     }
 
+    /** Where the machine was so slow that nothing was left of the time, it is done again. */
     @Test
     void leavesTheRestToTheTimeToLiveWhereItsThreadIsInterrupted() throws Exception {
-        SimpleLock lock = lock(instances.provider(), HOUR, Duration.ofMillis(900));
-
-        boolean interrupted = Concurrently.get(Concurrently.async(() -> {
-            Thread.currentThread().interrupt();
-            lock.unlock();
-            return Thread.interrupted();
-        }));
+        AtomicBoolean rest = new AtomicBoolean();
+        boolean interrupted;
+        do {
+            long begin = System.nanoTime();
+            SimpleLock lock = lock(instances.provider(), HOUR, Duration.ofMillis(900));
+            interrupted = Concurrently.get(Concurrently.async(() -> {
+                Thread.currentThread().interrupt();
+                rest.set(System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(800));
+                lock.unlock();
+                return Thread.interrupted();
+            }));
+        } while (!rest.get());
 
         assertThat(interrupted).isEqualTo(true);
         assertThat(instances.unreleased(name)).isEqualTo(1);
