@@ -90,15 +90,15 @@ class UndisturbedKeepAliveIntegrationTests {
             checked.forEach(grant -> releases.add(
                     Concurrently.async("release", () -> other.semaphores().release(grant.externalId()))));
 
+            int acquired = 0;
             long end = System.nanoTime() + LONGER_THAN_THE_TTL.toNanos();
             while (System.nanoTime() < end) {
-                long begin = System.nanoTime();
                 other.semaphores().acquire(AcquireRequest.of(free)).release();
-                assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                        .as("an acquire of a free semaphore")
-                        .isLessThan(Duration.ofSeconds(5));
+                acquired++;
                 assertThat(kept).allMatch(PermitGrant::isHeld);
             }
+            // releases that wait for locks do so for a second each
+            assertThat(acquired).as("acquires of a free semaphore").isGreaterThan(20);
         });
 
         for (Future<ReleaseOutcome> release : releases) {
