@@ -14,7 +14,8 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 class JarIntegrationTests {
 
     private static final String PERMITS = """
-            select s.name || ' ' || p.state from permit p join semaphore s on s.id = p.semaphore_id order by s.name
+            select s.name || ' ' || p.state from permit p join semaphore s on s.id = p.semaphore_id
+            where s.name in ('backup', 'network') order by s.name
             """;
     private static final int EXIT_CODE_OF_SIGTERM = 143;
 
@@ -38,6 +39,8 @@ class JarIntegrationTests {
             assertThat(sample.stop()).as(sample::output).isEqualTo(EXIT_CODE_OF_SIGTERM);
             assertThat(sample.output()).doesNotContain("WARN", "ERROR", "Exception");
             assertThat(query(url, PERMITS)).containsExactly("backup RELEASED", "network RELEASED");
+            assertThat(query(url, "select state from permit where state = 'ACQUIRED'"))
+                    .isEmpty();
             assertThat(query(url, "select owner from semaphore_instance")).isEmpty();
         }
     }

@@ -69,7 +69,8 @@ class RestTests {
     @Test
     void answersTooManyRequestsAndWhenToRetry() {
         AcquireRequest all = AcquireRequest.of("network").exclusive();
-        try (PermitGrant grant = semaphores.acquire(all.withTtl(Duration.ofSeconds(20)))) {
+        try (PermitGrant grant =
+                semaphores.acquire(all.withTtl(Duration.ofSeconds(20)).withWaitTime(TIMEOUT))) {
             MvcTestResult refused = post("/replications?snapshot=invoices");
             assertThat(refused).hasStatus(HttpStatus.TOO_MANY_REQUESTS);
             assertThat(Integer.parseInt(refused.getResponse().getHeader("Retry-After")))

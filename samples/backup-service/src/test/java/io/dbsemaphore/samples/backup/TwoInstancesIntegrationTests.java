@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Two processes of the sample, which know of each other through the database only. */
 class TwoInstancesIntegrationTests {
 
-    private static final Duration TIMEOUT = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
     private static final long CAPACITY_OF_BACKUP = 3;
     private static final long CAPACITY_OF_NETWORK = 5;
 
@@ -61,7 +61,7 @@ class TwoInstancesIntegrationTests {
     @Test
     void seeThatTheLimitsHoldWhenOneIsKilled() throws Exception {
         String[] settings = {
-            "demo.duration=6s", "demo.instance-timeout=3s", "semaphore.instance-timeout=3s", "transfer.block=20ms",
+            "demo.duration=8s", "demo.instance-timeout=8s", "semaphore.instance-timeout=8s", "transfer.block=20ms",
         };
         Process first = start("first", settings);
         await().atMost(TIMEOUT).until(() -> output("first").contains("This is process"));
@@ -86,6 +86,7 @@ class TwoInstancesIntegrationTests {
                 "--spring.profiles.active=demo",
                 "--spring.datasource.url=" + url() + ";AUTO_SERVER=TRUE;WRITE_DELAY=0",
                 "--demo.instances=2",
+                "--demo.join-timeout=2m",
                 "--transfer.min-blocks=2",
                 "--transfer.max-blocks=4"));
         Stream.of(settings).map("--"::concat).forEach(command::add);

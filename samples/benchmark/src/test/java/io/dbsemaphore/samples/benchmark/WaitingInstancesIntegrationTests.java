@@ -18,7 +18,7 @@ class WaitingInstancesIntegrationTests {
         try (TestDatabase.Schema database = TestDatabase.createForProcesses()) {
             Target target = new Target(database.jdbcUrl(), database.username(), database.password(), null);
             try (HikariDataSource tables = target.pool("tables", 2);
-                    WaitingInstances instances = new WaitingInstances(3, target, tables, Duration.ofSeconds(1))) {
+                    WaitingInstances instances = new WaitingInstances(3, target, tables, Duration.ofSeconds(3))) {
                 assertThat(instances.measure())
                         .hasSize(4)
                         .last()

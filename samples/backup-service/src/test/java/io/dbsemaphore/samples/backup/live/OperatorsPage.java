@@ -36,9 +36,10 @@ final class OperatorsPage implements AutoCloseable {
         Assumptions.assumeTrue(
                 chromium != null && driver != null,
                 "No Chromium on this machine. Install the packages chromium and chromium-driver");
-        return new OperatorsPage(new ChromeDriver(
+        ChromeDriver browser = new ChromeDriver(
                 new ChromeDriverService.Builder()
                         .usingDriverExecutable(driver.toFile())
+                        .withTimeout(Duration.ofMinutes(2))
                         .build(),
                 new ChromeOptions()
                         .setBinary(chromium.toFile())
@@ -47,7 +48,9 @@ final class OperatorsPage implements AutoCloseable {
                                 "--no-sandbox",
                                 "--disable-dev-shm-usage",
                                 "--disable-gpu",
-                                "--hide-scrollbars")));
+                                "--hide-scrollbars"));
+        browser.manage().timeouts().scriptTimeout(Duration.ofMinutes(3));
+        return new OperatorsPage(browser);
     }
 
     void open(String url) {

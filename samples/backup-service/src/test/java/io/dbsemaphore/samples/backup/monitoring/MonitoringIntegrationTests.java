@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 /** A real Prometheus that scrapes the sample at work fills the dashboard and evaluates the alert rules. */
 class MonitoringIntegrationTests {
 
-    private static final Duration SOON = Duration.ofSeconds(40);
+    private static final Duration SOON = Duration.ofMinutes(2);
 
     @TempDir
     static Path directory;

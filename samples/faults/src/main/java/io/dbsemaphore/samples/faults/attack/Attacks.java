@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 public final class Attacks implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Attacks.class);
-    private static final long SECONDS_TO_STOP = 90;
-    private static final int LOOKS = 600;
+    private static final long SECONDS_TO_STOP = 180;
+    private static final int LOOKS = 1800;
     private static final long LOOK_MILLIS = 100;
 
     private final List<ClientSlot> clients = new ArrayList<>();

@@ -17,6 +17,7 @@ import org.testcontainers.utility.MountableFile;
 /** A server in a container. */
 public final class ContainerServer extends DatabaseServer {
 
+    private static final int SECONDS_TO_START = 300;
     private static final String NAME = ServerImage.NAME;
     private static final String LIBRARY = "/libfaketime.so";
     private static final String CLOCK = "/tmp/clock";
@@ -56,6 +57,7 @@ public final class ContainerServer extends DatabaseServer {
         ServerImage image = ServerImage.of(product);
         JdbcDatabaseContainer<?> container = image.container();
         container.withPassword(NAME).withDatabaseName(NAME);
+        container.withStartupTimeoutSeconds(SECONDS_TO_START).withConnectTimeoutSeconds(SECONDS_TO_START);
         ServerDisk disk = megabytes == 0 ? null : new ServerDisk(container.getDockerImageName(), megabytes);
         if (disk != null) {
             disk.mount(container, image.data());

@@ -20,7 +20,7 @@ class WebFluxRecipeIntegrationTests {
     void exportsThreeAtATimeAndTheOthersWaitOrAreRefused() throws Exception {
         try (Instances instances = Instances.of(
                 "webflux",
-                "exports.wait=1s",
+                "exports.wait=5s",
                 "spring.main.web-application-type=reactive",
                 "spring.main.sources=" + TooManyRequests.class.getName())) {
             CountedWork work = instances.work();
