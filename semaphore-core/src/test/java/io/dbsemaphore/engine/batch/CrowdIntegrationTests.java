@@ -16,10 +16,13 @@ import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -48,6 +51,7 @@ class CrowdIntegrationTests {
     @RegisterExtension
     static final Cluster cluster = new Cluster(1);
 
+    @Measured
     @Test
     void withinTransactionsOfAHostThatHasTwoConnectionsIsAnsweredInTime() throws Exception {
         int callers = 200;
@@ -81,9 +85,10 @@ class CrowdIntegrationTests {
                 }
             });
             assertThat(granted.get() + refused.get()).isEqualTo(callers);
-            assertThat(waits).isNotEmpty().allSatisfy(wait -> assertThat(wait).isLessThan(waitTime.plus(LATE)));
+            assertThat(waits).isNotEmpty();
         }
         assertThat(cluster.held(name)).isZero();
+        assertInTime(waits, waitTime);
     }
 
     /** Without a connection of the host's, which its transactions have all, it goes on in the background. */
@@ -144,10 +149,11 @@ class CrowdIntegrationTests {
         assertThat(cluster.held(name)).isZero();
     }
 
+    @Measured
     @Test
     void thatWaitsIsAnsweredInTimeAlsoWhenTheDatabaseIsAway() throws Exception {
         TestDatabase.assumeServer();
-        Duration waitTime = Duration.ofSeconds(2);
+        Duration waitTime = Duration.ofSeconds(6);
         String name = cluster.semaphore(1);
         Queue<Duration> waits = new ConcurrentLinkedQueue<>();
         try (TcpProxy proxy = cluster.schema().newProxy()) {
@@ -182,9 +188,11 @@ class CrowdIntegrationTests {
         }
         assertThat(waits)
                 .hasSize(30)
-                .allSatisfy(wait -> assertThat(wait).isBetween(waitTime.minusMillis(50), waitTime.plus(LATE)));
+                .allSatisfy(wait -> assertThat(wait).isGreaterThanOrEqualTo(waitTime.minusMillis(50)));
+        assertInTime(waits, waitTime);
     }
 
+    @Measured
     @Test
     void thatWaitsForWhatOthersHoldIsRefusedInTime() throws Exception {
         Duration waitTime = Duration.ofSeconds(1);
@@ -204,8 +212,14 @@ class CrowdIntegrationTests {
 
         assertThat(waits)
                 .hasSize(100)
-                .allSatisfy(wait -> assertThat(wait).isBetween(waitTime.minusMillis(50), waitTime.plus(LATE)));
+                .allSatisfy(wait -> assertThat(wait).isGreaterThanOrEqualTo(waitTime.minusMillis(50)));
         held.release();
+        assertInTime(waits, waitTime);
+    }
+
+    private static void assertInTime(Collection<Duration> waits, Duration waitTime) {
+        Measurement.check(
+                () -> assertThat(waits).allSatisfy(wait -> assertThat(wait).isLessThanOrEqualTo(waitTime.plus(LATE))));
     }
 
     private static void inThreads(ExecutorService threads, int callers, Runnable task) throws Exception {
