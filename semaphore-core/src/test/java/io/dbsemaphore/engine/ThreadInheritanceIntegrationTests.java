@@ -90,10 +90,13 @@ class ThreadInheritanceIntegrationTests {
             engine.start();
             PermitGrant kept = semaphores.acquire(AcquireRequest.of("s")
                     .withKeepAlive(true)
-                    .withTtl(Duration.ofSeconds(1))
+                    .withTtl(Duration.ofSeconds(6))
                     .withWaitTime(LONG));
             releaseInPair(gate, semaphores);
-            waitInVain(semaphores);
+            Awaitility.await().atMost(LONG).until(() -> {
+                waitInVain(semaphores);
+                return dataSource.seen.containsKey("semaphore-poller");
+            });
             semaphores
                     .acquireAsync(AcquireRequest.of("s"))
                     .get(20, TimeUnit.SECONDS)

@@ -54,19 +54,19 @@ class DatabaseAwayIntegrationTests {
     void forLessThanTheTtlCostsNothing() {
         try (Node node = Node.behind(proxy, schema, TestSettings.instanceTimeout(Duration.ofSeconds(30)))) {
             String name = node.semaphore(1);
-            AcquireRequest request = AcquireRequest.of(name).withTtl(Duration.ofSeconds(6));
+            AcquireRequest request = AcquireRequest.of(name).withTtl(Duration.ofSeconds(12));
 
             node.semaphores().executeWithoutResult(request, grant -> {
                 Instant expiry = grant.expiresAt().orElseThrow();
                 leave();
                 remainsTrue(
-                        Duration.ofSeconds(4),
+                        Duration.ofSeconds(7),
                         () -> assertThat(grant.isHeld())
                                 .as("held while the database is away")
                                 .isTrue());
                 comeBack();
 
-                remainsTrue(Duration.ofSeconds(5), () -> {
+                remainsTrue(Duration.ofSeconds(6), () -> {
                     assertThat(grant.isHeld()).isTrue();
                     assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("ACQUIRED");
                 });
@@ -96,7 +96,7 @@ class DatabaseAwayIntegrationTests {
                 assertThat(heldByBoth).as("held past its deadline").isFalse();
                 assertThat(Duration.ofNanos(System.nanoTime() - left)).isGreaterThan(Duration.ofSeconds(1));
                 Awaitility.await("the loss to be told")
-                        .atMost(Duration.ofSeconds(3))
+                        .atMost(SOON)
                         .untilAsserted(
                                 () -> assertThat(node.events().subjects("lost")).containsExactly(grant.externalId()));
                 comeBack();
@@ -117,7 +117,7 @@ class DatabaseAwayIntegrationTests {
 
     @Test
     void forLongerThanTheInstanceTimeoutCostsALiveInstanceNothing() throws Exception {
-        Duration timeout = Duration.ofSeconds(6);
+        Duration timeout = Duration.ofSeconds(10);
         try (Node node = Node.behind(proxy, schema, TestSettings.instanceTimeout(timeout));
                 Node other = Node.behind(proxy, schema, TestSettings.instanceTimeout(timeout))) {
             String name = node.semaphore(1);
@@ -128,16 +128,16 @@ class DatabaseAwayIntegrationTests {
                             AcquireRequest.of(name).withTtl(Duration.ofHours(6)).withKeepAlive(true));
             leave();
             Awaitility.await("an outage longer than the timeout")
-                    .pollDelay(timeout.plusSeconds(2))
-                    .atMost(timeout.plusSeconds(4))
+                    .pollDelay(timeout.plusSeconds(1))
+                    .atMost(timeout.plus(SOON))
                     .untilAsserted(() -> assertThat(grant.isHeld())
                             .as("held although no heartbeat arrives")
                             .isFalse());
             comeBack();
             Future<Integer> hammering = Concurrently.async("hammer", () -> hammer(other, name, enough, answers));
 
-            Awaitility.await("a heartbeat").atMost(Duration.ofSeconds(4)).until(grant::isHeld);
-            remainsTrue(timeout, () -> {
+            Awaitility.await("a heartbeat").atMost(Duration.ofSeconds(8)).until(grant::isHeld);
+            remainsTrue(Duration.ofSeconds(6), () -> {
                 assertThat(grant.isHeld()).isTrue();
                 assertThat(SemaphoreRows.states(schema, grant.externalId())).containsExactly("ACQUIRED");
             });

@@ -75,7 +75,7 @@ class HeartbeatIntegrationTests {
     @Test
     void thatHangOnTheThreadOfAnAcquireDoNotKeepGrantsFromBeingRenewed() throws Exception {
         Node node = start();
-        PermitGrant grant = keep(node, node.semaphore(1), Duration.ofSeconds(3));
+        PermitGrant grant = keep(node, node.semaphore(1), Duration.ofSeconds(9));
         String another = node.semaphore(1);
         Pause renewal = node.gate().pauseBefore("update permit_request");
         renewal.awaitReached(SOON); // meanwhile the keep-alive thread is blocked
@@ -95,7 +95,7 @@ class HeartbeatIntegrationTests {
         Instant renewed = expiry(grant);
 
         Awaitility.await("the next")
-                .atMost(Duration.ofSeconds(4))
+                .atMost(SOON)
                 .untilAsserted(() -> assertThat(expiry(grant)).isAfter(renewed));
 
         heartbeat.open();

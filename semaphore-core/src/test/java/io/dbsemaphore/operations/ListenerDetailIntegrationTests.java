@@ -236,6 +236,7 @@ class ListenerDetailIntegrationTests {
         return TestSettings.defaults()
                 .with(SemaphoreSettings.SHUTDOWN_TIMEOUT, Duration.ofSeconds(1))
                 .with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, Duration.ofSeconds(1))
+                .with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(10))
                 .with(SemaphoreSettings.MAX_ATTEMPTS, 20);
     }
 

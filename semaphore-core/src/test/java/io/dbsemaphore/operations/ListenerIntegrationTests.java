@@ -70,7 +70,7 @@ class ListenerIntegrationTests {
         assertThat(outcome).isEqualTo(ReleaseOutcome.DEFERRED);
         Awaitility.await("the release").atMost(SOON).until(() -> SemaphoreRows.held(nodes.schema(), name) == 0);
         Awaitility.await("its being told")
-                .atMost(Duration.ofSeconds(2))
+                .atMost(SOON)
                 .untilAsserted(() -> assertThat(node.events().of("released"))
                         .singleElement()
                         .satisfies(event -> assertThat(event.of()).isEqualTo(grant.externalId()))
@@ -109,7 +109,7 @@ class ListenerIntegrationTests {
     void hearsOfALossOnAThreadOfTheLibrary() {
         String name = node.semaphore(1);
         PermitGrant grant = node.semaphores()
-                .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(2)).withKeepAlive(true));
+                .acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(6)).withKeepAlive(true));
 
         ReleaseOutcome outcome = other.admin().forceRelease(grant.externalId(), "operator", "a drill");
 
@@ -136,7 +136,7 @@ class ListenerIntegrationTests {
             String kept = disturbed.semaphore(2);
             other.semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
             AcquireRequest request =
-                    AcquireRequest.of(kept).withTtl(Duration.ofSeconds(2)).withKeepAlive(true);
+                    AcquireRequest.of(kept).withTtl(Duration.ofSeconds(6)).withKeepAlive(true);
 
             PermitGrant grant =
                     disturbed.semaphores().acquire(AcquireRequest.of(name).withWaitTime(SOON));
@@ -153,7 +153,7 @@ class ListenerIntegrationTests {
                     .untilAsserted(() ->
                             assertThat(disturbed.events().subjects("lost")).containsExactly(taken.externalId()));
             Awaitility.await("the other to be held throughout")
-                    .during(Duration.ofSeconds(4))
+                    .during(Duration.ofSeconds(6))
                     .atMost(SOON)
                     .untilAsserted(() -> assertThat(stays.isHeld()).isTrue());
             assertThat(SemaphoreRows.held(nodes.schema(), name)).isZero();

@@ -34,7 +34,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class ReusingProcess {
 
-    static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(3);
+    static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(6);
 
     private final SemaphoreTemplate semaphores;
     private PermitGrant held;
