@@ -180,12 +180,12 @@ final class EngineDatabase implements AutoCloseable {
     /** The first queries of a JVM take long: a proxy, or the server, may end their connection for being idle meanwhile. */
     private void touchTables() {
         try {
-            persistence.touchTables();
+            persistence.admin().touchTables();
         } catch (RuntimeException failure) {
             if (!SqlErrors.isConnectionLost(failure) || SqlErrors.isPoolExhausted(failure)) {
                 throw failure;
             }
-            persistence.touchTables();
+            persistence.admin().touchTables();
         }
     }
 

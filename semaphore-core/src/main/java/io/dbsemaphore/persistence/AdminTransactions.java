@@ -178,6 +178,23 @@ public final class AdminTransactions {
         return transaction.execute(() -> history.find(name, Limit.unlimited()));
     }
 
+    /**
+     * Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. Queries
+     * of the repositories load most of what an acquire needs: without them, the first one would take a second of CPU time longer.
+     */
+    public void touchTables() {
+        transaction.execute(() -> {
+            reports.findStatus("");
+            semaphores.findAvailabilities(List.of(0L));
+            reports.findHolders(0);
+            reports.findWaiting(0);
+            reports.countInstances(0);
+            history.find("", Limit.of(1));
+            semaphores.updateCapacity(0, 0);
+            return null;
+        });
+    }
+
     /** Looks the name up in the database, not in the cache: the semaphore may have been created a moment ago. */
     private Optional<Semaphore> lock(String name) {
         return semaphores.findIds(List.of(name)).stream().findFirst().flatMap(found -> semaphores.lockById(found.id()));

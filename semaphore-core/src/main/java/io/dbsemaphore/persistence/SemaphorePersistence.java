@@ -17,7 +17,6 @@ import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TablePrefix;
-import io.dbsemaphore.persistence.unit.TableTouch;
 import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
@@ -71,7 +70,6 @@ public final class SemaphorePersistence implements AutoCloseable {
     private final ReportTransactions reportTransactions;
     private final InstanceTransactions instances;
     private final MaintenanceTransactions maintenance;
-    private final TableTouch tables;
 
     /**
      * Starts the persistence unit.
@@ -133,7 +131,6 @@ public final class SemaphorePersistence implements AutoCloseable {
         undoing = new UndoTransaction(transaction, requests, releases, ids);
         admin = new AdminTransactions(transaction, semaphores, directory, reports, history, lookup, releases, ids);
         reportTransactions = new ReportTransactions(transaction, semaphores, requests, reports, history);
-        tables = new TableTouch(transaction, sql, tablePrefix);
         keepAlive = new KeepAliveTransaction(transaction, requests, history);
         instances = new InstanceTransactions(transaction, registered);
         maintenance = new MaintenanceTransactions(
@@ -188,11 +185,6 @@ public final class SemaphorePersistence implements AutoCloseable {
     /** The transactions of the administration. */
     public AdminTransactions admin() {
         return admin;
-    }
-
-    /** Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. */
-    public void touchTables() {
-        tables.touch(ENTITIES);
     }
 
     /** Whether the same transaction may succeed if it is repeated. */

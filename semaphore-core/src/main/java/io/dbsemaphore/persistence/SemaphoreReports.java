@@ -211,4 +211,8 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             select new io.dbsemaphore.persistence.SemaphoreReports$RequestsOf(r.instance, count(r))
             from PermitRequest r where r.state = ACQUIRED and r.instance is not null group by r.instance""")
     List<RequestsOf> countRequestsOfInstances();
+
+    /** Whether an instance is registered. */
+    @Query("select count(i) from SemaphoreInstance i where i.id = :id")
+    long countInstances(long id);
 }

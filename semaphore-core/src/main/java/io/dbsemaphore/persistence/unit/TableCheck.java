@@ -83,7 +83,7 @@ public final class TableCheck {
         return missing.size() * 2 >= expected.size();
     }
 
-    static List<String> columnsOf(Class<?> entity) {
+    private static List<String> columnsOf(Class<?> entity) {
         List<String> columns = new ArrayList<>();
         for (Field field : entity.getDeclaredFields()) {
             Column column = field.getAnnotation(Column.class);

@@ -24,7 +24,7 @@ class SeparateProcessesIntegrationTests {
     private static final Duration START = Duration.ofSeconds(60);
     private static final int PROCESSES = 3;
     private static final int CAPACITY = 3;
-    private static final int SECONDS = 4;
+    private static final int SECONDS = 8;
 
     @Test
     void keepTheLimitTogether() throws Exception {
