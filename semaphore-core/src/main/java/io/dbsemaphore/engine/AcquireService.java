@@ -7,12 +7,6 @@ import io.dbsemaphore.engine.batch.BatchingGranter;
 /** Acquires permits for a calling thread that waits for the result. */
 final class AcquireService {
 
-    /**
-     * How often an acquire is submitted again: another instance may delete a semaphore between its creation and the grant, and
-     * a reused permit may lapse before its next caller has it, each several times in a row.
-     */
-    static final int MAX_REPEATED = 10;
-
     private final AdmissionGate gate;
     private final BatchingGranter granter;
     private final PatternSemaphoreCreator patterns;
@@ -48,8 +42,9 @@ final class AcquireService {
         gate.enter();
         try {
             AcquireAnswer answer = granter.grant(attempt.state(), attempt.waitTime());
-            int repeated = 0;
-            while (repeated++ < MAX_REPEATED && (patterns.createMissing(answer) || reuse.isOutdated(attempt, answer))) {
+            int created = 0;
+            while (reuse.isOutdated(attempt, answer)
+                    || (created++ < PatternSemaphoreCreator.MAX_REPEATED && patterns.createMissing(answer))) {
                 answer = granter.grant(attempt.state(), attempt.waitTime());
             }
             return results.of(attempt, answer);

@@ -62,7 +62,7 @@ final class AsyncAcquireService {
 
         private final AcquireAttempt attempt;
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
-        private int repeated;
+        private int created;
 
         Acquire(AcquireAttempt attempt) {
             this.attempt = attempt;
@@ -86,8 +86,9 @@ final class AsyncAcquireService {
                     throw outcomes.resolve(attempt.state(), attempt.waitTime(), CallerExceptions.of(cause(failure)));
                 }
                 if (!result.isDone()
-                        && repeated++ < AcquireService.MAX_REPEATED
-                        && (patterns.createMissing(answer) || reuse.isOutdated(attempt, answer))) {
+                        && (reuse.isOutdated(attempt, answer)
+                                || (created++ < PatternSemaphoreCreator.MAX_REPEATED
+                                        && patterns.createMissing(answer)))) {
                     submit();
                     return;
                 }

@@ -15,6 +15,12 @@ final class PatternSemaphoreCreator {
 
     private static final Logger log = LoggerFactory.getLogger(PatternSemaphoreCreator.class);
 
+    /**
+     * How often an acquire creates missing semaphores: other instances may delete one between its creation and the grant,
+     * several times in a row.
+     */
+    static final int MAX_REPEATED = 100;
+
     private final SemaphorePatterns patterns;
     private final AdminTransactions admin;
     private final Retries retry;

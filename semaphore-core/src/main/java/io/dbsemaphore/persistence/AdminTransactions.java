@@ -179,8 +179,8 @@ public final class AdminTransactions {
     }
 
     /**
-     * Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. Queries
-     * of the repositories load most of what an acquire needs: without them, the first one would take a second of CPU time longer.
+     * Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. The
+     * queries of the repositories also load what an acquire needs; without them the first acquire takes a second of CPU time more.
      */
     public void touchTables() {
         transaction.execute(() -> {

@@ -44,7 +44,8 @@ import org.springframework.transaction.TransactionStatus;
  *   <li>Acquires whose external id exists are settled with the existing request. If another transaction was found to have
  *       inserted the external id of an acquire, its end is awaited.
  *   <li>The semaphore rows are locked: those that are waited for by one statement each, in ascending order of ids; then the
- *       others, in one statement that skips locked rows. Acquires that name a skipped row are postponed.
+ *       others, in one statement that skips locked rows. Acquires that name a skipped or missing row are
+ *       postponed.
  *   <li>The held permits are summed in a separate statement, in the same round trip if the driver pipelines.
  *   <li>If callers may be waiting for a semaphore, the queues of the other instances are read.
  *   <li>The acquires are decided one after the other. If too few permits are available, expired permits are reclaimed

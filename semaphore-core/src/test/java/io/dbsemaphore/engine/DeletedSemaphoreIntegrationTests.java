@@ -23,6 +23,8 @@ class DeletedSemaphoreIntegrationTests {
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);
 
+    private static final Duration LONG = Duration.ofSeconds(50);
+
     private final Node remembering = cluster.node(0);
     private final Node deleting = cluster.node(1);
 
@@ -32,7 +34,9 @@ class DeletedSemaphoreIntegrationTests {
         acquireAndRelease(names);
         names.forEach(this::createAgain);
 
-        try (PermitGrant grant = remembering.semaphores().acquire(AcquireRequest.of(names.toArray(String[]::new)))) {
+        try (PermitGrant grant = remembering
+                .semaphores()
+                .acquire(AcquireRequest.of(names.toArray(String[]::new)).withWaitTime(LONG))) {
             assertThat(grant.permits()).containsOnlyKeys(names);
         }
     }
@@ -48,15 +52,15 @@ class DeletedSemaphoreIntegrationTests {
                 Duration.ofSeconds(60),
                 index -> remembering
                         .semaphores()
-                        .acquire(AcquireRequest.of(names.get(index)))
+                        .acquire(AcquireRequest.of(names.get(index)).withWaitTime(LONG))
                         .fencingToken());
 
-        assertThat(tokens).hasSize(16);
+        assertThat(tokens).allMatch(token -> token > 0);
     }
 
     /** A caller finds the semaphore or not, and a permit of one that is deleted is never granted. */
     @Test
-    void callersAreToldNothingElseWhileItIsDeletedAllTheTime() {
+    void acquiresSucceedOrReportThatItIsMissingWhileItIsDeletedAgainAndAgain() {
         String name = cluster.semaphore(1);
         PeakCounter inside = new PeakCounter();
         AtomicInteger granted = new AtomicInteger();
@@ -69,7 +73,7 @@ class DeletedSemaphoreIntegrationTests {
                 } else {
                     try (PermitGrant grant = cluster.node(thread)
                             .semaphores()
-                            .acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(50)))) {
+                            .acquire(AcquireRequest.of(name).withWaitTime(LONG))) {
                         inside.enter();
                         granted.incrementAndGet();
                         inside.leave();
@@ -86,7 +90,7 @@ class DeletedSemaphoreIntegrationTests {
     }
 
     @Test
-    void callersAreToldNothingOfThatWhereAPatternMatches() {
+    void acquiresSucceedWhereAPatternCreatesItAgain() {
         String name = "pattern:deleted";
         PeakCounter inside = new PeakCounter();
         try (Node creating = Node.on(cluster.schema(), SemaphorePatterns.NONE.withPattern("pattern:*", 1))) {
@@ -110,7 +114,7 @@ class DeletedSemaphoreIntegrationTests {
     }
 
     private static PermitGrant acquire(Node node, String name, boolean async) {
-        AcquireRequest request = AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(50));
+        AcquireRequest request = AcquireRequest.of(name).withWaitTime(LONG);
         return async
                 ? node.semaphores().acquireAsync(request).join()
                 : node.semaphores().acquire(request);

@@ -156,7 +156,10 @@ class HostTransactionIntegrationTests {
     @Test
     void waitsForALockNoLongerThanConfiguredOnAConnectionThatWouldWaitLonger() throws SQLException {
         try (HikariDataSource pool = cluster.schema().newPool(1);
-                Node impatient = new Node(pool, settings(Duration.ofSeconds(1), 1));
+                Node impatient = new Node(
+                        pool,
+                        settings(Duration.ofSeconds(1), 1)
+                                .with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(60)));
                 RowLock lock = cluster.lock(name)) {
             long begin = System.nanoTime();
 

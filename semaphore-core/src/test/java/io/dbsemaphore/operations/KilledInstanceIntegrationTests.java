@@ -27,7 +27,7 @@ class KilledInstanceIntegrationTests {
 
     private static final Duration START = Duration.ofSeconds(60);
     private static final Duration INSTANCE_TIMEOUT = Duration.ofSeconds(6);
-    private static final Duration MARGIN = Duration.ofSeconds(10);
+    private static final Duration MARGIN = Duration.ofSeconds(5);
     private static final String SIX_HOURS = "21600";
 
     private static Schema schema;

@@ -134,7 +134,7 @@ final class BatchSettlement {
         }
     }
 
-    /** Another transaction has locked a row. A later batch waits for it or tries it again, for a limited time. */
+    /** Another transaction has locked or deleted a row. A later batch waits for it or tries it again, for a limited time. */
     private void postpone(QueuedAcquire acquire, String name) {
         acquire.state().unclaim();
         boolean repeatedly = acquire.blockedBy() != null;

@@ -272,6 +272,7 @@ final class QueuedAcquire {
         return state.isExternalIdLocked()
                 ? "Another transaction has inserted the external id '%s', or locked its request, for %s"
                         .formatted(command().externalId(), time)
-                : "A row of the semaphores %s was locked by another transaction for %s".formatted(names(), time);
+                : "A row of the semaphores %s was locked, or deleted again and again, by other transactions for %s"
+                        .formatted(names(), time);
     }
 }

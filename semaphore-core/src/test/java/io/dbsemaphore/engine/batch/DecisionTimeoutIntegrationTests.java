@@ -79,6 +79,7 @@ class DecisionTimeoutIntegrationTests {
         String name = cluster.semaphore(1);
         try (Node impatient = Node.on(cluster.schema(), TestSettings.limits(1, 10, 3));
                 RowLock lock = cluster.lock(name)) {
+            impatient.gate().clear();
             long begun = System.nanoTime();
 
             assertThatThrownBy(() -> impatient.semaphores().tryAcquire(AcquireRequest.of(name)))
@@ -88,7 +89,7 @@ class DecisionTimeoutIntegrationTests {
                     .isBetween(Duration.ofMillis(900), Duration.ofMillis(4500)); // the decision timeout is 5 s
             assertThat(impatient.gate().statements())
                     .filteredOn(sql ->
-                            sql.contains("from semaphore") && sql.contains(" for ") && !sql.contains("skip locked"))
+                            sql.contains("from semaphore ") && sql.contains(" for ") && !sql.contains("skip locked"))
                     .as("lock waits")
                     .hasSize(1);
         }

@@ -134,6 +134,7 @@ class RetriesIntegrationTests {
         PermitGrant grant = get(acquired, SOON);
 
         assertThat(node.gate().count(INSERT)).as("attempts").isEqualTo(2);
+        Awaitility.await().atMost(SOON).until(() -> !retried.isEmpty());
         assertThat(retried).first().matches(SqlErrors::isVictim, "a deadlock, not a lock wait that timed out");
         assertThat(grant.replayed()).isFalse();
         rows.assertHeldByOnly(grant);

@@ -57,7 +57,7 @@ final class LocalProxy implements AutoCloseable {
         for (int attempt = 1; ; attempt++) {
             try {
                 return startOnce(program, configuration, options);
-            } catch (TerminalFailureException ended) { // perhaps as another program had its port by then
+            } catch (TerminalFailureException ended) { // another program may have taken the port
                 if (attempt == ATTEMPTS) {
                     throw ended;
                 }

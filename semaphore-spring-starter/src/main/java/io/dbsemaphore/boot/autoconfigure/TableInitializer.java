@@ -67,16 +67,26 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
     @Override
     protected void runScripts(Scripts scripts) {
         long begin = System.nanoTime();
+        boolean logged = false;
         while (script.isNeeded()) {
             try {
                 super.runScripts(withPrefix());
                 log.info("Created the tables of the semaphores by {} (semaphore.initialize-schema)", script.location());
                 return;
             } catch (DataAccessException failure) {
-                if (System.nanoTime() - begin > MAX_TIME.toNanos() || isRefusal(failure)) {
+                if (System.nanoTime() - begin > MAX_TIME.toNanos()
+                        || isRefusal(failure)
+                        || Thread.currentThread().isInterrupted()) {
                     throw explain(failure);
                 }
-                log.debug("The script of the tables failed and is tried again", failure);
+                if (!logged) {
+                    log.info(
+                            "{} failed; it is tried again for up to {} s, since other instances may create the same tables: {}",
+                            script.location(),
+                            MAX_TIME.toSeconds(),
+                            failure.getMessage());
+                    logged = true;
+                }
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE.toNanos()));
             }
         }

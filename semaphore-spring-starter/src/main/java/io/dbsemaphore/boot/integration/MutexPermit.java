@@ -6,7 +6,6 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
-import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import java.time.Duration;
@@ -16,10 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** The permit of a lock while a thread of this instance has the lock. Used by one thread at a time. */
 final class MutexPermit {
 
-    /** Another instance may delete the unused semaphore between its creation and the acquire, several times in a row. */
-    private static final int ATTEMPTS_WHERE_DELETED = 10;
-
-    private static final int ATTEMPTS_WHERE_FULL = 3;
+    /** Where no more semaphores may be created, and other instances create those that were deleted. */
+    private static final int ATTEMPTS = 3;
 
     private final SemaphoreOperations semaphores;
     private final UnusedSemaphores unusedSemaphores;
@@ -116,12 +113,8 @@ final class MutexPermit {
                 grant = semaphores.tryAcquire(request).orElse(null);
                 expiry = now + ttl.toNanos();
                 return grant != null;
-            } catch (SemaphoreNotFoundException deleted) {
-                if (attempt >= ATTEMPTS_WHERE_DELETED) {
-                    throw deleted;
-                }
             } catch (PatternLimitExceededException full) {
-                if (attempt >= ATTEMPTS_WHERE_FULL) {
+                if (attempt == ATTEMPTS) {
                     throw full;
                 }
                 unusedSemaphores.deleteSome();

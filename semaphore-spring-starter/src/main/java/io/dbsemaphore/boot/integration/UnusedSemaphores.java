@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import java.util.ArrayList;
@@ -43,16 +44,15 @@ final class UnusedSemaphores implements Consumer<String> {
 
     /**
      * Deletes some semaphores of locks, whichever instance remembers them: one that has stopped remembers none. An instance that
-     * needs one of them again creates it. If the database fails, the others stay: the caller wants a lock, and does not wait for
-     * more failures.
+     * needs one of them again creates it. Stops at the first failure of the database, so that the caller is not delayed further.
      */
     void deleteSome() {
-        List<String> unused = new ArrayList<>(admin.list().stream()
-                .filter(status -> requests.isName(status.name()) && isUnused(status))
-                .map(SemaphoreStatus::name)
-                .toList());
-        Collections.shuffle(unused); // several instances may do this at the same time
         try {
+            List<String> unused = new ArrayList<>(admin.list().stream()
+                    .filter(status -> requests.isName(status.name()) && isUnused(status))
+                    .map(SemaphoreStatus::name)
+                    .toList());
+            Collections.shuffle(unused); // several instances may do this at the same time
             unused.stream().limit(AT_ONCE).forEach(this::delete);
         } catch (DataAccessException failure) {
             log.debug("A semaphore of an unused lock was not deleted; the maintenance does it later", failure);
@@ -62,8 +62,8 @@ final class UnusedSemaphores implements Consumer<String> {
     private void delete(String name) {
         try {
             admin.delete(name);
-        } catch (SemaphoreException failure) {
-            log.debug("Semaphore '{}' of an unused lock was not deleted; it is used again, or gone", name, failure);
+        } catch (SemaphoreInUseException used) {
+            log.debug("Semaphore '{}' is used again", name, used);
         }
     }
 

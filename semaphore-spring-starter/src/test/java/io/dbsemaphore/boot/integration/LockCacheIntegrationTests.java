@@ -91,7 +91,7 @@ class LockCacheIntegrationTests extends LockRegistryFixture {
         assertThat(inside).extracting(PeakCounter::peak).containsOnly(1);
         IntStream.range(0, inside.length).forEach(number -> use(key + number));
         assertThat(IntStream.range(0, inside.length).filter(number -> exists(key + number)))
-                .as("those that the registry remembers, when it has used each alone")
+                .as("those that the registry remembers, after using each key once more")
                 .containsExactly(inside.length - 2, inside.length - 1);
     }
 

@@ -59,7 +59,7 @@ class SemaphoreLockProviderIntegrationTests extends AbstractExtensibleLockProvid
         doTestTimeout(AcquireRequest.MIN_TTL);
     }
 
-    /** As inherited, with more time between the lock and its end, which would otherwise pass on a loaded machine. */
+    /** As inherited, with a longer minimum lock time, which does not pass during a stall. */
     @Override
     @Test
     public void shouldLockAtLeastFor() {
