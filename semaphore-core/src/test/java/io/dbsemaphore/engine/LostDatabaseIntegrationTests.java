@@ -31,7 +31,7 @@ class LostDatabaseIntegrationTests extends LostDatabaseFixture {
     private static final String INSERT = "insert into permit_request";
 
     LostDatabaseIntegrationTests() {
-        super(1, 10);
+        super(1, 3);
     }
 
     @ParameterizedTest

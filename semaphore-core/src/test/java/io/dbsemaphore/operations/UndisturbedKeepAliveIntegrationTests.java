@@ -9,6 +9,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.NodesPerTest;
@@ -108,6 +109,7 @@ class UndisturbedKeepAliveIntegrationTests {
         assertThat(other.events().of("lost")).isEmpty();
     }
 
+    @Slow
     @Test
     void whileAllOtherConnectionsAreInUse() throws Exception {
         List<PermitGrant> kept = keep(node, 2, TTL);
@@ -149,6 +151,7 @@ class UndisturbedKeepAliveIntegrationTests {
         assertThat(node.events().of("lost")).isEmpty();
     }
 
+    @Slow
     @Test
     void whileTheHeartbeatIsLocked() throws Exception {
         List<PermitGrant> kept = keep(node, 2, TTL);
@@ -160,6 +163,7 @@ class UndisturbedKeepAliveIntegrationTests {
         assertThat(node.events().of("lost")).isEmpty();
     }
 
+    @Slow
     @Test
     void whileAListenerBlocksThatIsToldOfALoss() throws Exception {
         CountDownLatch told = new CountDownLatch(1);

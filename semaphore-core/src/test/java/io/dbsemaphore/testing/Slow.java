@@ -13,6 +13,6 @@ import org.junit.jupiter.api.Tag;
  */
 @Documented
 @Tag("slow")
-@Target(ElementType.TYPE)
+@Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 public @interface Slow {}
