@@ -11,6 +11,7 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -35,6 +36,7 @@ import org.springframework.dao.QueryTimeoutException;
  * a worker does: when the pool has no connection, and when the network is silent.
  */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Slow
 class FailFastIntegrationTests {
 
     private static final Duration DECISION_TIMEOUT = Duration.ofSeconds(2);

@@ -10,6 +10,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.node.Wish;
@@ -26,6 +27,7 @@ import org.springframework.dao.DataAccessException;
 /** The database goes away with the commit of an acquire, and stays away for longer than the caller. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Slow
 class LostDatabaseIntegrationTests extends LostDatabaseFixture {
 
     private static final String INSERT = "insert into permit_request";

@@ -8,6 +8,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Semaphores with so many holders that no acquire may look at each of them. */
+@Slow
 class ManyHoldersIntegrationTests {
 
     private static final int HOLDERS = 20_000;
