@@ -102,9 +102,6 @@ public final class TableCheck {
             if (!SqlErrors.isMissingTable(failure)) {
                 throw failure;
             }
-            if (!connection.getAutoCommit()) {
-                connection.rollback(); // PostgreSQL executes nothing else in this transaction
-            }
             return Set.of();
         }
     }
@@ -116,6 +113,13 @@ public final class TableCheck {
             ResultSetMetaData metaData = none.getMetaData();
             for (int i = 1; i <= metaData.getColumnCount(); i++) {
                 columns.add(metaData.getColumnName(i).toLowerCase(Locale.ROOT));
+            }
+        } finally {
+            if (!connection.getAutoCommit()) {
+                // Not every pool does: the table would stay locked against changes. And PostgreSQL executes nothing
+                // else
+                // in a transaction that has failed
+                connection.rollback();
             }
         }
         return columns;
