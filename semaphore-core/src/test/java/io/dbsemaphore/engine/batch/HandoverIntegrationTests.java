@@ -159,7 +159,9 @@ class HandoverIntegrationTests {
             assertThat(stalled).noneMatch(CompletableFuture::isDone);
         }
         stalled.forEach(this::join);
-        Measurement.check(() -> assertThat(release).isLessThan(Duration.ofSeconds(1)));
+        Measurement.check(() -> assertThat(release)
+                .as("a statement waits for a row for a second")
+                .isLessThan(Duration.ofMillis(700)));
     }
 
     /** A waiting caller that was refused once. */

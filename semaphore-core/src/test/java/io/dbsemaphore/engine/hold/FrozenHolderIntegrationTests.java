@@ -17,6 +17,8 @@ import io.dbsemaphore.testing.node.Waits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -112,10 +114,14 @@ class FrozenHolderIntegrationTests {
     }
 
     private static void assertNoOtherCallerIsDelayed(String unconcerned) {
-        for (int i = 0; i < 10; i++) {
+        List<Duration> acquires = new ArrayList<>();
+        for (int i = 0; i < 9; i++) {
             long begun = System.nanoTime();
             node.semaphores().acquire(AcquireRequest.of(unconcerned));
-            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(3));
+            acquires.add(Duration.ofNanos(System.nanoTime() - begun));
         }
+        assertThat(acquires.stream().sorted().toList().get(4))
+                .as("median of %s; a statement waits for a row for a second", acquires)
+                .isLessThan(Duration.ofMillis(700));
     }
 }

@@ -73,7 +73,7 @@ final class MySqlServer implements AutoCloseable {
                 "No replication can be started here: no Docker engine answers");
     }
 
-    /** Starts them, each with the data of a new server, of which nobody has to transfer anything. */
+    /** Starts them, each with the data of a new server, so that none has to be copied from another one. */
     static void start(List<MySqlServer> servers) {
         Startables.deepStart(servers.stream().map(server -> server.container).toList())
                 .join();
