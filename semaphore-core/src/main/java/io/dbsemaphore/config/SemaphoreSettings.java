@@ -84,7 +84,7 @@ public final class SemaphoreSettings {
 
     /**
      * How long, over all attempts, the library waits for a row that another transaction has locked; by default 5s, at least 1s.
-     * A statement waits for a second at most.
+     * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long. A statement waits for a second at most.
      */
     public static final Setting<Duration> LOCK_WAIT_TIMEOUT = new Setting<>(
             "semaphore.lock-wait-timeout",

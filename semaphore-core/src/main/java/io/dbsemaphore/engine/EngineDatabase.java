@@ -34,6 +34,7 @@ final class EngineDatabase implements AutoCloseable {
 
     private final String tablePrefix;
     private final SemaphoreDataSource sessions;
+    private final Duration lockWait;
     private final SemaphorePersistence persistence;
     private final HeldCheck heldCheck;
     private final boolean certifiesWrites;
@@ -42,12 +43,14 @@ final class EngineDatabase implements AutoCloseable {
     private EngineDatabase(
             String tablePrefix,
             SemaphoreDataSource sessions,
+            Duration lockWait,
             SemaphorePersistence persistence,
             HeldCheck heldCheck,
             boolean certifiesWrites,
             @Nullable ReleaseChannel channel) {
         this.tablePrefix = tablePrefix;
         this.sessions = sessions;
+        this.lockWait = lockWait;
         this.persistence = persistence;
         this.heldCheck = heldCheck;
         this.certifiesWrites = certifiesWrites;
@@ -100,6 +103,7 @@ final class EngineDatabase implements AutoCloseable {
         EngineDatabase opened = new EngineDatabase(
                 settings.get(SemaphoreSettings.TABLE_PREFIX),
                 sessions,
+                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
                 persistence,
                 new HeldCheck(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX), certifiesWrites),
                 certifiesWrites,
@@ -177,15 +181,27 @@ final class EngineDatabase implements AutoCloseable {
                 || SemaphorePersistence.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
-    /** The first queries of a JVM take long: a proxy, or the server, may end their connection for being idle meanwhile. */
+    /**
+     * Queries the tables, again for {@link SemaphoreSettings#LOCK_WAIT_TIMEOUT} while another session has locked them, as a
+     * change of a table does. The first queries of a JVM take long: a proxy, or the server, may end their connection for being
+     * idle meanwhile, so a lost connection is replaced once.
+     */
     private void touchTables() {
-        try {
-            persistence.admin().touchTables();
-        } catch (RuntimeException failure) {
-            if (!SqlErrors.isConnectionLost(failure) || SqlErrors.isPoolExhausted(failure)) {
-                throw failure;
+        Deadline deadline = Deadline.in(lockWait);
+        boolean lost = false;
+        while (true) {
+            try {
+                persistence.admin().touchTables();
+                return;
+            } catch (RuntimeException failure) {
+                boolean again = SqlErrors.isLockWait(failure)
+                        ? !deadline.isPassed()
+                        : !lost && SqlErrors.isConnectionLost(failure) && !SqlErrors.isPoolExhausted(failure);
+                if (!again) {
+                    throw failure;
+                }
+                lost |= SqlErrors.isConnectionLost(failure);
             }
-            persistence.admin().touchTables();
         }
     }
 

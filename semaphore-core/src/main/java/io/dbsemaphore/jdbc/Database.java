@@ -114,6 +114,11 @@ public enum Database {
         return sharedRowLock;
     }
 
+    /** Whether a locking read finds a row that another transaction has inserted and not committed, and waits for it. */
+    public boolean locksUncommittedRows() {
+        return this == MYSQL || this == MARIADB;
+    }
+
     /** SQL that tells whether the session or its server rejects writes. */
     String readOnlyQuery() {
         return switch (this) {

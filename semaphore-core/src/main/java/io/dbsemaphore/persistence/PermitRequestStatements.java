@@ -15,8 +15,9 @@ interface PermitRequestStatements {
     void insertAll(List<PermitRequest> requests);
 
     /**
-     * Waits for transactions that have inserted or locked this external id: queues the insert of a row with it, and its
-     * deletion. Inserting is the only way to find a row that is not committed, on every database.
+     * Queues statements that wait for transactions that have inserted or locked this external id. On most databases only the
+     * insert of a row with it finds a row that is not committed; that row is deleted again. On InnoDB a locking read finds it,
+     * and locks less: an insert that waits for a duplicate blocks all inserts into the gap before it.
      */
     void queueWaitForExternalId(PermitRequest row);
 

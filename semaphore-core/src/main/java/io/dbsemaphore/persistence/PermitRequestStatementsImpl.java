@@ -5,6 +5,7 @@ import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.HeldRowLocks;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
+import java.sql.ResultSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -18,6 +19,8 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
     private final String touch;
     private final String release;
     private final String renewal;
+    private final boolean locksUncommittedRows;
+    private final String lockExternalId;
     private final String delete;
     private final String notExpired;
 
@@ -31,6 +34,8 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
         this.touch = "update " + table + " set updated_at = " + now;
         this.release = "update " + table + " set state = 'RELEASED', updated_at = " + now;
         this.renewal = touch + ", renewed_at = " + now + ", expires_at = " + expiry;
+        this.locksUncommittedRows = database.locksUncommittedRows();
+        this.lockExternalId = "select id from " + table + " where external_id = ? for update";
         this.delete = "delete from " + table + " where id = ?";
         this.notExpired = " and expires_at > " + now + " and expires_at < " + expiry;
     }
@@ -42,8 +47,12 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
 
     @Override
     public void queueWaitForExternalId(PermitRequest row) {
-        insert.insertAll(List.of(row));
-        sql.update(delete, List.of(row.id()));
+        if (locksUncommittedRows) {
+            sql.query(lockExternalId, List.of(row.externalId()), ResultSet::next);
+        } else {
+            insert.insertAll(List.of(row));
+            sql.update(delete, List.of(row.id()));
+        }
     }
 
     @Override

@@ -1,10 +1,12 @@
 package io.dbsemaphore.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -16,8 +18,10 @@ import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -88,6 +92,23 @@ class MetadataLockIntegrationTests {
         }
         new SemaphoreRows(schema).awaitNothingHeld(Duration.ofSeconds(10), List.of("a", "free"));
         node.semaphores().acquire(AcquireRequest.of("free")).close();
+    }
+
+    /** As a change of a table does while instances are replaced. */
+    @Test
+    void delayAStart() throws Exception {
+        try (RowLock tables = RowLock.begin(schema)) {
+            tables.execute(locks().get(0));
+            Future<Node> start = Concurrently.async(() -> Node.on(schema, TestSettings.limits(20, 30, ATTEMPTS)));
+            try {
+                assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> start.get(3, TimeUnit.SECONDS));
+            } finally {
+                unlock(tables);
+            }
+            try (Node started = start.get(20, TimeUnit.SECONDS)) {
+                started.semaphores().acquire(AcquireRequest.of("free")).close();
+            }
+        }
     }
 
     @Test

@@ -154,10 +154,8 @@ final class AcquireDeadlines {
         if (last != null) {
             return last;
         }
-        return acquire.isBlockedByRow()
-                ? new CannotAcquireLockException(
-                        "A row of the semaphores %s was locked by another transaction for %s. Nothing is held"
-                                .formatted(acquire.names(), decisionTimeout))
+        return acquire.isBlockedByRow() || acquire.state().isExternalIdLocked()
+                ? new CannotAcquireLockException(acquire.lockedFor(decisionTimeout))
                 : new QueryTimeoutException(
                         "The database has not decided about permits of %s for %d ms: no connection could be had, or it does not answer (semaphore.decision-timeout is %s). Nothing is held"
                                 .formatted(

@@ -78,7 +78,7 @@ final class BatchSelector implements ReadyQueue.Selection {
      * The semaphores whose row locks the batch waits for: at most one, since a transaction that waits for a second row blocks
      * all others on the first (no hold-and-wait, one of the conditions of a deadlock: Coffman, Elphick and Shoshani, <a
      * href="https://doi.org/10.1145/356586.356588">System Deadlocks</a>, 1971). It is the semaphore whose locked row blocked the
-     * first member before, or the only semaphore of the batch.
+     * first member before, or the only semaphore of the batch; none if the batch waits for an external id.
      */
     Set<String> awaited() {
         if (awaited != null) {
@@ -100,15 +100,18 @@ final class BatchSelector implements ReadyQueue.Selection {
             throw new IllegalStateException(
                     "Not in the queue: " + acquire.command().externalId());
         }
-        if (backOff.isPaused(acquire.names()) || (acquire.state().isExternalIdLocked() && !mayAwaitExternalId())) {
+        if (backOff.isPaused(acquire.names())) {
             return false; // and its other semaphores are not reserved
+        }
+        if (acquire.state().isExternalIdLocked() && !mayAwaitExternalId()) {
+            return true; // nothing is reserved for it, and those behind it do not wait for its external id
         }
         if (acquire.names().stream().anyMatch(name -> reserved.contains(name) || inFlight.contains(name))) {
             skip(acquire);
             return false;
         }
         if (members.isEmpty()) {
-            awaited = mayWait ? acquire.blockedBy() : null;
+            awaited = mayWait && !acquire.state().isExternalIdLocked() ? acquire.blockedBy() : null;
             closed = acquire.isIsolated();
             add(acquire);
             return true;

@@ -85,12 +85,12 @@ final class BatchSettlement {
     private void settle(QueuedAcquire acquire, AcquireAnswer answer, Map<String, RemainingAvailability> availability) {
         GrantOutcome outcome = answer.outcome();
         AcquireState state = acquire.state();
+        state.setExternalIdLocked(false);
         if (outcome instanceof GrantOutcome.Postponed postponed) {
             postpone(acquire, postponed.name());
             return;
         }
         state.setOutcomeUnknown(false);
-        state.setExternalIdLocked(false);
         if (outcome instanceof GrantOutcome.Granted) {
             if (acquire.isAbandoned()) {
                 toUndo.add(state);
@@ -141,17 +141,19 @@ final class BatchSettlement {
         acquire.setBlockedBy(name);
         contention.contested();
         // an acquire that was not postponed before may wait for the row at once
-        tryAgainAfterLock(acquire, clock.in(limits.lockWait()), repeatedly ? pauseForLock() : Duration.ZERO, null);
+        tryAgainAfterLock(acquire, clock.in(limits.lockWait()), repeatedly ? randomMillis(2, 20) : Duration.ZERO, null);
     }
 
     /**
-     * Another transaction has inserted the external id, or locked the request. From now on the acquire waits for that in a
-     * batch of its own, before it locks a semaphore.
+     * Another transaction has inserted the external id, or locked the request, or those of another member. From now on the
+     * acquire waits for that in a batch of its own, before it locks a semaphore. One that has waited so in vain makes room for
+     * others: few batches may wait at the same time.
      */
     private void externalIdLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
+        Duration pause = acquire.state().isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);
         acquire.state().setExternalIdLocked(true);
         acquire.isolate();
-        tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pauseForLock(), failure);
+        tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pause, failure);
     }
 
     private void rowLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
@@ -159,8 +161,8 @@ final class BatchSettlement {
         tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), Duration.ZERO, failure);
     }
 
-    private Duration pauseForLock() {
-        return Duration.ofMillis(2 + clock.random(18));
+    private Duration randomMillis(int atLeast, int below) {
+        return Duration.ofMillis(atLeast + clock.random(below - atLeast));
     }
 
     /** Tries an acquire again that found something locked, for a limited time. */
@@ -194,7 +196,7 @@ final class BatchSettlement {
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
         boolean unreachable = !reached || unknown || SemaphorePersistence.isUnreachable(failure);
         RuntimeException reported = reported(failure);
-        Set<QueuedAcquire> lockedOut = SqlErrors.isLockWait(failure) ? batch.mayAwaitExternalIds() : Set.of();
+        Set<QueuedAcquire> mayAwaitIds = SqlErrors.isLockWait(failure) ? batch.mayAwaitExternalIds() : Set.of();
         for (QueuedAcquire acquire : batch.members()) {
             if (unknown && acquire.state().isClaimed()) {
                 acquire.state().setOutcomeUnknown(true);
@@ -206,9 +208,9 @@ final class BatchSettlement {
             }
             if (acquire.isAbandoned()) {
                 decideAndUndo(acquire, reported);
-            } else if (lockedOut.contains(acquire)) {
+            } else if (mayAwaitIds.contains(acquire)) {
                 externalIdLocked(acquire, batch, reported);
-            } else if (!lockedOut.isEmpty()) {
+            } else if (!mayAwaitIds.isEmpty()) {
                 tryAgain(acquire);
             } else {
                 settleFailed(acquire, batch, failure, reported, unreachable);
@@ -217,8 +219,8 @@ final class BatchSettlement {
     }
 
     private static RuntimeException reported(Throwable failure) {
-        Throwable told = failure instanceof CommitOutcomeUnknownException commit ? commit.translatedCause() : failure;
-        return told instanceof RuntimeException exception
+        Throwable cause = failure instanceof CommitOutcomeUnknownException commit ? commit.translatedCause() : failure;
+        return cause instanceof RuntimeException exception
                 ? exception
                 : new IllegalStateException("A grant failed: " + failure, failure);
     }

@@ -267,12 +267,12 @@ final class QueuedAcquire {
                 && clock.remainingNanos(deadline) > MIN_WAIT_TO_JOIN.toNanos();
     }
 
-    /** The message of the exception for its caller when another transaction has locked something for so long. */
+    /** The message of the exception for its caller when another transaction has locked something for so long or longer. */
     String lockedFor(Duration time) {
         return state.isExternalIdLocked()
-                ? "Another transaction has inserted the external id '%s', or locked its request, for %s"
+                ? "Another transaction has inserted the external id '%s', or locked its request, for more than %s. Nothing is held"
                         .formatted(command().externalId(), time)
-                : "A row of the semaphores %s was locked, or deleted again and again, by other transactions for %s"
+                : "A row of the semaphores %s was locked, or deleted again and again, by other transactions for more than %s. Nothing is held"
                         .formatted(names(), time);
     }
 }

@@ -6,6 +6,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.UnknownCommits;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /** The batches that the queue hands out, and whether its callers contend. */
@@ -158,6 +160,61 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(stalled.awaited()).containsExactly("copy");
         assertThat(other.members()).containsExactly(waiter);
         assertThat(stalling.take(true, true, false).members()).containsExactly(waiter);
+    }
+
+    /** It waits for the only slot for that; who acquires the same semaphore does not wait with it. */
+    @Test
+    void takesOthersWhileTwoWaitForTheirExternalIds() {
+        QueuedAcquire first = withLockedExternalId(QueueClock.SYSTEM);
+        QueuedAcquire second = withLockedExternalId(QueueClock.SYSTEM);
+        QueuedAcquire other = withoutWaitTime(BACKUP);
+        List.of(first, second, other).forEach(queue::add);
+
+        AcquireBatch waiting = queue.take(true, true, false);
+
+        assertThat(waiting.members()).containsExactly(first);
+        assertThat(waiting.isWaiting()).isEqualTo(true);
+        assertThat(queue.nanosToWork()).isZero();
+        assertThat(queue.take(true, true, false).members()).containsExactly(other);
+    }
+
+    /** Hold-and-wait: the transaction may have inserted the id. */
+    @Test
+    void waitsForAnExternalIdOrForARow() {
+        QueuedAcquire acquire = withLockedExternalId(QueueClock.SYSTEM);
+        acquire.setBlockedBy("backup");
+        queue.add(acquire);
+
+        AcquireBatch batch = queue.take(true, true, false);
+
+        assertThat(batch.isWaiting()).isEqualTo(true);
+        assertThat(batch.awaited()).isEmpty();
+        end(queue, batch, Map.of(), new GrantOutcome.Postponed("backup"));
+        assertThat(acquire.state().isExternalIdLocked()).as("locked").isEqualTo(false);
+    }
+
+    @Test
+    void pausesLongerIfItHasWaitedForItsExternalIdInVain() {
+        AtomicLong now = new AtomicLong();
+        QueueClock clock = new QueueClock(now::get, bound -> 0);
+        GrantQueue pausing = queue(2, 500, clock);
+        pausing.add(withLockedExternalId(clock));
+
+        BatchSettlement.Result unused = pausing.finishFailed(
+                pausing.take(true, true, false), new CannotAcquireLockException("1205", lockWait()), true);
+
+        assertThat(Duration.ofNanos(pausing.nanosToWork())).isBetween(Duration.ofMillis(200), Duration.ofSeconds(1));
+    }
+
+    private static SQLException lockWait() {
+        return new SQLException("Lock wait timeout exceeded", "40001", 1205);
+    }
+
+    private static QueuedAcquire withLockedExternalId(QueueClock clock) {
+        QueuedAcquire acquire = new QueuedAcquire(state(BACKUP, false), Deadline.in(Duration.ZERO), clock);
+        acquire.state().setExternalIdLocked(true);
+        acquire.isolate();
+        return acquire;
     }
 
     private void add(int acquires) {
