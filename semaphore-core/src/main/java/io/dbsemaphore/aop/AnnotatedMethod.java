@@ -23,24 +23,21 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         return ResolvableType.forMethodReturnType(method, targetClass);
     }
 
-    /** An exception about the method. */
     IllegalStateException refuse(String problem) {
         return refuse(problem, (Throwable) null);
     }
 
-    /** An exception about an attribute. */
     IllegalStateException refuse(String attribute, Object value, String problem) {
         return refuse(attribute, value, problem, null);
     }
 
-    /** An exception about an attribute, with a cause. */
     IllegalStateException refuse(String attribute, Object value, String problem, @Nullable Throwable cause) {
         String shown = value instanceof String ? "\"" + value + "\"" : value.toString();
         return refuse(attribute + " = " + shown + " " + problem, cause);
     }
 
     private IllegalStateException refuse(String problem, @Nullable Throwable cause) {
-        return new UnguardableMethodException(toString(), problem, cause);
+        return new UnguardableMethodException("@WithPermits on " + this + ": " + problem, cause);
     }
 
     /** The class, the method and its parameter types. */

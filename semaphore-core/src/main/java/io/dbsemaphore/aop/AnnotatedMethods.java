@@ -42,11 +42,7 @@ final class AnnotatedMethods {
         this.ofType = find(targetClass);
     }
 
-    /**
-     * Returns the annotated methods of a class.
-     *
-     * @throws IllegalStateException if one of them cannot be guarded
-     */
+    /** @throws IllegalStateException if one of the methods cannot be guarded */
     static List<AnnotatedMethod> of(Class<?> targetClass) {
         if (!AnnotationUtils.isCandidateClass(targetClass, WithPermits.class)) {
             return List.of();

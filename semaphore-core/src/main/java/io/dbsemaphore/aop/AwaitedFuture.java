@@ -1,7 +1,6 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -30,11 +29,7 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
         this.releases = releases;
     }
 
-    /**
-     * Calls the method when the permits are held.
-     *
-     * @param call a clone of the invocation, since the thread of the original proceeds
-     */
+    /** @param call a clone of the invocation, since the thread of the original proceeds */
     static AwaitedFuture<@Nullable Object> of(
             CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor releases) {
         AwaitedFuture<@Nullable Object> future = new AwaitedFuture<>(acquire, call, refusal, releases);
@@ -52,8 +47,10 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
 
     private void acquired(@Nullable PermitGrant grant, @Nullable Throwable failure) {
         try {
-            if (grant != null) {
-                proceed(grant);
+            if (grant != null && isDone()) { // cancelled, or completed by the application
+                GrantRelease.afterSuccess(grant);
+            } else if (grant != null) {
+                follow(GuardedFuture.start(call, grant, releases));
             } else if (failure instanceof PermitsUnavailableException refused) {
                 follow(refusal.answer(call, refused));
             } else if (failure != null) {
@@ -61,26 +58,6 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
             }
         } catch (Throwable thrown) {
             completeExceptionally(thrown);
-        }
-    }
-
-    private void proceed(PermitGrant grant) throws Throwable {
-        if (isDone()) { // cancelled, or completed by the application
-            GrantRelease.afterSuccess(grant);
-            return;
-        }
-        Object work;
-        try {
-            work = Permits.callHolding(grant, new Proceeding(call));
-        } catch (Throwable failure) {
-            GrantRelease.afterFailure(grant, failure);
-            throw failure;
-        }
-        if (work == null) {
-            GrantRelease.afterSuccess(grant);
-            follow(null);
-        } else {
-            follow(GuardedFuture.of((CompletionStage<?>) work, grant, releases));
         }
     }
 

@@ -2,10 +2,8 @@ package io.dbsemaphore.aop;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreOperations;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
@@ -45,16 +43,6 @@ final class FutureGuard implements MethodGuard {
         } catch (PermitsUnavailableException refused) {
             return refusal.answer(invocation, refused);
         }
-        try {
-            Object work = Permits.callHolding(grant, new Proceeding(invocation));
-            if (work != null) {
-                return GuardedFuture.of((CompletionStage<?>) work, grant, releases);
-            }
-        } catch (Throwable failure) {
-            GrantRelease.afterFailure(grant, failure);
-            throw failure;
-        }
-        GrantRelease.afterSuccess(grant);
-        return null;
+        return GuardedFuture.start(invocation, grant, releases);
     }
 }

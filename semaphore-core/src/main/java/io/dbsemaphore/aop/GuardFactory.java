@@ -40,11 +40,7 @@ final class GuardFactory {
         return Map.copyOf(literalNames);
     }
 
-    /**
-     * Creates a guard.
-     *
-     * @throws IllegalStateException if the annotation cannot work for the method
-     */
+    /** @throws IllegalStateException if the annotation cannot work for the method */
     MethodGuard create(AnnotatedMethod annotated) {
         ReturnTypes.Shape shape = returnTypes.shapeOf(annotated);
         WithPermitsOperation operation = parser.parse(annotated);

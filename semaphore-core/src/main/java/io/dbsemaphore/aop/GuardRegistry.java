@@ -23,11 +23,7 @@ final class GuardRegistry {
         this.factory = factory;
     }
 
-    /**
-     * Whether any method of the class is guarded.
-     *
-     * @throws IllegalStateException if an annotation of the class cannot work
-     */
+    /** @throws IllegalStateException if an annotation of the class cannot work */
     boolean hasGuards(Class<?> targetClass) {
         return !guardsOf(targetClass).isEmpty();
     }
@@ -41,11 +37,6 @@ final class GuardRegistry {
         }
         return guardsByMethod.computeIfAbsent(
                 new MethodClassKey(method, type), key -> Optional.ofNullable(guards.get(Signature.of(method, type))));
-    }
-
-    /** See {@link WithPermitsAdvisor#literalNames}. */
-    Map<String, String> literalNames() {
-        return factory.literalNames();
     }
 
     private Map<Signature, MethodGuard> guardsOf(Class<?> targetClass) {

@@ -1,11 +1,13 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.Permits;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,26 @@ final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<
         this.work = work;
         this.grant = grant;
         this.release = new FutureTask<>(grant::release);
+    }
+
+    /**
+     * Calls the method, and releases the grant at once if it throws or returns no future.
+     *
+     * @return the guarded future; null if the method returned null
+     */
+    static @Nullable CompletionStage<?> start(MethodInvocation call, PermitGrant grant, Executor releases)
+            throws Throwable {
+        try {
+            Object work = Permits.callHolding(grant, new Proceeding(call));
+            if (work != null) {
+                return of((CompletionStage<?>) work, grant, releases);
+            }
+        } catch (Throwable failure) {
+            GrantRelease.afterFailure(grant, failure);
+            throw failure;
+        }
+        GrantRelease.afterSuccess(grant);
+        return null;
     }
 
     /**

@@ -14,11 +14,7 @@ final class PlaceholderResolver {
         this.beanFactory = beanFactory;
     }
 
-    /**
-     * Replaces the placeholders of a text.
-     *
-     * @throws IllegalStateException if a placeholder has no value
-     */
+    /** @throws IllegalStateException if a placeholder has no value */
     String resolve(AnnotatedMethod annotated, String attribute, String text) {
         String resolved = text;
         if (beanFactory instanceof ConfigurableBeanFactory configurable) {

@@ -1,7 +1,6 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreOperations;
@@ -55,31 +54,26 @@ final class ReactiveGuard implements MethodGuard {
                 adapter.isMultiValue()
                         ? Flux.usingWhen(
                                 grants,
-                                held -> attempt(held, call).flatMapMany(Attempt::publisher),
+                                held -> work(held, call).flatMapMany(publisher -> publisher),
                                 SubscriptionGrant::end,
                                 SubscriptionGrant::endAfter,
                                 SubscriptionGrant::end)
                         : Mono.usingWhen(
                                 grants,
-                                held -> attempt(held, call).flatMap(attempt -> Mono.from(attempt.publisher())),
+                                held -> work(held, call).flatMap(Mono::from),
                                 SubscriptionGrant::end,
                                 SubscriptionGrant::endAfter,
                                 SubscriptionGrant::end));
     }
 
-    private Mono<Attempt> attempt(SubscriptionGrant held, ProxyMethodInvocation call) {
+    private Mono<Publisher<Object>> work(SubscriptionGrant held, ProxyMethodInvocation call) {
         return held.acquire()
-                .map(grant -> granted(call, grant))
-                .onErrorResume(PermitsUnavailableException.class, refused -> Mono.just(refused(call, refused)))
-                .publishOn(Schedulers.boundedElastic());
-    }
-
-    private Attempt granted(ProxyMethodInvocation call, PermitGrant grant) {
-        return () -> publisher(() -> Permits.callHolding(grant, new Proceeding(call.invocableClone())));
-    }
-
-    private Attempt refused(ProxyMethodInvocation call, PermitsUnavailableException refused) {
-        return () -> publisher(() -> refusal.answer(call, refused));
+                .<Body>map(grant -> () -> Permits.callHolding(grant, new Proceeding(call.invocableClone())))
+                .onErrorResume(
+                        PermitsUnavailableException.class,
+                        refused -> Mono.<Body>just(() -> refusal.answer(call, refused)))
+                .publishOn(Schedulers.boundedElastic())
+                .map(this::publisher);
     }
 
     private Publisher<Object> publisher(Body body) {
@@ -89,13 +83,6 @@ final class ReactiveGuard implements MethodGuard {
             Exceptions.throwIfJvmFatal(failure);
             return Mono.error(failure);
         }
-    }
-
-    /** The outcome of an acquire: supplies the publisher to subscribe to next. */
-    @FunctionalInterface
-    private interface Attempt {
-
-        Publisher<Object> publisher();
     }
 
     /** The method, or its replacement. */

@@ -22,11 +22,7 @@ final class Refusals {
 
     private Refusals() {}
 
-    /**
-     * Creates the handler for a method.
-     *
-     * @throws IllegalStateException if it cannot work for this method
-     */
+    /** @throws IllegalStateException if it cannot work for this method */
     static Refusal of(AnnotatedMethod annotated) {
         WithPermits annotation = annotated.annotation();
         boolean skip = annotation.onUnavailable() == OnUnavailable.SKIP;

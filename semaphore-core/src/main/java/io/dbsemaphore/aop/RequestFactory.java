@@ -23,11 +23,7 @@ final class RequestFactory {
     private final BeanFactoryResolver beans;
     private final @Nullable AcquireRequest constant;
 
-    /**
-     * Creates a factory.
-     *
-     * @throws IllegalStateException if the annotation has no expressions and its request is invalid
-     */
+    /** @throws IllegalStateException if the annotation has no expressions and its request is invalid */
     RequestFactory(WithPermitsOperation operation, BeanFactory beanFactory) {
         this.operation = operation;
         this.beans = new BeanFactoryResolver(beanFactory);
@@ -38,11 +34,7 @@ final class RequestFactory {
         }
     }
 
-    /**
-     * Creates the request of a call.
-     *
-     * @throws IllegalArgumentException if an expression fails, or evaluates to an invalid value
-     */
+    /** @throws IllegalArgumentException if an expression fails, or evaluates to an invalid value */
     AcquireRequest create(MethodInvocation invocation) {
         return constant != null ? constant : create(operation, context(invocation));
     }

@@ -36,11 +36,7 @@ final class ReturnTypes {
         this.reactiveTypes = reactor ? ReactiveAdapterRegistry.getSharedInstance() : null;
     }
 
-    /**
-     * Determines when the work of a method ends.
-     *
-     * @throws IllegalStateException if the work may continue after anything that the library can observe
-     */
+    /** @throws IllegalStateException if the work may continue after anything that the library can observe */
     Shape shapeOf(AnnotatedMethod annotated) {
         if (isSuspending(annotated.method())) {
             throw annotated.refuse("it is a suspending function, which returns when it is suspended for the first time:"

@@ -14,10 +14,7 @@ import org.springframework.util.ObjectUtils;
  * A text with expressions. The parts are evaluated one by one: evaluated as a whole, {@code tenant:#{#t.id}} would
  * yield {@code tenant:} if the id is {@code null}, and all such tenants would share a semaphore.
  *
- * @param annotated the annotated method
- * @param attribute the attribute of the annotation
  * @param text the text, with placeholders resolved
- * @param parts its literals and expressions, in order
  */
 record TextTemplate(AnnotatedMethod annotated, String attribute, String text, List<Expression> parts) {
 
@@ -29,11 +26,7 @@ record TextTemplate(AnnotatedMethod annotated, String attribute, String text, Li
         return parts.stream().allMatch(LiteralExpression.class::isInstance);
     }
 
-    /**
-     * Replaces the expressions by their values.
-     *
-     * @throws IllegalArgumentException if an expression fails or has no value
-     */
+    /** @throws IllegalArgumentException if an expression fails or has no value */
     String evaluate(EvaluationContext context) {
         StringBuilder result = new StringBuilder();
         for (Expression part : parts) {

@@ -26,11 +26,7 @@ final class TextTemplateParser {
         this.placeholders = placeholders;
     }
 
-    /**
-     * Parses a template.
-     *
-     * @throws IllegalStateException if it cannot be parsed, or uses a variable that the method does not have
-     */
+    /** @throws IllegalStateException if it cannot be parsed, or uses a variable that the method does not have */
     TextTemplate parse(AnnotatedMethod annotated, String attribute, String given) {
         String text = placeholders.resolve(annotated, attribute, given);
         List<Expression> parts;

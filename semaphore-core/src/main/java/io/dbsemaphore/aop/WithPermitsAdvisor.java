@@ -1,11 +1,11 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
+import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
-import org.springframework.aop.Pointcut;
-import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 
 /**
@@ -26,15 +26,15 @@ import org.springframework.beans.factory.BeanFactory;
  * transaction of a method begins and released after it has committed. {@code @Async}, {@code @Retryable} and
  * {@code @ConcurrencyLimit} come before all advisors, so that each retry is a separate acquire.
  */
-public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
+public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     /** The default order: outside transactions, with room for advice that must be further out, such as security. */
     public static final int DEFAULT_ORDER = 1000;
 
     private static final long serialVersionUID = 1L;
 
+    private final transient GuardFactory factory;
     private final transient GuardRegistry guards;
-    private final transient Pointcut pointcut;
     private final transient Advice advice;
 
     /**
@@ -56,9 +56,11 @@ public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
      * @param order the position of the advice; a lower value is further out
      */
     public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory, int order) {
-        this.guards = new GuardRegistry(new GuardFactory(operations, beanFactory));
-        this.pointcut = new WithPermitsPointcut(guards);
+        this.factory = new GuardFactory(operations, beanFactory);
+        this.guards = new GuardRegistry(factory);
         this.advice = new WithPermitsInterceptor(guards);
+        // Checks all annotations of a class before it is proxied: Spring stops asking for methods at the first match
+        setClassFilter(guards::hasGuards);
         setOrder(order);
     }
 
@@ -67,12 +69,12 @@ public class WithPermitsAdvisor extends AbstractPointcutAdvisor {
      * methods that uses it}
      */
     public Map<String, String> literalNames() {
-        return guards.literalNames();
+        return factory.literalNames();
     }
 
     @Override
-    public Pointcut getPointcut() {
-        return pointcut;
+    public boolean matches(Method method, Class<?> targetClass) {
+        return guards.find(method, targetClass).isPresent();
     }
 
     @Override

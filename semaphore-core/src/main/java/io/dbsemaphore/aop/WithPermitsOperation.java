@@ -5,16 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A parsed annotation: placeholders are resolved, expressions and durations parsed.
- *
- * @param annotated the annotated method
- * @param claims the permits to acquire, in the order of the annotation
- * @param exclusive whether to acquire the whole capacity
- * @param ttl the time to live; null if none was set
- * @param waitTime the wait time; zero if none was set
- * @param maxHold the maximum hold; null if none was set
- * @param owner the owner; null if none was set
- * @param keepAlive whether the grant is kept alive
+ * A parsed annotation: placeholders are resolved, expressions and durations parsed. What was not set is null;
+ * the wait time is then zero.
  */
 record WithPermitsOperation(
         AnnotatedMethod annotated,
@@ -35,11 +27,6 @@ record WithPermitsOperation(
         return claims.stream().allMatch(claim -> claim.name().isLiteral()) && (owner == null || owner.isLiteral());
     }
 
-    /**
-     * A number of permits of one semaphore.
-     *
-     * @param name the name
-     * @param count the number of permits
-     */
+    /** A number of permits of one semaphore. */
     record Claim(TextTemplate name, int count) {}
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /** Parses an annotation and rejects invalid attributes. */
 final class WithPermitsParser {
@@ -22,11 +23,7 @@ final class WithPermitsParser {
         this.templates = new TextTemplateParser(placeholders);
     }
 
-    /**
-     * Parses an annotation.
-     *
-     * @throws IllegalStateException if no call of the method could succeed
-     */
+    /** @throws IllegalStateException if no call of the method could succeed */
     WithPermitsOperation parse(AnnotatedMethod annotated) {
         WithPermits annotation = annotated.annotation();
         Duration waitTime = duration(annotated, "waitTime", annotation.waitTime(), Duration.ZERO);
@@ -102,7 +99,26 @@ final class WithPermitsParser {
 
     private @Nullable Duration duration(AnnotatedMethod annotated, String attribute, String given, Duration least) {
         String text = placeholders.resolve(annotated, attribute, given);
-        return text.isEmpty() ? null : DurationAttribute.parse(annotated, attribute, text, least);
+        if (text.isEmpty()) {
+            return null;
+        }
+        // Spring parses a number without a unit as milliseconds, and a sign without a number as zero
+        if (text.chars().noneMatch(Character::isDigit) || text.chars().noneMatch(Character::isLetter)) {
+            throw annotated.refuse(attribute, text, "is not a duration. Write a number and its unit, as 30s or PT30S");
+        }
+        Duration duration;
+        try {
+            duration = DurationFormatterUtils.detectAndParse(text);
+        } catch (IllegalArgumentException unknown) {
+            throw annotated.refuse(attribute, text, "is not a duration. Write it as 30s or PT30S", unknown);
+        }
+        if (duration.isNegative()) {
+            throw annotated.refuse(attribute, text, "is negative. Give a duration of at least " + least);
+        }
+        if (duration.compareTo(least) < 0) {
+            throw annotated.refuse(attribute, text, "is too short. Give a duration of at least " + least);
+        }
+        return duration;
     }
 
     private static void requireValid(AnnotatedMethod annotated, String attribute, String value, Runnable check) {

@@ -9,6 +9,8 @@ final class UnguardableMethodFailureAnalyzer extends AbstractFailureAnalyzer<Ung
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, UnguardableMethodException cause) {
-        return new FailureAnalysis(cause.problem() + ".", cause.action() + ".", cause);
+        String[] problemAndAction = String.valueOf(cause.getMessage()).split("\\. ", 2);
+        String action = problemAndAction.length > 1 ? problemAndAction[1] : "Correct the annotation or the method";
+        return new FailureAnalysis(problemAndAction[0] + ".", action + ".", cause);
     }
 }
