@@ -40,8 +40,6 @@ final class PageDocument {
     private volatile @Nullable String template;
 
     /**
-     * Creates the document.
-     *
      * @param setCapacity whether it offers to change capacities
      * @param forceRelease whether it offers to release permits by force
      */

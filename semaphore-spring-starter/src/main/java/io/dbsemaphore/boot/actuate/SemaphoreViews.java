@@ -91,19 +91,12 @@ final class SemaphoreViews {
                 admin.instances().stream().map(InstanceStatusDescriptor::of).toList());
     }
 
-    /**
-     * The view {@code overview}.
-     *
-     * @param asOf the database's clock
-     * @param semaphores the semaphores, ordered by name
-     */
+    /** The view {@code overview}: all semaphores, ordered by name. */
     record OverviewDescriptor(Instant asOf, List<SemaphoreDescriptor> semaphores) implements OperationResponseBody {}
 
     /**
      * The view {@code semaphore}.
      *
-     * @param asOf the database's clock
-     * @param semaphore the current state
      * @param holders a page of the holders, ordered by fencing token
      * @param waiting the instances with waiting callers, the one whose caller has waited longest first
      * @param capacityHistory the latest entries of the audit, newest first
@@ -119,10 +112,7 @@ final class SemaphoreViews {
     /**
      * The waiting callers of an instance.
      *
-     * @param id the id of the instance
-     * @param name its name
      * @param since when the caller that has waited longest was first refused
-     * @param callers how many wait
      */
     record WaitingDescriptor(String id, String name, Instant since, int callers) {
 
@@ -135,9 +125,6 @@ final class SemaphoreViews {
     /**
      * The view {@code requests}.
      *
-     * @param asOf the database's clock
-     * @param from the begin of the period
-     * @param to the end of the period
      * @param requests the requests that held permits in it, the last acquired first
      */
     record RequestsDescriptor(Instant asOf, Instant from, Instant to, List<UseDescriptor> requests)
@@ -146,11 +133,6 @@ final class SemaphoreViews {
     /**
      * A request that holds or held permits.
      *
-     * @param externalId its external id
-     * @param owner the owner
-     * @param count the number of permits
-     * @param fencingToken the fencing token of the grant
-     * @param acquiredAt when they were acquired
      * @param releasedAt when they were released; null if they are held
      * @param expiresAt when they expire; null if they are held until released
      */
@@ -175,12 +157,7 @@ final class SemaphoreViews {
         }
     }
 
-    /**
-     * The view {@code instances}.
-     *
-     * @param asOf the database's clock
-     * @param instances the instances, the last started first
-     */
+    /** The view {@code instances}: all registered instances, the last started first. */
     record InstancesDescriptor(Instant asOf, List<InstanceStatusDescriptor> instances)
             implements OperationResponseBody {}
 
@@ -188,9 +165,6 @@ final class SemaphoreViews {
      * A registered instance.
      *
      * @param id its id; a string, since JavaScript would round so large a number
-     * @param name its name
-     * @param startedAt when it registered
-     * @param heartbeatAt the time of its last heartbeat
      * @param alive whether the last heartbeat is recent enough
      * @param requests how many requests that hold permits it keeps alive
      */

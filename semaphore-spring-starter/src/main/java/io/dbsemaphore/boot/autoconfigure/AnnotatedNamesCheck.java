@@ -31,11 +31,7 @@ final class AnnotatedNamesCheck implements SmartInitializingSingleton {
         this.advisors = advisors;
     }
 
-    /**
-     * Checks the names.
-     *
-     * @throws SemaphoreConfigurationException for the first unknown name
-     */
+    /** @throws SemaphoreConfigurationException for the first unknown name */
     @Override
     public void afterSingletonsInstantiated() {
         if (properties.aop().allowUnknownNames()) {

@@ -19,11 +19,7 @@ final class DeclaredSemaphores {
     private final String owner;
     private boolean created;
 
-    /**
-     * Creates an instance.
-     *
-     * @param owner the name of this application instance, for the audit
-     */
+    /** @param owner the name of this application instance, for the audit */
     DeclaredSemaphores(SemaphoreProperties properties, String owner) {
         this.properties = properties;
         this.owner = owner;

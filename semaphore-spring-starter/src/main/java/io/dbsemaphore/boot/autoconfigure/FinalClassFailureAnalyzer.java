@@ -47,10 +47,6 @@ final class FinalClassFailureAnalyzer extends AbstractFailureAnalyzer<AopConfigE
     }
 
     private static @Nullable Class<?> load(String name) {
-        try {
-            return ClassUtils.forName(name, null);
-        } catch (ClassNotFoundException | LinkageError unknown) {
-            return null;
-        }
+        return ClassUtils.isPresent(name, null) ? ClassUtils.resolveClassName(name, null) : null;
     }
 }

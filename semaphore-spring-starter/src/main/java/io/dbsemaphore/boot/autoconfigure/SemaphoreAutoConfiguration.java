@@ -13,7 +13,9 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -22,6 +24,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
@@ -30,6 +33,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.util.function.SingletonSupplier;
@@ -45,7 +49,7 @@ import org.springframework.util.function.SingletonSupplier;
 @ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
 @Conditional(SemaphoreAutoConfiguration.OnDataSource.class)
 @EnableConfigurationProperties(SemaphoreProperties.class)
-@Import(WithPermitsConfiguration.class)
+@Import(AutoProxyCreatorRegistrar.class)
 public final class SemaphoreAutoConfiguration {
 
     @Bean(destroyMethod = "close")
@@ -114,6 +118,21 @@ public final class SemaphoreAutoConfiguration {
     @Bean
     static UnbracketedKeys unbracketedKeys(Environment environment) {
         return new UnbracketedKeys(environment);
+    }
+
+    /**
+     * Created before all ordinary beans, and so must not depend on any: the operations are looked up by the first call, and the
+     * order is bound explicitly.
+     */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    @ConditionalOnMissingBean
+    static WithPermitsAdvisor withPermitsAdvisor(
+            ObjectProvider<SemaphoreOperations> operations, BeanFactory beanFactory, Environment environment) {
+        int order = Binder.get(environment)
+                .bindOrCreate("semaphore.aop", SemaphoreProperties.Aop.class)
+                .order();
+        return new WithPermitsAdvisor(operations::getObject, beanFactory, order);
     }
 
     /** Not lazy: unknown names must be found at start. */

@@ -11,8 +11,6 @@ final class SemaphoreConfigurationException extends IllegalStateException {
     private final String action;
 
     /**
-     * Creates an exception.
-     *
      * @param problem what is wrong, as a sentence
      * @param action what to do about it, as a sentence
      */

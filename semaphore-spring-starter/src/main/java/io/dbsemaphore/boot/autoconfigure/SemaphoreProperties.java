@@ -123,11 +123,7 @@ public record SemaphoreProperties(
         patterns = Collections.unmodifiableMap(new LinkedHashMap<>(patterns));
     }
 
-    /**
-     * Which semaphores may be made on first use.
-     *
-     * @throws IllegalArgumentException when a pattern cannot work
-     */
+    /** @throws IllegalArgumentException when a pattern cannot work */
     SemaphorePatterns toPatterns() {
         SemaphorePatterns all = SemaphorePatterns.NONE;
         for (Map.Entry<String, Declared> pattern : patterns.entrySet()) {
@@ -202,19 +198,15 @@ public record SemaphoreProperties(
 
     private static void requireValid(String name, Declared declared) {
         String property = property(name);
-        requireValidKey(property, name);
-        if (declared.capacity() < 0) {
-            throw new IllegalArgumentException(
-                    "%s.capacity must be at least 0: %d".formatted(property, declared.capacity()));
-        }
-    }
-
-    private static void requireValidKey(String property, String key) {
         try {
-            SemaphoreName.requireValid(key);
+            SemaphoreName.requireValid(name);
         } catch (IllegalArgumentException invalid) {
             // Without its cause: Spring Boot shows the last one, which knows nothing of the property
             throw new IllegalArgumentException("%s is not valid. %s".formatted(property, invalid.getMessage()));
+        }
+        if (declared.capacity() < 0) {
+            throw new IllegalArgumentException(
+                    "%s.capacity must be at least 0: %d".formatted(property, declared.capacity()));
         }
     }
 

@@ -47,8 +47,6 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
     }
 
     /**
-     * Creates the tables if they are missing.
-     *
      * @throws DatabaseNotWritableException if the database rejects writes
      * @throws DatabaseUnreachableException if the database cannot be reached
      * @throws SemaphoreConfigurationException if the script fails

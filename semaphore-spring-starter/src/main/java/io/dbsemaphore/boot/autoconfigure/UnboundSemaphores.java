@@ -14,11 +14,7 @@ final class UnboundSemaphores {
 
     private UnboundSemaphores() {}
 
-    /**
-     * Checks that all configured entries were bound.
-     *
-     * @throws SemaphoreConfigurationException naming the missing capacity
-     */
+    /** @throws SemaphoreConfigurationException naming the missing capacity */
     static void refuse(Environment environment, SemaphoreProperties properties) {
         refuse(environment, "semaphore.semaphores", properties.semaphores().keySet());
         refuse(environment, "semaphore.patterns", properties.patterns().keySet());

@@ -23,11 +23,7 @@ final class UnbracketedKeys implements BeanFactoryPostProcessor {
         this.environment = environment;
     }
 
-    /**
-     * Checks the keys before they are bound.
-     *
-     * @throws SemaphoreConfigurationException naming the first key that needs brackets
-     */
+    /** @throws SemaphoreConfigurationException naming the first key that needs brackets */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
         refuse("semaphore.semaphores");

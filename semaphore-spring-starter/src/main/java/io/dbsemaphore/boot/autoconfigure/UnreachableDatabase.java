@@ -22,8 +22,6 @@ final class UnreachableDatabase {
     private UnreachableDatabase() {}
 
     /**
-     * Explains a failure to connect.
-     *
      * @param database which database, to begin a sentence
      * @param url the URL to show; null if it is unknown
      */

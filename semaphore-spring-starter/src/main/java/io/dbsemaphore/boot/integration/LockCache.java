@@ -20,11 +20,7 @@ final class LockCache {
     private final Consumer<String> removed;
     private final Map<String, PermitLock> locks = new LinkedHashMap<>(16, 0.75f, true);
 
-    /**
-     * Makes a cache.
-     *
-     * @param removed told of the keys of locks that were removed, outside of any monitor
-     */
+    /** @param removed told of the keys of locks that were removed, outside of any monitor */
     LockCache(int capacity, Function<String, PermitLock> factory, Consumer<String> removed) {
         this.capacity = capacity;
         this.factory = factory;

@@ -68,11 +68,7 @@ final class MutexPermit {
         }
     }
 
-    /**
-     * Releases the permit.
-     *
-     * @throws ConcurrentModificationException if it was taken away at any time since the first {@link #enter}
-     */
+    /** @throws ConcurrentModificationException if the permit was taken at any time since the first {@link #enter} */
     void exit() {
         PermitGrant released = grant;
         boolean wasLost = lost || released == null;

@@ -104,11 +104,7 @@ final class PermitLock implements DistributedLock {
         }
     }
 
-    /**
-     * Renews the permit.
-     *
-     * @return false if it is lost
-     */
+    /** @return false if the permit is lost */
     boolean renew(Duration ttl) {
         requireHeldByThisThread();
         lastUsed = System.nanoTime();

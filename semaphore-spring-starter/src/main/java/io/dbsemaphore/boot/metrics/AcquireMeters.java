@@ -31,7 +31,7 @@ final class AcquireMeters implements AcquireInstrument {
         acquires = Timer.builder("semaphore.acquire")
                 .description("From the call of an acquire to its end")
                 .withRegistry(registry);
-        names.allAndOther().forEach(this::startAtZero);
+        names.all().forEach(this::startAtZero);
     }
 
     @Override

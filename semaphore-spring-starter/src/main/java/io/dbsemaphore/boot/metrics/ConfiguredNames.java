@@ -27,19 +27,13 @@ final class ConfiguredNames {
         declared = Set.copyOf(properties.semaphores().keySet());
         all = new LinkedHashSet<>(properties.semaphores().keySet());
         all.addAll(patterns.capacities().keySet());
+        all.add(OTHER);
         this.patterns = patterns;
     }
 
-    /** All that can be known beforehand. */
+    /** All values that the tag may have. */
     Set<String> all() {
         return all;
-    }
-
-    /** All values that the tag may have. */
-    Set<String> allAndOther() {
-        Set<String> values = new LinkedHashSet<>(all);
-        values.add(OTHER);
-        return values;
     }
 
     String of(String name) {

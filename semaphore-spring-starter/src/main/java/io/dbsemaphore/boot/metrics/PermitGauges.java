@@ -23,7 +23,6 @@ final class PermitGauges implements MeterBinder {
     @Override
     public void bindTo(MeterRegistry registry) {
         names.all().forEach(name -> bind(registry, name));
-        bind(registry, ConfiguredNames.OTHER);
     }
 
     private void bind(MeterRegistry registry, String name) {

@@ -2,7 +2,6 @@ package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreStatus;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -40,10 +39,6 @@ final class PermitSnapshots implements AutoCloseable {
     private volatile @Nullable Snapshot last;
 
     private record Snapshot(Map<String, List<SemaphoreStatus>> byName, long readAt) {}
-
-    PermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Duration interval) {
-        this(admin, names, interval, new DaemonThreads().named("semaphore-metrics"));
-    }
 
     PermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Duration interval, ThreadFactory threads) {
         this.admin = admin;

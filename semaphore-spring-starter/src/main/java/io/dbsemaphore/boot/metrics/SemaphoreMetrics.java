@@ -66,7 +66,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
         batchSize = DistributionSummary.builder("semaphore.batch.size")
                 .description("How many acquires one transaction decided")
                 .register(registry);
-        names.allAndOther().forEach(this::startAtZero);
+        names.all().forEach(this::startAtZero);
         RETRIED.forEach(exception -> retries.withTags(EXCEPTION, exception));
     }
 

@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -43,7 +44,8 @@ public final class SemaphoreMetricsAutoConfiguration {
     @Bean
     PermitSnapshots semaphorePermitSnapshots(
             SemaphoreAdmin admin, ConfiguredNames names, SemaphoreMetricsProperties metrics) {
-        return new PermitSnapshots(admin, names, metrics.refreshInterval());
+        return new PermitSnapshots(
+                admin, names, metrics.refreshInterval(), new DaemonThreads().named("semaphore-metrics"));
     }
 
     @Bean

@@ -20,7 +20,7 @@ class ConfiguredNamesTests {
     /** Patterns of adapters, and of a bean of the application, are not among the properties. */
     @Test
     void areThoseOfThePropertiesAndAllPatternsInEffect() {
-        assertThat(names.all()).containsExactlyInAnyOrder("orders", "lock:*");
+        assertThat(names.all()).containsExactlyInAnyOrder("orders", "lock:*", "other");
         assertThat(names.of("lock:7")).isEqualTo("lock:*");
         assertThat(names.of("unknown")).isEqualTo("other");
     }
