@@ -30,7 +30,7 @@ public class Transfer {
                     throw new IllegalStateException(
                             "The permits of " + snapshot + " are lost; " + block + " blocks were not copied");
                 }
-                copyBlock();
+                Pause.of(properties.block());
             }
             outcome = JobState.DONE;
         } finally {
@@ -40,9 +40,5 @@ public class Transfer {
 
     private int blocks() {
         return ThreadLocalRandom.current().nextInt(properties.minBlocks(), properties.maxBlocks() + 1);
-    }
-
-    private void copyBlock() {
-        Pause.of(properties.block());
     }
 }

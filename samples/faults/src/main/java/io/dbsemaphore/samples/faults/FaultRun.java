@@ -38,10 +38,6 @@ final class FaultRun {
     private final Map<String, Integer> created;
     private final Oracle oracle;
 
-    FaultRun(Options options, DatabaseServer server, PrintStream out) {
-        this(options, server, out, Map.of());
-    }
-
     /** @param wrong capacities with which semaphores are created, to see that the run fails if they are exceeded */
     FaultRun(Options options, DatabaseServer server, PrintStream out, Map<String, Integer> wrong) {
         this.options = options;

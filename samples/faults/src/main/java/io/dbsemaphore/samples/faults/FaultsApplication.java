@@ -5,6 +5,7 @@ import io.dbsemaphore.samples.faults.attack.DatabaseServer;
 import io.dbsemaphore.samples.faults.attack.FakeTime;
 import io.dbsemaphore.samples.faults.attack.RemoteServer;
 import io.dbsemaphore.samples.faults.report.Report;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +33,7 @@ public final class FaultsApplication {
                 ? ContainerServer.run(
                         options.database(), options.disk(), options.stepsServerClock() && FakeTime.isInstalled())
                 : new RemoteServer(options.url(), options.user(), options.password())) {
-            Report report = new FaultRun(options, server, System.out).run();
+            Report report = new FaultRun(options, server, System.out, Map.of()).run();
             exitCode = report.isPassed() ? 0 : VIOLATED;
         } catch (Exception failure) {
             log.error("The run could not be completed", failure);

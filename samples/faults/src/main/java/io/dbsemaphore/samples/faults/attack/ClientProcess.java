@@ -4,6 +4,7 @@ import io.dbsemaphore.samples.faults.client.ClientMain;
 import io.dbsemaphore.samples.faults.client.ClientSettings;
 import java.io.File;
 import java.io.IOException;
+import java.io.ObjectOutputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -32,11 +33,13 @@ final class ClientProcess {
                 .put(
                         "CLASSPATH",
                         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
-        builder.environment().putAll(settings.toEnvironment());
         builder.environment().putAll(environment);
         File output = logs.resolve(settings.client() + ".log").toFile();
         Process process =
                 builder.redirectErrorStream(true).redirectOutput(output).start();
+        ObjectOutputStream input = new ObjectOutputStream(process.getOutputStream());
+        input.writeObject(settings);
+        input.flush();
         return new ClientProcess(settings, process);
     }
 

@@ -40,11 +40,6 @@ public final class ContainerServer extends DatabaseServer {
         port = container.getMappedPort(internalPort);
     }
 
-    /** Starts a server whose disk and clock are those of the machine. */
-    public static ContainerServer run(String product) {
-        return run(product, 0, false);
-    }
-
     /**
      * Starts a server.
      *

@@ -25,13 +25,19 @@ public abstract class DatabaseServer implements AutoCloseable {
     public abstract String url();
 
     /** Whether it can be killed and started. */
-    public abstract boolean canBeKilled();
+    public boolean canBeKilled() {
+        return false;
+    }
 
     /** Kills it at once, as {@code kill -9} does. */
-    abstract void kill() throws IOException;
+    void kill() {
+        throw new UnsupportedOperationException(url() + " cannot be killed");
+    }
 
     /** Starts it again, on the same data; it may be reached by another port. */
-    abstract void start() throws IOException;
+    void start() throws IOException {
+        throw new UnsupportedOperationException(url() + " cannot be started");
+    }
 
     /** Whether its process runs; one that cannot be killed does. */
     boolean isRunning() {

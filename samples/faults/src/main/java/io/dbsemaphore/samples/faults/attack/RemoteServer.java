@@ -14,19 +14,4 @@ public final class RemoteServer extends DatabaseServer {
     public String url() {
         return url;
     }
-
-    @Override
-    public boolean canBeKilled() {
-        return false;
-    }
-
-    @Override
-    void kill() {
-        throw new UnsupportedOperationException(url + " cannot be killed");
-    }
-
-    @Override
-    void start() {
-        throw new UnsupportedOperationException(url + " cannot be started");
-    }
 }

@@ -8,16 +8,20 @@ import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.samples.faults.oracle.Event;
 import io.dbsemaphore.samples.faults.oracle.Event.Kind;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 
 /** Acquires and releases, and tells the oracle before and after. Used by one thread. */
-final class Caller implements AutoCloseable {
+final class Caller {
 
     private final SemaphoreOperations semaphores;
-    private final OracleConnection oracle;
+    private final Socket oracle;
     private final String client;
     private final String thread;
     private long requests;
@@ -26,7 +30,8 @@ final class Caller implements AutoCloseable {
         this.semaphores = semaphores;
         this.client = settings.client();
         this.thread = thread;
-        oracle = new OracleConnection(settings.oracle());
+        oracle = new Socket(InetAddress.getLoopbackAddress(), settings.oracle());
+        oracle.setTcpNoDelay(true);
     }
 
     /** The name of a new request, unique in the whole run. */
@@ -40,17 +45,17 @@ final class Caller implements AutoCloseable {
         long ttl = wanted.keepAlive().orElse(false)
                 ? 0
                 : wanted.ttl().orElseThrow().toMillis();
-        oracle.tell(new Event(0, Kind.ACQUIRING, client, request, externalId, permits, ttl, ""));
+        tell(new Event(0, Kind.ACQUIRING, client, request, externalId, permits, ttl, ""));
         try {
             PermitGrant grant = semaphores.acquire(wanted);
-            oracle.tell(
-                    new Event(0, Kind.GRANTED, client, request, grant.externalId(), tokens(grant), ttl, how(grant)));
+            tell(new Event(0, Kind.GRANTED, client, request, grant.externalId(), tokens(grant), ttl, how(grant)));
             return Optional.of(grant);
         } catch (PermitsUnavailableException refusal) {
             tell(Kind.REFUSED, request, "");
         } catch (AcquireOutcomeUnknownException unknown) {
-            oracle.tell(new Event(
-                    0, Kind.UNKNOWN, client, request, unknown.externalId(), Map.of(), ttl, rootMessage(unknown)));
+            String cause = String.valueOf(
+                    NestedExceptionUtils.getMostSpecificCause(unknown).getMessage());
+            tell(new Event(0, Kind.UNKNOWN, client, request, unknown.externalId(), Map.of(), ttl, cause));
         } catch (RuntimeException failure) {
             tell(Kind.FAILED, request, failure.getClass().getSimpleName());
         }
@@ -71,22 +76,29 @@ final class Caller implements AutoCloseable {
 
     /** Tells of an event of a request. */
     void tell(Kind kind, String request, String detail) {
-        oracle.tell(Event.of(kind, client, request, detail));
+        tell(Event.of(kind, client, request, detail));
     }
 
     /** Tells what this process uses. */
     void tellUsage(Map<String, Long> usage) {
-        oracle.tell(new Event(0, Kind.USAGE, client, "", "", usage, 0, ""));
+        tell(new Event(0, Kind.USAGE, client, "", "", usage, 0, ""));
     }
 
     /** Tells that the client does something to itself. */
     void tellFault(String fault) {
-        oracle.tell(Event.fault(fault, client));
+        tell(Event.fault(fault, client));
     }
 
-    @Override
-    public void close() throws IOException {
-        oracle.close();
+    /** Returns when the oracle has the event. */
+    private void tell(Event event) {
+        try {
+            oracle.getOutputStream().write((event.encode() + '\n').getBytes(StandardCharsets.UTF_8));
+            if (oracle.getInputStream().read() < 0) {
+                throw new IOException("The oracle has ended");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String how(PermitGrant grant) {
@@ -106,13 +118,5 @@ final class Caller implements AutoCloseable {
                 .forEach((name, count) ->
                         permits.put(name, (long) (wanted.isExclusive() ? capacities.getOrDefault(name, 1) : count)));
         return permits;
-    }
-
-    private static String rootMessage(Throwable failure) {
-        @Nullable Throwable root = failure;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return String.valueOf(root.getMessage());
     }
 }

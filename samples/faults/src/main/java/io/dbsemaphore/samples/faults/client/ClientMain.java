@@ -8,6 +8,7 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.samples.faults.Workload;
 import java.io.IOException;
+import java.io.ObjectInputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The main class of a client process. It stops when its standard input ends. */
+/** The main class of a client process. Its standard input has its settings; it stops when that ends. */
 public final class ClientMain {
 
     private static final int POOL = 8;
@@ -58,10 +59,10 @@ public final class ClientMain {
 
     /** Runs until standard input ends. */
     public static void main(String[] arguments) throws Exception {
-        ClientMain client = open(ClientSettings.of(System.getenv()));
+        ClientMain client = open((ClientSettings) new ObjectInputStream(System.in).readObject());
         client.start();
         while (System.in.read() >= 0) {
-            // nothing is ever sent
+            // nothing else is ever sent
         }
         client.stop();
         System.exit(0);

@@ -32,29 +32,19 @@ final class Worker implements Runnable {
             String request = caller.newRequest();
             AcquireRequest wanted = requests.next();
             if (requests.isIdempotent(wanted)) {
-                repeatedly(request, wanted.withExternalId(request));
+                work(request, wanted.withExternalId(request), ATTEMPTS);
             } else {
-                once(request, wanted);
+                work(request, wanted, 1);
             }
         }
     }
 
-    private void once(String request, AcquireRequest wanted) {
-        Optional<PermitGrant> grant = acquire(request, wanted);
-        if (grant.isPresent()) {
-            pause(requests.hold());
-            caller.release(request, grant.get());
-        } else {
-            pause(AFTER_FAILURE);
-        }
-    }
-
-    private void repeatedly(String request, AcquireRequest wanted) {
-        for (int attempt = 1; attempt <= ATTEMPTS && stopped.getCount() > 0; attempt++) {
+    private void work(String request, AcquireRequest wanted, int attempts) {
+        for (int attempt = 1; attempt <= attempts && stopped.getCount() > 0; attempt++) {
             Optional<PermitGrant> grant = acquire(request, wanted);
             if (grant.isPresent()) {
                 pause(requests.hold());
-                if (requests.isRepeated() && stopped.getCount() > 0) {
+                if (attempts > 1 && requests.isRepeated() && stopped.getCount() > 0) {
                     acquire(request, wanted); // only its answer is of interest
                 }
                 caller.release(request, grant.get());

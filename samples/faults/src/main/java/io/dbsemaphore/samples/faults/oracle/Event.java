@@ -1,5 +1,6 @@
 package io.dbsemaphore.samples.faults.oracle;
 
+import java.io.Serializable;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -22,7 +23,8 @@ public record Event(
         String externalId,
         Map<String, Long> numbers,
         long ttlMillis,
-        String detail) {
+        String detail)
+        implements Serializable {
 
     /** The victim where all clients are concerned. */
     public static final String SERVER = "server";

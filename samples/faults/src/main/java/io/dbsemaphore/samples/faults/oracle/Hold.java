@@ -59,10 +59,6 @@ final class Hold {
         writingAt = now;
     }
 
-    long writingAt() {
-        return writingAt;
-    }
-
     /** The database has confirmed it in a transaction that began after the client said that it would write. */
     void isWritten() {
         surelyUntil = Math.max(surelyUntil, writingAt);

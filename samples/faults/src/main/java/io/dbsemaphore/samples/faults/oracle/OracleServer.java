@@ -1,15 +1,20 @@
 package io.dbsemaphore.samples.faults.oracle;
 
 import java.io.BufferedReader;
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.zip.GZIPOutputStream;
 
 /**
  * Receives the events of clients, one line each, and answers each with one byte once the oracle has considered it. A client that
@@ -18,13 +23,18 @@ import java.nio.file.Path;
 public final class OracleServer implements AutoCloseable {
 
     private final Oracle oracle;
-    private final EventLog log;
+    private final Writer log;
     private final ServerSocket listener;
 
-    /** Listens on a free port of the loopback interface. */
+    /**
+     * Listens on a free port of the loopback interface.
+     *
+     * @param log the compressed file of all events, each with its time, so that a finding can be understood
+     */
     public OracleServer(Oracle oracle, Path log) throws IOException {
         this.oracle = oracle;
-        this.log = new EventLog(log);
+        this.log = new BufferedWriter(new OutputStreamWriter(
+                new GZIPOutputStream(Files.newOutputStream(log), 1 << 16), StandardCharsets.UTF_8));
         listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
         start(this::accept, "oracle");
     }
@@ -38,7 +48,11 @@ public final class OracleServer implements AutoCloseable {
     public synchronized void tell(Event event) {
         Event received = event.at(System.nanoTime());
         oracle.accept(received);
-        log.write(received);
+        try {
+            log.write(Oracle.time(received.nanos()) + '\t' + received.encode() + '\n');
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
