@@ -4,6 +4,8 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.PerSemaphore;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +15,7 @@ import javax.sql.DataSource;
 public final class DbSemaphoreLimiter implements Limiter {
 
     private static final Duration LONG = Duration.ofMinutes(1);
+    private static final Duration REUSE = Duration.ofMillis(250);
 
     private final SemaphoreEngine engine;
     private final SemaphoreOperations semaphores;
@@ -20,7 +23,7 @@ public final class DbSemaphoreLimiter implements Limiter {
 
     DbSemaphoreLimiter(DataSource dataSource, String tablePrefix, Demands demands, Approach approach) {
         this.demands = demands;
-        engine = LibraryBuild.openEngine(dataSource, tablePrefix, demands.reuse(), approach);
+        engine = new SemaphoreEngine(dataSource, settings(tablePrefix, demands.reuse(), approach));
         semaphores = new SemaphoreTemplate(engine.permitManager());
     }
 
@@ -53,6 +56,18 @@ public final class DbSemaphoreLimiter implements Limiter {
     @Override
     public void close() {
         engine.close();
+    }
+
+    private static SemaphoreSettings settings(String tablePrefix, boolean reuse, Approach approach) {
+        SemaphoreSettings settings = SemaphoreSettings.defaults().with(SemaphoreSettings.TABLE_PREFIX, tablePrefix);
+        if (reuse) {
+            settings = settings.with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("bench-*", REUSE));
+        }
+        return switch (approach) {
+            case UNFAIR -> settings.with(SemaphoreSettings.FAIR, PerSemaphore.all(false));
+            case NOTIFIED -> settings.with(SemaphoreSettings.NOTIFICATIONS, true);
+            default -> settings;
+        };
     }
 
     private static String name(long semaphore) {
