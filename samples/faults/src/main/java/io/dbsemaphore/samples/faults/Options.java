@@ -17,7 +17,7 @@ record Options(Map<String, String> values) {
 
     static final String USAGE = """
             --seconds=60          how long clients and server are under attack
-            --seed=1              of what the clients do, and of what strikes
+            --seed=1              of what the clients do, and of the attacks
             --clients=3           the number of client JVMs
             --threads=16          the workers of each client; two threads that write under requireHeld come in addition
             --sets=1              sets of semaphores; more of them, so that the order across clients limits the throughput less
@@ -80,7 +80,7 @@ record Options(Map<String, String> values) {
     }
 
     /**
-     * What is to strike whom.
+     * Which faults to inject, and how often.
      *
      * @param canStepClocks whether the machine allows it
      */

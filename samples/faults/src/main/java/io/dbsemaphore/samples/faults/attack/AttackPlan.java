@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What is to strike whom.
+ * Which faults are injected, and how often.
  *
  * @param clients their names
  * @param lasting those of them that are never killed

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The clients, and what strikes them and the server. Each attack has a thread and a sequence of random numbers of its own, so that
- * the seed determines what strikes and how far apart; the threads of the machine determine the rest.
+ * The clients, and the attacks on them and the server. Each attack has a thread and a sequence of random numbers of its own, so that
+ * the seed determines the attacks and the time between them; the threads of the machine determine the rest.
  */
 public final class Attacks implements AutoCloseable {
 
@@ -89,7 +89,7 @@ public final class Attacks implements AutoCloseable {
             while (!pauses.isStopped()) {
                 pauses.pause((long) (attack.every().toMillis() * plan.pace() * (0.5 + own.nextDouble())));
                 if (!pauses.isStopped()) {
-                    attack.strike().strike(own);
+                    attack.action().run(own);
                 }
             }
         } catch (InterruptedException e) {

@@ -8,7 +8,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** What strikes one client: its process, or its network. */
+/** The attacks on one client: its process, or its network. */
 final class ClientAttacks {
 
     private static final long HOUR = Duration.ofHours(1).toSeconds();
@@ -44,18 +44,18 @@ final class ClientAttacks {
     }
 
     private interface OnSlot {
-        void strike(ClientSlot slot) throws Exception;
+        void run(ClientSlot slot) throws Exception;
     }
 
-    /** Strikes one that no other attack has, and that has begun to work; nobody if there is none. */
-    private void with(Random random, OnSlot strike) throws Exception {
+    /** Attacks a client that has begun to work and that no other attack is under way on; none if there is no such client. */
+    private void with(Random random, OnSlot action) throws Exception {
         List<ClientSlot> inAnyOrder = new ArrayList<>(clients);
         Collections.shuffle(inAnyOrder, random);
         for (ClientSlot slot : inAnyOrder) {
             if (slot.lock.tryLock()) {
                 try {
                     if (slot.isAtWork()) {
-                        strike.strike(slot);
+                        action.run(slot);
                         return;
                     }
                 } finally {
@@ -102,7 +102,7 @@ final class ClientAttacks {
         }
     }
 
-    /** An hour forward or back, whatever else strikes the client meanwhile; nobody may notice. */
+    /** An hour forward or back, beside other attacks on the client. Nothing may change by it. */
     private void stepClock(Random random) throws Exception {
         ClientSlot slot = clients.get(random.nextInt(clients.size()));
         boolean forward = random.nextBoolean();

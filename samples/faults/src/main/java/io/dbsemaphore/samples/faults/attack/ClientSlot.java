@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** A client with its network, and its successors after it was killed. One attack at a time has it. */
 final class ClientSlot implements AutoCloseable {
 
-    /** Who strikes has this lock. */
+    /** An attack on the client holds this lock. */
     final ReentrantLock lock = new ReentrantLock();
 
     final Network network;

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 final class Network implements AutoCloseable {
 
     private final Supplier<InetSocketAddress> server;
-    private final Consumer<String> struck;
+    private final Consumer<String> cuts;
     private final Random random;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
@@ -27,10 +27,10 @@ final class Network implements AutoCloseable {
     private volatile long delayMillis;
     private boolean silent;
 
-    /** @param struck is told of each cut */
-    Network(Supplier<InetSocketAddress> server, Consumer<String> struck, Random random) throws IOException {
+    /** @param cuts is told of each cut */
+    Network(Supplier<InetSocketAddress> server, Consumer<String> cuts, Random random) throws IOException {
         this.server = server;
-        this.struck = struck;
+        this.cuts = cuts;
         this.random = random;
         listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
         start(this::accept, "network-" + port());
@@ -89,7 +89,7 @@ final class Network implements AutoCloseable {
     }
 
     void tellOfCut(String which) {
-        struck.accept(which);
+        cuts.accept(which);
     }
 
     void forget(Link link) {

@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What strikes the server, one at a time. */
+/** The attacks on the server, one at a time. */
 final class ServerAttacks {
 
     private static final int NO_SUCH_SESSION = 1094;
@@ -52,12 +52,12 @@ final class ServerAttacks {
         return all;
     }
 
-    private Attack.Strike alone(Attack.Strike strike) {
+    private Attack.Action alone(Attack.Action action) {
         return random -> {
             lock.lock();
             try {
                 if (!pauses.isStopped()) {
-                    strike.strike(random);
+                    action.run(random);
                 }
             } finally {
                 lock.unlock();

@@ -1,4 +1,4 @@
-/** What strikes: the server, the network and the client processes, by a schedule that a seed determines. */
+/** Attacks on the server, the network and the client processes, by a schedule that a seed determines. */
 @NullMarked
 package io.dbsemaphore.samples.faults.attack;
 

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Something that a client is about to do or was told, or that has struck.
+ * Something that a client is about to do or was told, or a fault that was injected.
  *
  * @param nanos when the oracle received it, by its monotonic clock
  * @param client the client; one that is restarted has another name, such as {@code c1.2} after {@code c1.1}
@@ -75,9 +75,9 @@ public record Event(
         SERVER_READY,
         /** The client tells what it uses; {@link Event#numbers} has it by name. */
         USAGE,
-        /** Something has struck; {@link Event#detail} says what, and the client whom. */
+        /** A fault was injected; {@link Event#detail} names it, and the client whom it concerns. */
         FAULT,
-        /** What had struck has ended. */
+        /** The fault has ended. */
         CALM
     }
 
