@@ -61,7 +61,8 @@ public final class DbSemaphoreLimiter implements Limiter {
     private static SemaphoreSettings settings(String tablePrefix, boolean reuse, Approach approach) {
         SemaphoreSettings settings = SemaphoreSettings.defaults().with(SemaphoreSettings.TABLE_PREFIX, tablePrefix);
         if (reuse) {
-            settings = settings.with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("bench-*", REUSE));
+            settings = settings.with(
+                    SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("bench-*", REUSE));
         }
         return switch (approach) {
             case UNFAIR -> settings.with(SemaphoreSettings.FAIR, PerSemaphore.all(false));
