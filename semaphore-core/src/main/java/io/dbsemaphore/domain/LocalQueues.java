@@ -13,9 +13,6 @@ import java.util.Set;
  */
 public record LocalQueues(long instance, String owner, Set<String> fair, Map<String, LocalQueue> waiting) {
 
-    /** Nothing is known, and no semaphore is fair. */
-    public static final LocalQueues NONE = new LocalQueues(0, "", Set.of(), Map.of());
-
     /** Makes defensive copies. */
     public LocalQueues {
         fair = Set.copyOf(fair);

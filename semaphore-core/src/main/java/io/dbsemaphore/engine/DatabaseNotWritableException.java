@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.util.Optional;
 
@@ -43,7 +44,7 @@ public final class DatabaseNotWritableException extends SemaphoreException {
         if (SqlErrors.isReadOnly(failure)) {
             return Optional.of(new DatabaseNotWritableException(Reason.READ_ONLY, failure));
         }
-        return SqlErrors.isStatementBinlog(failure)
+        return SqlErrors.is(failure, SqlErrorKind.STATEMENT_BINLOG)
                 ? Optional.of(new DatabaseNotWritableException(Reason.STATEMENT_BINLOG, failure))
                 : Optional.empty();
     }

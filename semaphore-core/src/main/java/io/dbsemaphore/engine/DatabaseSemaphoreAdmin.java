@@ -80,12 +80,12 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     @Override
     public Optional<SemaphoreStatus> find(String name) {
         SemaphoreName.requireValid(name);
-        return run(() -> transactions.find(name));
+        return run(() -> reports.find(name));
     }
 
     @Override
     public List<SemaphoreStatus> list() {
-        return run(transactions::list).stream()
+        return run(reports::list).stream()
                 .filter(status -> !status.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))
                 .toList();
     }
@@ -93,7 +93,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     @Override
     public List<PermitHolder> holders(String name) {
         SemaphoreName.requireValid(name);
-        return run(() -> transactions.holders(name));
+        return run(() -> reports.holders(name));
     }
 
     @Override
@@ -141,7 +141,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     @Override
     public List<CapacityChange> capacityHistory(String name) {
         SemaphoreName.requireValid(name);
-        return run(() -> transactions.capacityHistory(name));
+        return run(() -> reports.capacityHistory(name));
     }
 
     @Override

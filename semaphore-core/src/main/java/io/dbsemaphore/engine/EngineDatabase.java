@@ -10,6 +10,7 @@ import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.Durability;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
@@ -177,7 +178,7 @@ final class EngineDatabase implements AutoCloseable {
             return failure instanceof SemaphoreTablesMissingException
                     || (failure instanceof SemaphoreTableMismatchException mismatch && !mismatch.isForeign());
         }
-        return SqlErrors.isMissingColumn(failure) // added before the columns were compared
+        return SqlErrors.is(failure, SqlErrorKind.MISSING_COLUMN) // added before the columns were compared
                 || SemaphorePersistence.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
@@ -210,7 +211,7 @@ final class EngineDatabase implements AutoCloseable {
         try {
             touchTables();
         } catch (RuntimeException failure) {
-            if (SqlErrors.isMissingTable(failure)) {
+            if (SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
                 throw new SemaphoreTablesMissingException(tablePrefix, failure);
             }
             TableCheck.find(sessions, SemaphorePersistence.ENTITIES, tablePrefix)

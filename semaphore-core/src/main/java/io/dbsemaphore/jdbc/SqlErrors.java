@@ -39,26 +39,6 @@ public final class SqlErrors {
         return is(failure, SqlErrorKind.LOCK_TIMEOUT);
     }
 
-    /** Whether a row was locked and the statement was told not to wait; the transaction can continue (MySQL 3572). */
-    public static boolean isLockRefused(Throwable failure) {
-        return is(failure, SqlErrorKind.LOCK_REFUSED);
-    }
-
-    /** Whether a unique key already exists. */
-    public static boolean isDuplicateKey(Throwable failure) {
-        return is(failure, SqlErrorKind.DUPLICATE_KEY);
-    }
-
-    /** Whether a table does not exist. */
-    public static boolean isMissingTable(Throwable failure) {
-        return is(failure, SqlErrorKind.MISSING_TABLE);
-    }
-
-    /** Whether a column does not exist. */
-    public static boolean isMissingColumn(Throwable failure) {
-        return is(failure, SqlErrorKind.MISSING_COLUMN);
-    }
-
     /** Whether the server is a replica or in read-only mode, or the transaction or the connection is read-only. */
     public static boolean isReadOnly(Throwable failure) {
         return is(failure, SqlErrorKind.READ_ONLY)
@@ -66,11 +46,6 @@ public final class SqlErrors {
                         .filter(error -> SqlErrorKind.state(error).equals("S1009")
                                 && SqlErrorKind.message(error).startsWith("Connection is read-only"))
                         .isPresent();
-    }
-
-    /** Whether {@code binlog_format=STATEMENT} rejects writes at {@code READ COMMITTED} (MySQL, MariaDB). */
-    public static boolean isStatementBinlog(Throwable failure) {
-        return is(failure, SqlErrorKind.STATEMENT_BINLOG);
     }
 
     /** Whether the connection is lost; the result of the last statement is unknown. */

@@ -2,11 +2,9 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.PatternLimitExceededException;
-import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
@@ -55,12 +53,8 @@ public final class AdminTransactions {
      * @throws RuntimeException for a duplicate key if another transaction creates it at the same time; retry
      */
     public boolean create(String name, int capacity) {
-        return transaction.execute(() -> {
-            if (!semaphores.findIds(List.of(name)).isEmpty()) {
-                return false;
-            }
-            return semaphores.insert(ids.next(), name, capacity, null) == 1;
-        });
+        return transaction.execute(() -> semaphores.findIds(List.of(name)).isEmpty()
+                && semaphores.insert(ids.next(), name, capacity, null) == 1);
     }
 
     /**
@@ -120,13 +114,12 @@ public final class AdminTransactions {
 
     /** Changes a capacity and inserts the audit row; does nothing if the capacity is unchanged. */
     public void setCapacity(String name, int capacity, String changedBy, String reason) {
-        transaction.execute(() -> {
+        transaction.run(() -> {
             Semaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
                 semaphores.updateCapacity(semaphore.id(), capacity);
                 history.changed(name, semaphore.capacity(), capacity, changedBy, reason);
             }
-            return null;
         });
     }
 
@@ -148,42 +141,12 @@ public final class AdminTransactions {
         });
     }
 
-    /** The status of one semaphore. */
-    public Optional<SemaphoreStatus> find(String name) {
-        return transaction.execute(() -> reports.findStatus(name).map(SemaphoreReports.Status::toContract));
-    }
-
-    /** The status of all semaphores, sorted by name. */
-    public List<SemaphoreStatus> list() {
-        return transaction.execute(() -> reports.findStatuses().stream()
-                .map(SemaphoreReports.Status::toContract)
-                .toList());
-    }
-
-    /** The holders of a semaphore's permits. */
-    public List<PermitHolder> holders(String name) {
-        return transaction.execute(() -> {
-            long id = semaphores.findIds(List.of(name)).stream()
-                    .findFirst()
-                    .orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name))
-                    .id();
-            return reports.findHolders(id).stream()
-                    .map(SemaphoreReports.Holder::toContract)
-                    .toList();
-        });
-    }
-
-    /** The audit of a name, newest first. */
-    public List<CapacityChange> capacityHistory(String name) {
-        return transaction.execute(() -> history.find(name, Limit.unlimited()));
-    }
-
     /**
      * Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. The
      * queries of the repositories also load what an acquire needs; without them the first acquire takes a second of CPU time more.
      */
     public void touchTables() {
-        transaction.execute(() -> {
+        transaction.run(() -> {
             reports.findStatus("");
             semaphores.findAvailabilities(List.of(0L));
             reports.findHolders(0);
@@ -191,7 +154,6 @@ public final class AdminTransactions {
             reports.countInstances(0);
             history.find("", Limit.of(1));
             semaphores.updateCapacity(0, 0);
-            return null;
         });
     }
 

@@ -93,18 +93,12 @@ public final class AvailabilityTransactions {
 
     /** Tells the other instances that no caller of this one waits for these semaphores any more. */
     public void forget(Collection<String> names, long instance) {
-        transaction.execute(() -> {
-            instanceQueues.delete(instance, idsOf(names));
-            return null;
-        });
+        transaction.run(() -> instanceQueues.delete(instance, idsOf(names)));
     }
 
     /** Tells the other instances that no caller of this one waits any more. */
     public void forgetAll(long instance) {
-        transaction.execute(() -> {
-            instanceQueues.deleteAll(instance);
-            return null;
-        });
+        transaction.run(() -> instanceQueues.deleteAll(instance));
     }
 
     /** Whether permits of these semaphores may be reclaimed, because they have expired or their instance is dead. */

@@ -17,17 +17,11 @@ public final class InstanceTransactions {
 
     /** Extends the lease of the instance by the timeout; registers the instance if it is unknown. */
     public void heartbeat(long id, String owner, Duration timeout) {
-        transaction.execute(() -> {
-            instances.heartbeat(id, owner, timeout);
-            return null;
-        });
+        transaction.run(() -> instances.heartbeat(id, owner, timeout));
     }
 
     /** Deregisters the instance. */
     public void remove(long id) {
-        transaction.execute(() -> {
-            instances.delete(id);
-            return null;
-        });
+        transaction.run(() -> instances.delete(id));
     }
 }

@@ -64,24 +64,8 @@ class Permit {
         return id;
     }
 
-    long semaphoreId() {
-        return semaphoreId;
-    }
-
-    long requestId() {
-        return requestId;
-    }
-
     int count() {
         return count;
-    }
-
-    int exclusive() {
-        return exclusive;
-    }
-
-    PermitState state() {
-        return state;
     }
 
     long token() {

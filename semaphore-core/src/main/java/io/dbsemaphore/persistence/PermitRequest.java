@@ -128,27 +128,11 @@ class PermitRequest {
         return instance;
     }
 
-    PermitState state() {
-        return state;
-    }
-
     boolean isAcquired() {
         return state == PermitState.ACQUIRED;
     }
 
     String contentDigest() {
         return contentDigest;
-    }
-
-    @Nullable Long ttlMillis() {
-        return ttlMillis;
-    }
-
-    @Nullable LocalDateTime expiresAt() {
-        return expiresAt;
-    }
-
-    LocalDateTime createdAt() {
-        return createdAt;
     }
 }

@@ -2,20 +2,16 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
-import io.dbsemaphore.persistence.unit.HeldRowLocks;
+import io.dbsemaphore.persistence.unit.HeldRows;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 
 /** Implements the statements on requests whose text depends on the number of rows. */
-final class PermitRequestStatementsImpl implements PermitRequestStatements {
+final class PermitRequestStatementsImpl extends HeldRows<PermitRequest> implements PermitRequestStatements {
 
-    private final Sql sql;
-    private final RowInsert<PermitRequest> insert;
-    private final HeldRowLocks locks;
     private final String touch;
     private final String release;
     private final String renewal;
@@ -25,12 +21,9 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
     private final String notExpired;
 
     PermitRequestStatementsImpl(Sql sql, RowInsert<PermitRequest> insert, Database database, String tablePrefix) {
+        super(sql, insert, tablePrefix + "permit_request");
         String now = database.utcNow();
         String expiry = database.utcPlusMillis().replace("?1", "ttl_millis");
-        String table = tablePrefix + "permit_request";
-        this.sql = sql;
-        this.insert = insert;
-        this.locks = new HeldRowLocks(sql, table);
         this.touch = "update " + table + " set updated_at = " + now;
         this.release = "update " + table + " set state = 'RELEASED', updated_at = " + now;
         this.renewal = touch + ", renewed_at = " + now + ", expires_at = " + expiry;
@@ -41,23 +34,13 @@ final class PermitRequestStatementsImpl implements PermitRequestStatements {
     }
 
     @Override
-    public void insertAll(List<PermitRequest> requests) {
-        insert.insertAll(requests);
-    }
-
-    @Override
     public void queueWaitForExternalId(PermitRequest row) {
         if (locksUncommittedRows) {
             sql.query(lockExternalId, List.of(row.externalId()), ResultSet::next);
         } else {
-            insert.insertAll(List.of(row));
+            insertAll(List.of(row));
             sql.update(delete, List.of(row.id()));
         }
-    }
-
-    @Override
-    public Set<Long> lockSkipLocked(Collection<Long> ids) {
-        return locks.lockSkipLocked(ids);
     }
 
     @Override

@@ -28,7 +28,7 @@ interface PermitStatements {
     Set<Long> lockSkipLocked(Collection<Long> ids);
 
     /**
-     * Queues a lock of the held permits among these; it {@linkplain io.dbsemaphore.jdbc.SqlErrors#isLockRefused fails}
+     * Queues a lock of the held permits among these; it {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#LOCK_REFUSED fails}
      * immediately if another transaction has locked one of them. The result is their ids.
      */
     Result<Set<Long>> queueLock(Collection<Long> ids);

@@ -5,7 +5,7 @@ import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.StatementQueue;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
-import io.dbsemaphore.persistence.unit.HeldRowLocks;
+import io.dbsemaphore.persistence.unit.HeldRows;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
@@ -16,17 +16,12 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Implements the statements on permits whose text depends on the number of rows. */
-final class PermitStatementsImpl implements PermitStatements {
+final class PermitStatementsImpl extends HeldRows<Permit> implements PermitStatements {
 
-    private final Sql sql;
-    private final RowInsert<Permit> insert;
-    private final HeldRowLocks locks;
-    private final String table;
     private final String heldOfOne;
     private final String sumOfOne;
     private final String sumOfMany;
@@ -44,10 +39,7 @@ final class PermitStatementsImpl implements PermitStatements {
             Database database,
             String tablePrefix,
             @Nullable ReleaseChannel channel) {
-        this.sql = sql;
-        this.insert = insert;
-        this.table = tablePrefix + "permit";
-        this.locks = new HeldRowLocks(sql, table);
+        super(sql, insert, tablePrefix + "permit");
         String sums = "coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), "
                 + database.utcNow();
         this.heldOfOne = "p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from "
@@ -109,21 +101,6 @@ final class PermitStatementsImpl implements PermitStatements {
                 row.getInt(column + 1),
                 row.getLong(column + 2),
                 row.getObject(column + 3, LocalDateTime.class));
-    }
-
-    @Override
-    public void insertAll(List<Permit> permits) {
-        insert.insertAll(permits);
-    }
-
-    @Override
-    public Set<Long> lockSkipLocked(Collection<Long> ids) {
-        return locks.lockSkipLocked(ids);
-    }
-
-    @Override
-    public Result<Set<Long>> queueLock(Collection<Long> ids) {
-        return locks.queueLock(ids);
     }
 
     @Override

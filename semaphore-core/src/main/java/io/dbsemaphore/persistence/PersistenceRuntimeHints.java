@@ -5,6 +5,7 @@ import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
+import java.sql.Connection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.SpringProxy;
@@ -18,8 +19,8 @@ import org.springframework.orm.jpa.EntityManagerProxy;
 import org.springframework.transaction.interceptor.TransactionalProxy;
 
 /**
- * Hints for native images: reflection on the entities and the results of queries, the proxies of the repositories, and the
- * changelog as a resource. They are not beans, so that Spring's AOT processing does not find them.
+ * Hints for native images: reflection on the entities and the results of queries, the proxies of connections and
+ * repositories, and the changelog as a resource. They are not beans, so that Spring's AOT processing does not find them.
  */
 final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -55,6 +56,7 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
         FRAGMENTS.forEach(
                 fragment -> hints.reflection().registerType(fragment, MemberCategory.INVOKE_DECLARED_METHODS));
         hints.proxies().registerJdkProxy(EntityManager.class, EntityManagerProxy.class);
+        hints.proxies().registerJdkProxy(Connection.class);
         hints.resources().registerPattern("db/dbsemaphore/**");
     }
 

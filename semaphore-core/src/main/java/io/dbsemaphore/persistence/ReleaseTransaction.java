@@ -3,6 +3,7 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -130,7 +131,7 @@ public final class ReleaseTransaction {
      * @throws RuntimeException the given failure, unless its cause is a refused lock
      */
     QueuedRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
-        if (permitIds.isEmpty() || !SqlErrors.isLockRefused(failure)) {
+        if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
             throw failure;
         }
         log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);

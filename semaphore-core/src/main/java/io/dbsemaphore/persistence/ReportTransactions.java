@@ -5,6 +5,7 @@ import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitUse;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
@@ -12,11 +13,12 @@ import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 import org.springframework.data.domain.Limit;
 
-/** The bounded reports of the administration, each in a transaction of its own, without locks. */
+/** The reports of the administration, each in a transaction of its own, without locks. */
 public final class ReportTransactions {
 
     private final ShortTransaction transaction;
@@ -45,6 +47,27 @@ public final class ReportTransactions {
         return StoredGrant.instant(transaction.execute(requests::now));
     }
 
+    /** The status of one semaphore. */
+    public Optional<SemaphoreStatus> find(String name) {
+        return transaction.execute(() -> reports.findStatus(name).map(SemaphoreReports.Status::toContract));
+    }
+
+    /** The status of all semaphores, sorted by name. */
+    public List<SemaphoreStatus> list() {
+        return transaction.execute(() -> reports.findStatuses().stream()
+                .map(SemaphoreReports.Status::toContract)
+                .toList());
+    }
+
+    /** The holders of a semaphore's permits, by token. */
+    public List<PermitHolder> holders(String name) {
+        return of(
+                name,
+                id -> reports.findHolders(id).stream()
+                        .map(SemaphoreReports.Holder::toContract)
+                        .toList());
+    }
+
     /** The holders above a token whose owner or external id contains a text, by token. */
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         return of(
@@ -66,6 +89,11 @@ public final class ReportTransactions {
     /** The requests that held permits within a period, the last acquired first. */
     public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {
         return of(name, id -> uses.find(id, from, to, limit));
+    }
+
+    /** The audit of a name, newest first. */
+    public List<CapacityChange> capacityHistory(String name) {
+        return transaction.execute(() -> history.find(name, Limit.unlimited()));
     }
 
     /** The latest entries of the audit of a name, newest first. */

@@ -58,10 +58,6 @@ class Semaphore {
         return id;
     }
 
-    String name() {
-        return name;
-    }
-
     int capacity() {
         return capacity;
     }

@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.instance.RegisteredInstances;
@@ -191,7 +192,7 @@ public final class SemaphorePersistence implements AutoCloseable {
     public static boolean isWorthRepeating(Throwable failure) {
         return isConnectionBroken(failure)
                 || SqlErrors.isConflict(failure)
-                || SqlErrors.isDuplicateKey(failure)
+                || SqlErrors.is(failure, SqlErrorKind.DUPLICATE_KEY)
                 || SqlErrors.isReadOnly(failure); // a session that survived a failover
     }
 

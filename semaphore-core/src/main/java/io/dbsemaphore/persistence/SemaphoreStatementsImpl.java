@@ -59,11 +59,7 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
 
     @Override
     public void flush() {
-        try {
-            sql.queue().flush();
-        } catch (SQLException failure) {
-            throw sql.failed(failure);
-        }
+        sql.flush();
     }
 
     @Override

@@ -37,7 +37,7 @@ public final class UndoTransaction {
      */
     public void undo(AcquireState acquire) {
         AcquireCommand command = acquire.command();
-        transaction.execute(() -> {
+        transaction.run(() -> {
             List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
                 requests.insertAll(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
@@ -46,7 +46,6 @@ public final class UndoTransaction {
                     .map(each -> each.request().id())
                     .filter(acquire::isOwnRequest) // not another caller's grant under this external id
                     .forEach(releases::releaseUnrepeatedWithin);
-            return null;
         });
     }
 }

@@ -20,13 +20,8 @@ class SqlErrorsTests {
     private static final Map<SqlErrorKind, Predicate<Throwable>> QUESTIONS = Map.of(
             SqlErrorKind.VICTIM, SqlErrors::isVictim,
             SqlErrorKind.LOCK_TIMEOUT, SqlErrors::isLockWait,
-            SqlErrorKind.LOCK_REFUSED, SqlErrors::isLockRefused,
-            SqlErrorKind.DUPLICATE_KEY, SqlErrors::isDuplicateKey,
             SqlErrorKind.READ_ONLY, SqlErrors::isReadOnly,
-            SqlErrorKind.SESSION_ENDED, SqlErrors::isConnectionLost,
-            SqlErrorKind.MISSING_TABLE, SqlErrors::isMissingTable,
-            SqlErrorKind.MISSING_COLUMN, SqlErrors::isMissingColumn,
-            SqlErrorKind.STATEMENT_BINLOG, SqlErrors::isStatementBinlog);
+            SqlErrorKind.SESSION_ENDED, SqlErrors::isConnectionLost);
 
     @ParameterizedTest
     @EnumSource(names = "VICTIM_AT_COMMIT", mode = EnumSource.Mode.EXCLUDE)

@@ -183,7 +183,7 @@ class RowLockIntegrationTests {
                     List.of(new AcquireState(command)),
                     awaited ? PERMITS.keySet() : Set.of(),
                     new TreeMap<>(),
-                    LocalQueues.NONE);
+                    new LocalQueues(0, "", Set.of(), Map.of()));
             statements.clear();
             GrantOutcome outcome =
                     persistence.grants().grant(() -> batch).outcomes().get(0);

@@ -58,6 +58,14 @@ public final class ShortTransaction {
         return result;
     }
 
+    /** {@linkplain #execute Executes} work without a result. */
+    public void run(Runnable work) {
+        execute(() -> {
+            work.run();
+            return null;
+        });
+    }
+
     /**
      * Begins a transaction on the calling thread, which must not be in a transaction of the host.
      *

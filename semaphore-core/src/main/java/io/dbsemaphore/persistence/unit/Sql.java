@@ -42,6 +42,15 @@ public final class Sql {
                 .doReturningWork(connection -> connection.unwrap(StatementQueue.class));
     }
 
+    /** Executes the queued statements. */
+    public void flush() {
+        try {
+            queue().flush();
+        } catch (SQLException failure) {
+            throw failed(failure);
+        }
+    }
+
     /** Converts a failure of the {@linkplain #queue queue} as Hibernate does. */
     public RuntimeException failed(SQLException failure) {
         return entityManager

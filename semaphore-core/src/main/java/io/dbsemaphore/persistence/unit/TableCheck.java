@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence.unit;
 
+import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import jakarta.persistence.Column;
 import jakarta.persistence.Table;
@@ -45,12 +46,11 @@ public final class TableCheck {
             for (Class<?> entity : entities) {
                 String table = tablePrefix + entity.getAnnotation(Table.class).name();
                 Set<String> existing = existingColumnsOf(connection, table);
-                List<String> expected = columnsOf(entity);
-                List<String> missing = missing(expected, existing);
-                if (!existing.isEmpty() && isForeign(missing, expected)) {
+                Mismatch compared = compare(table, columnsOf(entity), existing);
+                if (!existing.isEmpty() && compared.foreign()) {
                     return false;
                 }
-                incomplete |= !missing.isEmpty();
+                incomplete |= !compared.missingColumns().isEmpty();
             }
         }
         return incomplete;
@@ -61,10 +61,9 @@ public final class TableCheck {
         try (Connection connection = dataSource.getConnection()) {
             for (Class<?> entity : entities) {
                 String table = tablePrefix + entity.getAnnotation(Table.class).name();
-                List<String> expected = columnsOf(entity);
-                List<String> missing = missing(expected, columnsOf(connection, table));
-                if (!missing.isEmpty()) {
-                    return Optional.of(new Mismatch(table, missing, isForeign(missing, expected)));
+                Mismatch compared = compare(table, columnsOf(entity), columnsOf(connection, table));
+                if (!compared.missingColumns().isEmpty()) {
+                    return Optional.of(compared);
                 }
             }
             return Optional.empty();
@@ -73,14 +72,10 @@ public final class TableCheck {
         }
     }
 
-    private static List<String> missing(List<String> expected, Set<String> existing) {
+    private static Mismatch compare(String table, List<String> expected, Set<String> existing) {
         List<String> missing = new ArrayList<>(expected);
         missing.removeAll(existing);
-        return missing;
-    }
-
-    private static boolean isForeign(List<String> missing, List<String> expected) {
-        return missing.size() * 2 >= expected.size();
+        return new Mismatch(table, missing, missing.size() * 2 >= expected.size());
     }
 
     private static List<String> columnsOf(Class<?> entity) {
@@ -99,7 +94,7 @@ public final class TableCheck {
         try {
             return columnsOf(connection, table);
         } catch (SQLException failure) {
-            if (!SqlErrors.isMissingTable(failure)) {
+            if (!SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
                 throw failure;
             }
             return Set.of();

@@ -91,9 +91,7 @@ public final class BatchQueues {
 
     private void find(Collection<Long> semaphoreIds) {
         if (!semaphoreIds.isEmpty()) {
-            Result<List<InstanceQueue>> result = rows.queueFind(semaphoreIds);
-            rows.flush();
-            queues.add(result.get());
+            queues.add(rows.find(semaphoreIds));
             found.addAll(semaphoreIds);
         }
     }

@@ -1,10 +1,8 @@
 package io.dbsemaphore.persistence.waiting;
 
-import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.WaitersElsewhere;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -42,9 +40,7 @@ public final class PolledQueues {
         List<Long> fair =
                 ids.keySet().stream().filter(local::isFair).map(ids::get).toList();
         if (!fair.isEmpty()) {
-            Result<List<InstanceQueue>> found = rows.queueFind(fair);
-            rows.flush();
-            read.queues.add(found.get());
+            read.queues.add(rows.find(fair));
         }
         return read;
     }

@@ -14,8 +14,8 @@ interface WaiterStatements {
     /** Queues a query of all rows of these semaphores, those that have expired included. */
     Result<List<InstanceQueue>> queueFind(Collection<Long> semaphoreIds);
 
-    /** Executes the queued statements. */
-    void flush();
+    /** Executes that query, after the statements that are queued. */
+    List<InstanceQueue> find(Collection<Long> semaphoreIds);
 
     /** Queues the insert of this instance's row. */
     void queueInsert(long semaphoreId, LocalQueues own, LocalQueue queue, LocalDateTime expiresAt);

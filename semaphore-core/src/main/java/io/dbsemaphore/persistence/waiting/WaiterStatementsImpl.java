@@ -51,12 +51,10 @@ final class WaiterStatementsImpl implements WaiterStatements {
     }
 
     @Override
-    public void flush() {
-        try {
-            sql.queue().flush();
-        } catch (SQLException failure) {
-            throw sql.failed(failure);
-        }
+    public List<InstanceQueue> find(Collection<Long> semaphoreIds) {
+        Result<List<InstanceQueue>> found = queueFind(semaphoreIds);
+        sql.flush();
+        return found.get();
     }
 
     @Override

@@ -5,27 +5,34 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
-/** Locks rows of held requests or permits, by id. Never waits for a lock of another transaction. */
-public final class HeldRowLocks {
+/**
+ * What the statements on requests and those on permits have in common. Locks never wait for one of another transaction.
+ *
+ * @param <E> the entity of the rows
+ */
+public abstract class HeldRows<E> {
 
-    private final Sql sql;
-    private final String table;
+    protected final Sql sql;
+    protected final String table;
+    private final RowInsert<E> insert;
 
-    public HeldRowLocks(Sql sql, String table) {
+    protected HeldRows(Sql sql, RowInsert<E> insert, String table) {
         this.sql = sql;
+        this.insert = insert;
         this.table = table;
+    }
+
+    public void insertAll(List<E> rows) {
+        insert.insertAll(rows);
     }
 
     /** Locks the rows that no other transaction has locked, and returns their ids. */
     public Set<Long> lockSkipLocked(Collection<Long> ids) {
-        Result<Set<Long>> locked = sql.query("select " + held(ids) + " for update skip locked", ids, HeldRowLocks::ids);
-        try {
-            sql.queue().flush();
-        } catch (SQLException failure) {
-            throw sql.failed(failure);
-        }
+        Result<Set<Long>> locked = sql.query("select " + held(ids) + " for update skip locked", ids, HeldRows::ids);
+        sql.flush();
         return locked.get();
     }
 
@@ -35,9 +42,7 @@ public final class HeldRowLocks {
      */
     public Result<Set<Long>> queueLock(Collection<Long> ids) {
         return sql.query(
-                "select /*+ index(" + table + " primary) */ " + held(ids) + " for update nowait",
-                ids,
-                HeldRowLocks::ids);
+                "select /*+ index(" + table + " primary) */ " + held(ids) + " for update nowait", ids, HeldRows::ids);
     }
 
     private String held(Collection<Long> ids) {
