@@ -1,5 +1,8 @@
 package io.dbsemaphore.domain;
 
+import java.util.Collection;
+import java.util.List;
+
 /**
  * A semaphore with too few permits available for the acquires of a batch.
  *
@@ -11,6 +14,11 @@ public record Shortfall(long semaphoreId, String name, long permits, long held) 
 
     /** Scanning up to this many holders costs no more than the acquire itself, so that the finding is not cached. */
     private static final int FEW = 200;
+
+    /** The ids of the semaphores. */
+    public static List<Long> ids(Collection<Shortfall> shortfalls) {
+        return shortfalls.stream().map(Shortfall::semaphoreId).toList();
+    }
 
     /** This shortfall plus the permits of one more refused acquire. */
     Shortfall plus(int requested) {

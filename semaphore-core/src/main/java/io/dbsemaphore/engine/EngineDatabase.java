@@ -95,7 +95,7 @@ final class EngineDatabase implements AutoCloseable {
                 settings.get(SemaphoreSettings.PIPELINING),
                 threads);
         ReleaseChannel channel = channel(sessions, database, settings);
-        SemaphorePersistence persistence = new SemaphorePersistence(
+        SemaphorePersistence persistence = SemaphorePersistence.open(
                 sessions,
                 database,
                 settings.get(SemaphoreSettings.TABLE_PREFIX),

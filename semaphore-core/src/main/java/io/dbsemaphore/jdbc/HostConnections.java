@@ -14,19 +14,15 @@ import javax.sql.DataSource;
  */
 final class HostConnections {
 
+    /** How long the library waits for a connection: its own, or after an interrupt the host's. */
+    static final Duration PATIENCE = Duration.ofSeconds(30);
+
     private final DataSource host;
-    private final Duration patience;
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile long lastChange;
 
-    /**
-     * Creates an instance for one pool.
-     *
-     * @param patience for how long the pool is asked again after an interrupt
-     */
-    HostConnections(DataSource host, Duration patience) {
+    HostConnections(DataSource host) {
         this.host = host;
-        this.patience = patience;
     }
 
     /** Returns a connection. How long the pool waits for one depends on its own configuration. */
@@ -50,7 +46,7 @@ final class HostConnections {
 
     private Connection takeUninterruptibly() throws SQLException {
         boolean interrupted = Thread.interrupted();
-        long until = System.nanoTime() + patience.toNanos();
+        long until = System.nanoTime() + PATIENCE.toNanos();
         try {
             while (true) {
                 try {

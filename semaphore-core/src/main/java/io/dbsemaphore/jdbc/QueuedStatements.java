@@ -37,9 +37,7 @@ class QueuedStatements implements StatementQueue {
 
     /** Executes the queued statements, and commits. */
     void commit() throws SQLException {
-        for (QueuedStatement<?> statement : take()) {
-            statement.execute(connection);
-        }
+        executeOneByOne(take());
         connection.commit();
     }
 

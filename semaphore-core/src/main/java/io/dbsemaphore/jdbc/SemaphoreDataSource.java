@@ -25,8 +25,6 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
 
     private static final Logger log = LoggerFactory.getLogger(SemaphoreDataSource.class);
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-
     /**
      * How long a statement waits for a row lock. A transaction that waits for longer is rolled back and tried again, so that
      * it frees the rows that it has locked; a second is the shortest time that MySQL can count.
@@ -66,7 +64,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
             DatabaseThreads threads) {
         super(outsideOfHostTransactions(host));
         this.threads = threads;
-        this.hostConnections = new HostConnections(obtainTargetDataSource(), PATIENCE);
+        this.hostConnections = new HostConnections(obtainTargetDataSource());
         Duration statementLockWait = shorter(lockWait, MAX_LOCK_WAIT);
         SessionLimits limits = database.sessionLimits(statementLockWait, idleLimit);
         SessionLimits reservedLimits =
@@ -76,12 +74,12 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         String readOnly = database.readOnlyQuery();
         this.newPools = () -> {
             SessionPool shared = new SessionPool(
-                    hostConnections, limits, statements, readOnly, Math.max(1, maxConnections - 1), PATIENCE);
+                    hostConnections, limits, statements, readOnly, Math.max(1, maxConnections - 1));
             return new Pools(
                     shared,
                     maxConnections == 1
                             ? shared
-                            : new SessionPool(hostConnections, reservedLimits, statements, readOnly, 1, PATIENCE));
+                            : new SessionPool(hostConnections, reservedLimits, statements, readOnly, 1));
         };
         this.pools = newPools.get();
     }

@@ -38,7 +38,6 @@ final class SessionPool implements AutoCloseable {
     private final String readOnlyQuery;
     private final Failover failover = new Failover();
     private final int size;
-    private final Duration patience;
     private final Semaphore places;
     private final Deque<Idle> idle = new ArrayDeque<>();
     private final ScheduledThreadPoolExecutor evictor;
@@ -54,21 +53,14 @@ final class SessionPool implements AutoCloseable {
      *
      * @param readOnlyQuery SQL that tells whether the server of a session rejects writes
      * @param size how many connections may be in use at a time
-     * @param patience how long to wait for one of them
      */
     SessionPool(
-            HostConnections host,
-            SessionLimits limits,
-            Pipelining pipelining,
-            String readOnlyQuery,
-            int size,
-            Duration patience) {
+            HostConnections host, SessionLimits limits, Pipelining pipelining, String readOnlyQuery, int size) {
         this.host = host;
         this.limits = limits;
         this.pipelining = pipelining;
         this.readOnlyQuery = readOnlyQuery;
         this.size = size;
-        this.patience = patience;
         this.places = new Semaphore(size, true);
         this.evictor = new DaemonThreads().scheduler("semaphore-connections");
         evictor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -181,10 +173,10 @@ final class SessionPool implements AutoCloseable {
     }
 
     private void awaitPlace() throws SQLException {
-        if (!Uninterruptibles.acquire(places, patience.toNanos())) { // the work must be done although it is interrupted
+        if (!Uninterruptibles.acquire(places, HostConnections.PATIENCE.toNanos())) { // the work must be done although it is interrupted
             throw new SQLTransientConnectionException(
                     "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
-                            .formatted(size, patience));
+                            .formatted(size, HostConnections.PATIENCE));
         }
     }
 

@@ -36,7 +36,7 @@ final class EarliestExpiries {
                 .toList();
         if (!unknown.isEmpty()) {
             long begin = scans.begin();
-            requests.findEarliestExpiries(ids(unknown)).forEach(earliest -> {
+            requests.findEarliestExpiries(Shortfall.ids(unknown)).forEach(earliest -> {
                 if (earliest.at() != null) {
                     expiries.put(earliest.semaphoreId(), StoredGrant.instant(earliest.at()));
                 }
@@ -44,9 +44,5 @@ final class EarliestExpiries {
             scans.record(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
         }
         return expiries;
-    }
-
-    private static List<Long> ids(List<Shortfall> shortfalls) {
-        return shortfalls.stream().map(Shortfall::semaphoreId).toList();
     }
 }

@@ -7,7 +7,6 @@ import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.Shortfall;
 import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.springframework.data.domain.Limit;
@@ -58,7 +57,7 @@ final class ReclaimForAcquire {
         if (!oldest.isEmpty()) {
             releaseSome(
                     reclaim,
-                    permits.findRequestsHolding(oldest, ids(reclaim.stillShort())),
+                    permits.findRequestsHolding(oldest, Shortfall.ids(reclaim.stillShort())),
                     new ReclaimReason.Expired());
         }
         return oldest.size() < PAGE;
@@ -69,13 +68,13 @@ final class ReclaimForAcquire {
         int before = reclaim.released().size();
         if (!expiredAreDone) {
             releaseSome(
-                    reclaim, requests.findExpired(ids(due), 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
+                    reclaim, requests.findExpired(Shortfall.ids(due), 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
         }
-        Set<Long> dead = reclaim.stillShort().isEmpty() ? Set.of() : instances.findDead(ids(due));
+        Set<Long> dead = reclaim.stillShort().isEmpty() ? Set.of() : instances.findDead(Shortfall.ids(due));
         if (!dead.isEmpty()) {
             releaseSome(
                     reclaim,
-                    requests.findOfInstances(ids(due), dead, 0, Limit.of(reclaim.limit())),
+                    requests.findOfInstances(Shortfall.ids(due), dead, 0, Limit.of(reclaim.limit())),
                     new ReclaimReason.InstanceGone());
         }
         if (reclaim.released().size() == before) { // there was nothing to reclaim
@@ -92,11 +91,5 @@ final class ReclaimForAcquire {
             reclaim.add(some, release.release(some, reason));
             from += some.size();
         }
-    }
-
-    private static Set<Long> ids(Collection<Shortfall> shortfalls) {
-        Set<Long> ids = new LinkedHashSet<>();
-        shortfalls.forEach(shortfall -> ids.add(shortfall.semaphoreId()));
-        return ids;
     }
 }

@@ -49,7 +49,19 @@ import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
  * find it. Hibernate is bootstrapped natively, since a container bootstrap would read the host's {@code persistence.xml}
  * and {@code orm.xml}.
  */
-public final class SemaphorePersistence implements AutoCloseable {
+public record SemaphorePersistence(
+        SessionFactory sessionFactory,
+        GrantTransaction grants,
+        AvailabilityTransactions availabilityTransactions,
+        ReleaseTransaction releases,
+        RenewTransaction renewals,
+        KeepAliveTransaction keepAlive,
+        UndoTransaction undoing,
+        AdminTransactions admin,
+        ReportTransactions reports,
+        InstanceTransactions instances,
+        MaintenanceTransactions maintenance)
+        implements AutoCloseable {
 
     /** The entities of the library. */
     public static final List<Class<?>> ENTITIES = List.of(
@@ -60,18 +72,6 @@ public final class SemaphorePersistence implements AutoCloseable {
             RegisteredInstances.ENTITY,
             InstanceQueues.ENTITY);
 
-    private final SessionFactory sessionFactory;
-    private final GrantTransaction grants;
-    private final AvailabilityTransactions availabilityTransactions;
-    private final ReleaseTransaction releases;
-    private final RenewTransaction renewals;
-    private final KeepAliveTransaction keepAlive;
-    private final UndoTransaction undoing;
-    private final AdminTransactions admin;
-    private final ReportTransactions reportTransactions;
-    private final InstanceTransactions instances;
-    private final MaintenanceTransactions maintenance;
-
     /**
      * Starts the persistence unit.
      *
@@ -79,13 +79,13 @@ public final class SemaphorePersistence implements AutoCloseable {
      * @param suspectGrace how long an instance must be overdue before it counts as dead
      * @param channel on which releases are told to other instances; null if they are not
      */
-    public SemaphorePersistence(
+    public static SemaphorePersistence open(
             SemaphoreDataSource dataSource,
             Database database,
             String tablePrefix,
             Duration suspectGrace,
             @Nullable ReleaseChannel channel) {
-        sessionFactory = sessionFactory(dataSource, database, tablePrefix);
+        SessionFactory sessionFactory = sessionFactory(dataSource, database, tablePrefix);
         EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(sessionFactory);
         LazyRepositories repositories = new LazyRepositories(entityManager);
         Sql sql = new Sql(entityManager);
@@ -113,8 +113,8 @@ public final class SemaphorePersistence implements AutoCloseable {
         GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
         RequestReclaim reclaim = new RequestReclaim(requests, permits, registered);
 
-        releases = new ReleaseTransaction(transaction, requests, permits, semaphores);
-        grants = new GrantTransaction(
+        ReleaseTransaction releases = new ReleaseTransaction(transaction, requests, permits, semaphores);
+        GrantTransaction grants = new GrantTransaction(
                 transaction,
                 releases,
                 directory,
@@ -126,66 +126,19 @@ public final class SemaphorePersistence implements AutoCloseable {
                 permits,
                 queues,
                 ids);
-        availabilityTransactions =
-                new AvailabilityTransactions(transaction, semaphores, directory, requests, registered, queues);
-        renewals = new RenewTransaction(transaction, requests, lookup);
-        undoing = new UndoTransaction(transaction, requests, releases, ids);
-        admin = new AdminTransactions(transaction, semaphores, directory, reports, history, lookup, releases, ids);
-        reportTransactions = new ReportTransactions(transaction, semaphores, requests, reports, history);
-        keepAlive = new KeepAliveTransaction(transaction, requests, history);
-        instances = new InstanceTransactions(transaction, registered);
-        maintenance = new MaintenanceTransactions(
-                transaction, requests, permits, semaphores, registered, history, queues, reclaim);
-    }
-
-    /** The transaction that grants permits. */
-    public GrantTransaction grants() {
-        return grants;
-    }
-
-    /** The transactions that read availability. */
-    public AvailabilityTransactions availabilityTransactions() {
-        return availabilityTransactions;
-    }
-
-    /** The transaction that releases grants. */
-    public ReleaseTransaction releases() {
-        return releases;
-    }
-
-    /** The transaction that renews grants. */
-    public RenewTransaction renewals() {
-        return renewals;
-    }
-
-    /** The transaction that keeps grants alive. */
-    public KeepAliveTransaction keepAlive() {
-        return keepAlive;
-    }
-
-    /** The transaction that undoes an acquire whose outcome is unknown. */
-    public UndoTransaction undoing() {
-        return undoing;
-    }
-
-    /** The heartbeat of this JVM. */
-    public InstanceTransactions instances() {
-        return instances;
-    }
-
-    /** The transactions of the maintenance tasks. */
-    public MaintenanceTransactions maintenance() {
-        return maintenance;
-    }
-
-    /** The bounded reports of the administration. */
-    public ReportTransactions reports() {
-        return reportTransactions;
-    }
-
-    /** The transactions of the administration. */
-    public AdminTransactions admin() {
-        return admin;
+        return new SemaphorePersistence(
+                sessionFactory,
+                grants,
+                new AvailabilityTransactions(transaction, semaphores, directory, requests, registered, queues),
+                releases,
+                new RenewTransaction(transaction, requests, lookup),
+                new KeepAliveTransaction(transaction, requests, history),
+                new UndoTransaction(transaction, requests, releases, ids),
+                new AdminTransactions(transaction, semaphores, directory, reports, history, lookup, releases, ids),
+                new ReportTransactions(transaction, semaphores, requests, reports, history),
+                new InstanceTransactions(transaction, registered),
+                new MaintenanceTransactions(
+                        transaction, requests, permits, semaphores, registered, history, queues, reclaim));
     }
 
     /** Whether the same transaction may succeed if it is repeated. */

@@ -51,7 +51,7 @@ class KeepAliveTransactionIntegrationTests {
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
         connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(pool, 2));
-        persistence = new SemaphorePersistence(connections, database, "", limit, null);
+        persistence = SemaphorePersistence.open(connections, database, "", limit, null);
     }
 
     @AfterEach

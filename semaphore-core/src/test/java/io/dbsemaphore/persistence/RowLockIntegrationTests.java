@@ -164,7 +164,7 @@ class RowLockIntegrationTests {
             Database database = databaseOf(pool);
             DatabaseThreads threads = new DatabaseThreads(statements, 2);
             connections = new SemaphoreDataSource(statements, database, LIMIT, LIMIT, 2, pipelining, threads);
-            persistence = new SemaphorePersistence(connections, database, "", LIMIT, null);
+            persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         }
 
         private static Database databaseOf(HikariDataSource pool) {

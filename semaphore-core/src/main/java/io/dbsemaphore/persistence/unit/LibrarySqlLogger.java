@@ -15,11 +15,6 @@ public final class LibrarySqlLogger extends SqlStatementLogger {
     private static final Logger log = LoggerFactory.getLogger("io.dbsemaphore.sql");
 
     @Override
-    public void logStatement(String statement) {
-        log(statement);
-    }
-
-    @Override
     public void logStatement(String statement, Formatter formatter) {
         log(statement);
     }

@@ -56,7 +56,7 @@ class BatchRunnerIntegrationTests {
         HikariDataSource pool = cluster.schema().newPool(3);
         Database database = Database.of(pool);
         connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(pool, 2));
-        persistence = new SemaphorePersistence(connections, database, "", LIMIT, null);
+        persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         releases = new ReleaseBatcher(
                 persistence.releases(), threads, connections.threads(), LIMITS, new ListenerNotifier(List::of));
         background = new BackgroundReleaser(persistence.undoing(), threads);
