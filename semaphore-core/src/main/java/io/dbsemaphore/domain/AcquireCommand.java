@@ -33,17 +33,14 @@ public record AcquireCommand(
         String owner,
         @Nullable Long instance) {
 
-    /** Copies and sorts the permits. */
     public AcquireCommand {
         permits = Collections.unmodifiableSortedMap(new TreeMap<>(permits));
     }
 
-    /** Whether it asks for permits of several semaphores. */
     public boolean isOfSeveral() {
         return permits.size() > 1;
     }
 
-    /** Whether a JVM is going to keep the grant alive. */
     public boolean isKeptAlive() {
         return instance != null;
     }

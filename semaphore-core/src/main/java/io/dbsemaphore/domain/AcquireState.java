@@ -34,12 +34,10 @@ public final class AcquireState {
         WITHDRAWN
     }
 
-    /** Begins an acquire that has not been tried. */
     public AcquireState(AcquireCommand command) {
         this.command = command;
     }
 
-    /** What the acquire asks for. */
     public AcquireCommand command() {
         return command;
     }
@@ -59,9 +57,6 @@ public final class AcquireState {
         return requestIds.contains(requestId);
     }
 
-    /**
-     * Sets the number of permits, by semaphore, that callers of this instance ahead of this acquire wait for.
-     */
     public void setDemandAhead(Map<String, Demand> demandAhead) {
         this.demandAhead = Map.copyOf(demandAhead);
     }
@@ -90,7 +85,6 @@ public final class AcquireState {
         return tokens;
     }
 
-    /** Sets whether a commit was sent for this acquire whose outcome is unknown. */
     public void setOutcomeUnknown(boolean outcomeUnknown) {
         this.outcomeUnknown = outcomeUnknown;
     }
@@ -115,7 +109,6 @@ public final class AcquireState {
         this.willingToWait = willingToWait;
     }
 
-    /** Whether the caller goes on waiting when it is refused. */
     public boolean isWillingToWait() {
         return willingToWait;
     }

@@ -28,7 +28,6 @@ public final class BatchOutcomes {
                 .toList();
     }
 
-    /** The names of the semaphores that open acquires ask for. */
     public SortedSet<String> openNames() {
         TreeSet<String> names = new TreeSet<>();
         open().forEach(acquire -> names.addAll(acquire.command().permits().keySet()));

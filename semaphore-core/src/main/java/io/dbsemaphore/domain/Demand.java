@@ -8,7 +8,6 @@ package io.dbsemaphore.domain;
  */
 public record Demand(long permits, long ofSeveral) {
 
-    /** Nobody waits. */
     public static final Demand NONE = new Demand(0, 0);
 
     /** What is withheld for these callers from those that came later. */

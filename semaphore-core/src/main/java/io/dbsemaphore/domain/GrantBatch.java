@@ -21,7 +21,6 @@ import java.util.TreeMap;
 public record GrantBatch(
         List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases, LocalQueues queues) {
 
-    /** Makes defensive copies. */
     public GrantBatch {
         acquires = List.copyOf(acquires);
         awaited = Set.copyOf(awaited);

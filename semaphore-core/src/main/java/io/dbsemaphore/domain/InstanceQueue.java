@@ -16,7 +16,6 @@ public record InstanceQueue(long semaphoreId, long instance, List<Waiter> first,
     /** Longer than any instance confirms its callers for, plus the largest difference of the clocks in a cluster. */
     private static final Duration MAX_VALID = Duration.ofSeconds(3);
 
-    /** Makes a defensive copy. */
     public InstanceQueue {
         first = List.copyOf(first);
     }

@@ -12,7 +12,6 @@ import java.util.List;
  */
 public record LocalQueue(List<Waiter> first, int size) {
 
-    /** No caller waits. */
     public static final LocalQueue EMPTY = new LocalQueue(List.of(), 0);
 
     /** How many callers an instance tells the others of; they matter only where so many permits are released at once. */
@@ -21,7 +20,6 @@ public record LocalQueue(List<Waiter> first, int size) {
     /** How many of them may wait for several semaphores; the others matter also while the window is closed. */
     public static final int MAX_OF_SEVERAL = 8;
 
-    /** Makes a defensive copy. */
     public LocalQueue {
         first = List.copyOf(first);
     }

@@ -13,7 +13,6 @@ import java.util.Set;
  */
 public record LocalQueues(long instance, String owner, Set<String> fair, Map<String, LocalQueue> waiting) {
 
-    /** Makes defensive copies. */
     public LocalQueues {
         fair = Set.copyOf(fair);
         waiting = Map.copyOf(waiting);

@@ -27,7 +27,6 @@ public record PolledAvailability(
     public static final PolledAvailability DELETED =
             new PolledAvailability(0, 0, Long.MAX_VALUE / 2, 0, LocalDateTime.MIN, WaitersElsewhere.NONE, true);
 
-    /** Whether the semaphore has been deleted. */
     public boolean isDeleted() {
         return equals(DELETED);
     }

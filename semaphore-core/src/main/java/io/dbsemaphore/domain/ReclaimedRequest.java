@@ -11,7 +11,6 @@ import java.util.Optional;
  */
 public record ReclaimedRequest(String externalId, Map<String, Integer> permits, Optional<DeadInstance> deadInstance) {
 
-    /** Copies the permits. */
     public ReclaimedRequest {
         permits = Map.copyOf(permits);
     }

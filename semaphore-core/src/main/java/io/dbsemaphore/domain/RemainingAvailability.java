@@ -22,7 +22,6 @@ public record RemainingAvailability(
         LocalDateTime readAt,
         WaitersElsewhere elsewhere) {
 
-    /** Whether callers of other instances wait. */
     public boolean isAwaitedElsewhere() {
         return !elsewhere.isEmpty();
     }

@@ -16,7 +16,6 @@ public final class ReservationWindow {
 
     private ReservationWindow() {}
 
-    /** Whether the window is open at this time of the database's clock. */
     public static boolean isOpen(LocalDateTime now) {
         return isOpen(Waiter.micros(now));
     }

@@ -43,7 +43,6 @@ public final class SemaphoreAvailability {
         return before;
     }
 
-    /** The callers of other instances that wait. */
     WaitersElsewhere elsewhere() {
         return elsewhere;
     }

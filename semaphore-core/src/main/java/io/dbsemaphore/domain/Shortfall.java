@@ -15,7 +15,6 @@ public record Shortfall(long semaphoreId, String name, long permits, long held) 
     /** Scanning up to this many holders costs no more than the acquire itself, so that the finding is not cached. */
     private static final int FEW = 200;
 
-    /** The ids of the semaphores. */
     public static List<Long> ids(Collection<Shortfall> shortfalls) {
         return shortfalls.stream().map(Shortfall::semaphoreId).toList();
     }

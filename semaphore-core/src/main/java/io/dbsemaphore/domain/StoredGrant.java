@@ -33,7 +33,6 @@ public record StoredGrant(
     /** The permits that a grant holds of one semaphore. */
     public record StoredPermit(long id, String name, int count, long token) {}
 
-    /** Copies the permits. */
     public StoredGrant {
         permits = List.copyOf(permits);
     }

@@ -26,7 +26,6 @@ public record Waiter(long since, int permits, boolean exclusive, boolean ofSever
         return EPOCH.until(utc, ChronoUnit.MICROS);
     }
 
-    /** The timestamp of {@link #since}. */
     public LocalDateTime sinceUtc() {
         return EPOCH.plus(since, ChronoUnit.MICROS);
     }

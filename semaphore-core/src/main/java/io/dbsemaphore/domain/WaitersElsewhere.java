@@ -10,7 +10,6 @@ import java.util.List;
  */
 public final class WaitersElsewhere {
 
-    /** Nobody waits. */
     public static final WaitersElsewhere NONE = new WaitersElsewhere(0, List.of());
 
     private final long instance;

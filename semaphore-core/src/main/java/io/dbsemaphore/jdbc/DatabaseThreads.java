@@ -30,11 +30,6 @@ public final class DatabaseThreads {
     private final boolean plain;
     private final Executor threads;
 
-    /**
-     * Creates the threads for one pool.
-     *
-     * @param max the largest number of threads of the library
-     */
     public DatabaseThreads(DataSource host, int max) {
         plain = PlainPools.contain(host);
         threads = new DaemonThreads().pool("semaphore-database", max, IDLE);

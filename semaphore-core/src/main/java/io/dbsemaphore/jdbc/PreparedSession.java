@@ -96,7 +96,6 @@ final class PreparedSession {
         return target;
     }
 
-    /** Begins a transaction. */
     void begin() throws SQLException {
         limitWait();
         transactionOpen = true;
@@ -113,7 +112,6 @@ final class PreparedSession {
         limited = true;
     }
 
-    /** Ends the {@linkplain #limitUntil limit}. */
     void endLimit() {
         limited = false;
     }
@@ -216,7 +214,6 @@ final class PreparedSession {
         target.close();
     }
 
-    /** Evicts the connection from the host's pool. */
     void evict() {
         evict(target);
     }

@@ -16,7 +16,6 @@ final class QueuedStatement<T> implements StatementQueue.Result<T> {
     private final Outcome<T> outcome;
     private @Nullable T result;
 
-    /** Reads the result of an executed statement. */
     @FunctionalInterface
     private interface Outcome<T> {
 

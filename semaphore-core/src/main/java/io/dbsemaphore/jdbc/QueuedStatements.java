@@ -35,7 +35,6 @@ class QueuedStatements implements StatementQueue {
         executeOneByOne(take());
     }
 
-    /** Executes the queued statements, and commits. */
     void commit() throws SQLException {
         executeOneByOne(take());
         connection.commit();

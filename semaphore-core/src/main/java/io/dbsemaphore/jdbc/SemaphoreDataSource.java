@@ -84,7 +84,6 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         this.pools = newPools.get();
     }
 
-    /** The threads on which the connections are used. */
     public DatabaseThreads threads() {
         return threads;
     }
@@ -140,7 +139,6 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         return open != null;
     }
 
-    /** Ends what {@link #beginOnOpenSession} began. */
     public void endOnOpenSession() {
         if (source.get() instanceof OpenSession open) {
             source.remove();
@@ -148,7 +146,6 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         }
     }
 
-    /** Whether the library has waited for a connection of the host's pool for this long, and has got none. */
     boolean isExhaustedFor(Duration time) {
         return hostConnections.isExhaustedFor(time);
     }

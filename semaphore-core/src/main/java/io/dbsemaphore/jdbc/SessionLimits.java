@@ -11,19 +11,13 @@ interface SessionLimits {
     @FunctionalInterface
     interface Factory {
 
-        /**
-         * Creates the limits.
-         *
-         * @param lockWait how long a statement waits for a row lock
-         * @param idle how long a session may be idle within a transaction before the server ends it
-         */
         SessionLimits of(Duration lockWait, Duration idle);
     }
 
     /** How long a statement waits for a row lock. */
     Duration lockWait();
 
-    /** How long a transaction may be idle. */
+    /** How long a session may be idle within a transaction before the server ends it. */
     Duration idle();
 
     /**

@@ -48,12 +48,6 @@ final class SessionPool implements AutoCloseable {
 
     private record Idle(PreparedSession session, long since) {}
 
-    /**
-     * Creates a pool.
-     *
-     * @param readOnlyQuery SQL that tells whether the server of a session rejects writes
-     * @param size how many connections may be in use at a time
-     */
     SessionPool(
             HostConnections host, SessionLimits limits, Pipelining pipelining, String readOnlyQuery, int size) {
         this.host = host;
@@ -131,7 +125,6 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
-    /** Takes a session back. */
     void returned(PreparedSession session) throws SQLException {
         if (session.isReadOnly()) {
             failover.suspect();

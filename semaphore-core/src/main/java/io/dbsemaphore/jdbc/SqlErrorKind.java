@@ -130,17 +130,14 @@ public enum SqlErrorKind {
         this.codes = codes;
     }
 
-    /** Whether the error is of this kind. */
     boolean fits(SQLException error) {
         return states.contains(state(error)) || codes.contains(error.getErrorCode());
     }
 
-    /** The SQL states of this kind. */
     public Set<String> states() {
         return states;
     }
 
-    /** The vendor codes of this kind. */
     public Set<Integer> codes() {
         return codes;
     }

@@ -13,7 +13,6 @@ import java.util.Collection;
  */
 public interface StatementQueue {
 
-    /** Queues a query. */
     <T> Result<T> query(String sql, Collection<?> values, Reader<T> reader);
 
     /** Queues a write; its result is the number of rows that it changed. */

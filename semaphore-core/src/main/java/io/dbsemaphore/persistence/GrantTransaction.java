@@ -190,7 +190,6 @@ public final class GrantTransaction {
         return id;
     }
 
-    /** The availability of the locked semaphores, by name. */
     private Map<String, SemaphoreAvailability> availabilities(
             RowLocks locks, Map<Long, HeldSum> sums, BatchQueues queues) {
         if (locks.isAnyMissing()) {

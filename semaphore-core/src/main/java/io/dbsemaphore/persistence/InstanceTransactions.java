@@ -15,12 +15,10 @@ public final class InstanceTransactions {
         this.instances = instances;
     }
 
-    /** Extends the lease of the instance by the timeout; registers the instance if it is unknown. */
     public void heartbeat(long id, String owner, Duration timeout) {
         transaction.run(() -> instances.heartbeat(id, owner, timeout));
     }
 
-    /** Deregisters the instance. */
     public void remove(long id) {
         transaction.run(() -> instances.delete(id));
     }

@@ -59,7 +59,6 @@ public final class MaintenanceTransactions {
         return transaction.execute(() -> requests.findExpired(after, Limit.of(limit)));
     }
 
-    /** The candidates above an id whose instance is dead. */
     public List<Long> findOfDeadInstances(long after, int limit) {
         return transaction.execute(() -> {
             Set<Long> dead = instances.findDead();
@@ -67,17 +66,14 @@ public final class MaintenanceTransactions {
         });
     }
 
-    /** The candidates above an id without a time to live that are stale. */
     public List<Long> findStale(Duration staleAfter, long after, int limit) {
         return transaction.execute(() -> requests.findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
     }
 
-    /** The owners that hold permits. */
     public Owners findOwners() {
         return transaction.execute(() -> new Owners(requests.findOwners(), StoredGrant.instant(requests.now())));
     }
 
-    /** The candidates above an id of a dead owner. */
     public List<Long> findOfOwner(ReclaimReason.OwnerDead dead, long after, int limit) {
         return transaction.execute(
                 () -> requests.findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
@@ -127,17 +123,14 @@ public final class MaintenanceTransactions {
         });
     }
 
-    /** Deletes one batch of the audit. */
     public int deleteHistory(Duration retention, int limit) {
         return transaction.execute(() -> history.deleteBefore(retention, limit));
     }
 
-    /** Deletes one batch of the records of waiting callers that their instances have not confirmed for so long. */
     public int deleteExpiredWaiters(Duration overdueFor, int limit) {
         return transaction.execute(() -> instanceQueues.deleteExpired(overdueFor, limit));
     }
 
-    /** Deletes the instances that hold nothing and whose lease expired longer ago than the given duration. */
     public int deleteExpiredInstances(Duration overdueFor) {
         return transaction.execute(() -> instances.deleteExpired(overdueFor));
     }

@@ -40,7 +40,6 @@ class Permit {
     @Column(name = "state", nullable = false, length = 16)
     private PermitState state;
 
-    /** The fencing token. */
     @Column(name = "token", nullable = false, updatable = false)
     private long token;
 

@@ -14,7 +14,6 @@ import org.springframework.data.repository.Repository;
 
 interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
 
-    /** A permit with the name of its semaphore. */
     record NamedPermit(long requestId, long id, String name, int count, long token) {}
 
     @Query("""
@@ -29,17 +28,14 @@ interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
     @Query("update Permit p set p.state = RELEASED where p.requestId = :requestId and p.state = ACQUIRED")
     int releaseByRequest(long requestId);
 
-    /** The held permits of these requests, each with its request; read without a lock. */
     @Query("select new io.dbsemaphore.persistence.PermitRepository$Owned(p.id, p.requestId)"
             + " from Permit p where p.requestId in :requestIds and p.state = ACQUIRED")
     List<Owned> findHeld(Collection<Long> requestIds);
 
-    /** The requests, among those given, that hold permits of these semaphores; read without a lock. */
     @Query("select p.requestId from Permit p"
             + " where p.requestId in :requestIds and p.semaphoreId in :semaphoreIds and p.state = ACQUIRED")
     List<Long> findRequestsHolding(Collection<Long> requestIds, Collection<Long> semaphoreIds);
 
-    /** A permit and its request. */
     record Owned(long id, long requestId) {}
 
     /** Locks the held permits of these requests that no other transaction has locked. */
@@ -53,7 +49,6 @@ interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
     @Query("update Permit p set p.state = RELEASED where p.requestId in :requestIds and p.state = ACQUIRED")
     int releaseByRequests(Collection<Long> requestIds);
 
-    /** Deletes the released permits of these requests. */
     @Modifying
     @Query("delete from Permit p where p.requestId in :requestIds and p.state = RELEASED")
     int deleteReleased(Collection<Long> requestIds);

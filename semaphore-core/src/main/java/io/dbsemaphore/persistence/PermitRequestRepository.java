@@ -32,7 +32,6 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             + " from PermitRequest r where r.id in :ids")
     List<Found> findByIds(Collection<Long> ids);
 
-    /** The database's clock. */
     @Query("select utc_now()")
     LocalDateTime now();
 
@@ -46,7 +45,6 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             where r.id = :id and r.state = ACQUIRED and r.renewedAt = r.createdAt""")
     int releaseUnrepeated(long id);
 
-    /** Renews a request that is held and not expired. */
     @Modifying
     @Query("""
             update PermitRequest r
@@ -57,7 +55,6 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
     /** The expiry of a request, and the database's clock when it was read. */
     record Expiry(@Nullable LocalDateTime expiresAt, LocalDateTime now) {
 
-        /** The grant with this expiry. */
         StoredGrant of(StoredGrant grant, Duration ttl) {
             return new StoredGrant(
                     grant.requestId(),
@@ -135,7 +132,6 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             "select r.id from PermitRequest r where r.state = ACQUIRED and r.expiresAt <= utc_now() order by r.expiresAt")
     List<Long> findOldestExpired(Limit limit);
 
-    /** The requests above an id that have expired and hold permits of these semaphores; read without a lock. */
     @Query("""
             select distinct r.id from PermitRequest r join Permit p on p.requestId = r.id
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED
@@ -143,14 +139,12 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             order by r.id""")
     List<Long> findExpired(Collection<Long> semaphoreIds, long after, Limit limit);
 
-    /** The requests above an id that have expired, of any semaphore; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.state = ACQUIRED and r.expiresAt <= utc_now() and r.id > :after
             order by r.id""")
     List<Long> findExpired(long after, Limit limit);
 
-    /** The requests above an id that hold permits of these semaphores and are kept alive by these instances. */
     @Query("""
             select distinct r.id from PermitRequest r join Permit p on p.requestId = r.id
             where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED
@@ -158,14 +152,12 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             order by r.id""")
     List<Long> findOfInstances(Collection<Long> semaphoreIds, Collection<Long> instances, long after, Limit limit);
 
-    /** The requests above an id that these instances keep alive; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.state = ACQUIRED and r.instance in :instances and r.id > :after
             order by r.id""")
     List<Long> findOfInstances(Collection<Long> instances, long after, Limit limit);
 
-    /** The requests above an id without a time to live that have long been neither acquired nor renewed. */
     @Query("""
             select r.id from PermitRequest r
             where r.state = ACQUIRED and r.expiresAt is null and r.renewedAt <= utc_plus_millis(:minusMillis)
@@ -173,25 +165,21 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             order by r.id""")
     List<Long> findStale(long minusMillis, long after, Limit limit);
 
-    /** The owners that hold permits. */
     @Query("select distinct r.owner from PermitRequest r where r.state = ACQUIRED")
     List<String> findOwners();
 
-    /** The requests above an id that the owner holds and has neither acquired nor renewed since; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.state = ACQUIRED and r.owner = :owner and r.renewedAt <= :since and r.id > :after
             order by r.id""")
     List<Long> findOfOwner(String owner, LocalDateTime since, long after, Limit limit);
 
-    /** Releases the requests that are held and expired. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
             where r.id in :ids and r.state = ACQUIRED and r.expiresAt <= utc_now()""")
     int releaseExpired(Collection<Long> ids);
 
-    /** Releases the held requests whose instance has no valid lease. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
@@ -199,7 +187,6 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
               and not exists (select 1 from SemaphoreInstance i where i.id = r.instance and i.expiresAt > utc_now())""")
     int releaseOfSuspect(Collection<Long> ids);
 
-    /** Releases the held requests without a time to live that are stale. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
@@ -207,7 +194,6 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
               and r.renewedAt <= utc_plus_millis(:minusMillis)""")
     int releaseStale(Collection<Long> ids, long minusMillis);
 
-    /** Releases the requests that this owner holds and has neither acquired nor renewed since. */
     @Modifying
     @Query("""
             update PermitRequest r set r.state = RELEASED, r.updatedAt = utc_now()
@@ -218,17 +204,14 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
     @Query("select r.id from PermitRequest r where r.id in :ids and r.state = ACQUIRED")
     List<Long> findHeld(Collection<Long> ids);
 
-    /** The requests among these that are released. */
     @Query("select r.id from PermitRequest r where r.id in :ids and r.state = RELEASED")
     List<Long> findReleased(Collection<Long> ids);
 
-    /** The requests among these that are held and not expired. */
     @Query("""
             select r.id from PermitRequest r
             where r.id in :ids and r.state = ACQUIRED and (r.expiresAt is null or r.expiresAt > utc_now())""")
     List<Long> findAlive(Collection<Long> ids);
 
-    /** The requests up to an id that were released long ago, the oldest first; read without a lock. */
     @Query("""
             select r.id from PermitRequest r
             where r.id <= :upTo and r.state = RELEASED and r.updatedAt <= utc_plus_millis(:minusMillis)

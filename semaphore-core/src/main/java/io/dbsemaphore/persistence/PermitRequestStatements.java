@@ -11,7 +11,6 @@ import java.util.Set;
  */
 interface PermitRequestStatements {
 
-    /** Queues the inserts. */
     void insertAll(List<PermitRequest> requests);
 
     /**

@@ -9,7 +9,6 @@ import java.sql.ResultSet;
 import java.util.Collection;
 import java.util.List;
 
-/** Implements the statements on requests whose text depends on the number of rows. */
 final class PermitRequestStatementsImpl extends HeldRows<PermitRequest> implements PermitRequestStatements {
 
     private final String touch;

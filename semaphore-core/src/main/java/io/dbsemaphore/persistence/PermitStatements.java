@@ -21,7 +21,6 @@ interface PermitStatements {
      */
     Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds);
 
-    /** Queues the inserts. */
     void insertAll(List<Permit> permits);
 
     /** Locks the held permits among these that no other transaction has locked, and returns their ids. */

@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Implements the statements on permits whose text depends on the number of rows. */
 final class PermitStatementsImpl extends HeldRows<Permit> implements PermitStatements {
 
     private final String heldOfOne;
@@ -28,11 +27,6 @@ final class PermitStatementsImpl extends HeldRows<Permit> implements PermitState
     private final String clock;
     private final @Nullable String notification;
 
-    /**
-     * Makes the statements.
-     *
-     * @param channel on which releases are told to other instances whose callers wait; null if they are not
-     */
     PermitStatementsImpl(
             Sql sql,
             RowInsert<Permit> insert,

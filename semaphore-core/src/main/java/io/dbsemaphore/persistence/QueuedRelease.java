@@ -44,7 +44,6 @@ record QueuedRelease(SortedMap<Long, List<Long>> permitIds, Result<Set<Long>> lo
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** The permits of these requests. */
     static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {
         SortedSet<Long> permits = new TreeSet<>();
         requestIds.forEach(id -> permits.addAll(permitIds.getOrDefault(id, List.of())));

@@ -64,17 +64,18 @@ final class ReclaimForAcquire {
     }
 
     private void scan(ReclaimProgress reclaim, List<Shortfall> due, boolean expiredAreDone) {
+        List<Long> ids = Shortfall.ids(due);
         long begin = scans.begin();
         int before = reclaim.released().size();
         if (!expiredAreDone) {
             releaseSome(
-                    reclaim, requests.findExpired(Shortfall.ids(due), 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
+                    reclaim, requests.findExpired(ids, 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
         }
-        Set<Long> dead = reclaim.stillShort().isEmpty() ? Set.of() : instances.findDead(Shortfall.ids(due));
+        Set<Long> dead = reclaim.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {
             releaseSome(
                     reclaim,
-                    requests.findOfInstances(Shortfall.ids(due), dead, 0, Limit.of(reclaim.limit())),
+                    requests.findOfInstances(ids, dead, 0, Limit.of(reclaim.limit())),
                     new ReclaimReason.InstanceGone());
         }
         if (reclaim.released().size() == before) { // there was nothing to reclaim

@@ -32,7 +32,6 @@ public final class RenewTransaction {
                 .map(lookup::reload));
     }
 
-    /** Reads the held grant with this external id. */
     public Optional<StoredGrant> find(String externalId) {
         return transaction.execute(() -> lookup.findHeld(externalId));
     }

@@ -47,7 +47,6 @@ public final class ReportTransactions {
         return StoredGrant.instant(transaction.execute(requests::now));
     }
 
-    /** The status of one semaphore. */
     public Optional<SemaphoreStatus> find(String name) {
         return transaction.execute(() -> reports.findStatus(name).map(SemaphoreReports.Status::toContract));
     }

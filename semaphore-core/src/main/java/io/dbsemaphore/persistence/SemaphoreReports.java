@@ -19,7 +19,6 @@ import org.springframework.data.repository.Repository;
 /** The queries of the administration. Each is one read without a lock. */
 interface SemaphoreReports extends Repository<Semaphore, Long> {
 
-    /** One semaphore with its sums. */
     record Status(String name, int capacity, long held, int exclusive, long requests, long waiting) {
 
         SemaphoreStatus toContract() {
@@ -28,7 +27,6 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
         }
     }
 
-    /** One held permit with its request. */
     record Holder(
             String externalId,
             String owner,
@@ -82,7 +80,6 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by s.name""")
     List<Status> findStatuses();
 
-    /** The waiting callers of one instance. */
     record Waiting(long instance, String name, LocalDateTime since, int callers) {
 
         WaitingInstance toContract() {
@@ -139,7 +136,6 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
         }
     }
 
-    /** The held permits that were acquired until then, the last acquired first. */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Use(
                 r.externalId, r.owner, p.count, p.token, r.createdAt, r.updatedAt, r.expiresAt, p.state)
@@ -161,10 +157,8 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     List<Use> findUses(
             long semaphoreId, long upToToken, LocalDateTime from, LocalDateTime to, int scanned, Limit limit);
 
-    /** The token of a released permit, and when it was acquired. */
     record Token(long token, LocalDateTime acquiredAt) {}
 
-    /** The released permits up to a token, the highest token first. */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Token(p.token, r.createdAt)
             from Permit p join PermitRequest r on r.id = p.requestId
@@ -172,11 +166,9 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by p.token desc""")
     List<Token> findTokens(long semaphoreId, long upToToken, Limit limit);
 
-    /** The lowest token of the released permits. */
     @Query("select min(p.token) from Permit p where p.semaphoreId = :semaphoreId and p.state = RELEASED")
     Optional<Long> findFirstToken(long semaphoreId);
 
-    /** An instance with its lease. */
     record Instance(
             long id,
             String name,
@@ -196,14 +188,12 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
         }
     }
 
-    /** The registered instances, the last started first. */
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Instance(
                 i.id, i.owner, i.startedAt, i.heartbeatAt, i.expiresAt, utc_now())
             from SemaphoreInstance i order by i.startedAt desc, i.id desc""")
     List<Instance> findInstances(Limit limit);
 
-    /** How many requests that hold permits an instance keeps alive. */
     record RequestsOf(long instance, long requests) {}
 
     /** The number of held requests of each instance that keeps any alive. */
@@ -212,7 +202,6 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             from PermitRequest r where r.state = ACQUIRED and r.instance is not null group by r.instance""")
     List<RequestsOf> countRequestsOfInstances();
 
-    /** Whether an instance is registered. */
     @Query("select count(i) from SemaphoreInstance i where i.id = :id")
     long countInstances(long id);
 }

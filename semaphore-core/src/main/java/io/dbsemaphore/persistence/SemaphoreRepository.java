@@ -18,7 +18,6 @@ import org.springframework.data.repository.Repository;
 
 interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStatements {
 
-    /** The id of a name. */
     record NamedId(String name, long id) {}
 
     /**
@@ -39,7 +38,6 @@ interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStat
             + " from Semaphore s where s.name in :names")
     List<NamedId> findIds(Collection<String> names);
 
-    /** The availability of a semaphore. */
     record Availability(
             long id,
             String name,
@@ -60,7 +58,6 @@ interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStat
             group by s.id, s.name, s.capacity, s.fence, s.waitersUntil""")
     List<Availability> findAvailabilities(Collection<Long> ids);
 
-    /** The number of held permits of a semaphore. */
     @Query("select coalesce(sum(p.count), 0) from Permit p where p.semaphoreId = :id and p.state = ACQUIRED")
     long sumHeld(long id);
 
@@ -82,11 +79,9 @@ interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStat
     @Query("delete from Semaphore s where s.id = :id")
     int delete(long id);
 
-    /** The number of semaphores that were created by patterns. */
     @Query("select count(s) from Semaphore s where s.pattern is not null")
     long countOfPatterns();
 
-    /** The semaphores above an id. */
     @Query("select s.id from Semaphore s where s.id > :after order by s.id")
     List<Long> findIdsAfter(long after, Limit limit);
 

@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Implements the statements on semaphores whose text depends on the number of rows, or that share a round trip. */
 final class SemaphoreStatementsImpl implements SemaphoreStatements {
 
     private final Sql sql;

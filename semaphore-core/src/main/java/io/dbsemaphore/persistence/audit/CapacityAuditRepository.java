@@ -15,7 +15,6 @@ import org.springframework.data.repository.Repository;
 
 interface CapacityAuditRepository extends Repository<CapacityAudit, Long> {
 
-    /** One change. */
     record Change(
             String name,
             int from,

@@ -13,10 +13,8 @@ import org.springframework.data.domain.Limit;
 /** The audit in the database. All methods require an open transaction. */
 public final class CapacityHistory {
 
-    /** The entity of the rows. */
     public static final Class<?> ENTITY = CapacityAudit.class;
 
-    /** The repository of the rows. */
     public static final Class<?> REPOSITORY = CapacityAuditRepository.class;
 
     private final CapacityAuditRepository rows;
@@ -27,12 +25,10 @@ public final class CapacityHistory {
         this.ids = ids;
     }
 
-    /** Records a change. */
     public void changed(String name, int from, int to, String changedBy, String reason) {
         rows.insert(ids.next(), name, from, to, changedBy, reason);
     }
 
-    /** Records that permits were released by force. */
     public void released(
             String name, int capacity, CapacityChange.ForcedRelease forced, String releasedBy, String reason) {
         rows.insertForced(

@@ -62,7 +62,6 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
             where r.state = ACQUIRED and r.instance is not null and (i.id is null or i.expiresAt <= utc_now())""")
     List<Suspect> findSuspectHolders();
 
-    /** The instances that hold permits of these semaphores and whose heartbeat is overdue. */
     @Query("""
             select distinct new io.dbsemaphore.persistence.instance.InstanceRepository$Suspect(
                 r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
@@ -71,7 +70,6 @@ interface InstanceRepository extends Repository<SemaphoreInstance, Long> {
               and (i.id is null or i.expiresAt <= utc_now())""")
     List<Suspect> findSuspectHolders(Collection<Long> semaphoreIds);
 
-    /** The instances that hold nothing and whose lease expired long ago; read without a lock. */
     @Query("""
             select i.id from SemaphoreInstance i
             where i.expiresAt <= utc_plus_millis(:minusMillis)

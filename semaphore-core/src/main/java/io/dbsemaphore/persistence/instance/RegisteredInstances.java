@@ -11,20 +11,13 @@ import java.util.Set;
 /** The instances in the database, and which of them are dead. All methods but {@link #find} require an open transaction. */
 public final class RegisteredInstances {
 
-    /** The entity of the rows. */
     public static final Class<?> ENTITY = SemaphoreInstance.class;
 
-    /** The repository of the rows. */
     public static final Class<?> REPOSITORY = InstanceRepository.class;
 
     private final InstanceRepository rows;
     private final SuspectInstances suspects;
 
-    /**
-     * Reads and writes the rows of that repository.
-     *
-     * @param suspectGrace how long an instance must be overdue before it counts as dead
-     */
     public RegisteredInstances(LazyRepositories repositories, Duration suspectGrace) {
         rows = repositories.get(InstanceRepository.class);
         suspects = new SuspectInstances(suspectGrace);
@@ -37,7 +30,6 @@ public final class RegisteredInstances {
         }
     }
 
-    /** Deregisters an instance. */
     public void delete(long id) {
         rows.delete(id);
     }
@@ -47,7 +39,6 @@ public final class RegisteredInstances {
         return suspects.dead(rows.findSuspectHolders());
     }
 
-    /** The dead instances that hold permits of these semaphores. */
     public Set<Long> findDead(Collection<Long> semaphoreIds) {
         return suspects.dead(rows.findSuspectHolders(semaphoreIds));
     }

@@ -29,7 +29,6 @@ public final class LazyRepositories {
         return lazily(type, RepositoryFragments.empty());
     }
 
-    /** A repository with a fragment. */
     public <T, F> T get(Class<T> type, Class<F> fragment, F implementation) {
         return lazily(type, RepositoryFragments.of(RepositoryFragment.implemented(fragment, implementation)));
     }

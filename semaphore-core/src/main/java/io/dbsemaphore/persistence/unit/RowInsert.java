@@ -23,7 +23,6 @@ public final class RowInsert<E> {
     private final String insert;
     private final String row;
 
-    /** Reads the mapping of an entity. */
     public RowInsert(SessionFactoryImplementor sessionFactory, Class<E> entity, Sql sql) {
         this.sql = sql;
         EntityPersister mapping = sessionFactory.getMappingMetamodel().getEntityDescriptor(entity);

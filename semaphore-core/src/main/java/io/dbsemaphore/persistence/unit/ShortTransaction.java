@@ -24,7 +24,6 @@ public final class ShortTransaction {
     private final SemaphoreDataSource connections;
     private final TransactionDefinition definition;
 
-    /** Creates a template for transactions of this manager on these connections. */
     public ShortTransaction(PlatformTransactionManager transactions, SemaphoreDataSource connections) {
         this.transactions = transactions;
         this.connections = connections;

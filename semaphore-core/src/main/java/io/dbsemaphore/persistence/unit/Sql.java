@@ -18,7 +18,6 @@ public final class Sql {
 
     private final EntityManager entityManager;
 
-    /** Executes SQL in the transactions of this entity manager. */
     public Sql(EntityManager entityManager) {
         this.entityManager = entityManager;
     }
@@ -60,7 +59,6 @@ public final class Sql {
                 .convert(failure, "A statement of the semaphores failed");
     }
 
-    /** Repeats a part. */
     public static String repeat(String part, String separator, int times) {
         return String.join(separator, Collections.nCopies(times, part));
     }

@@ -39,7 +39,6 @@ public final class BatchQueues {
     private Result<List<InstanceQueue>> expected = List::of;
     private boolean isRead;
 
-    /** The queues of a transaction that knows these queues of its instance. */
     BatchQueues(WaiterRepository rows, LocalQueues local) {
         this.rows = rows;
         this.local = local;
@@ -96,7 +95,6 @@ public final class BatchQueues {
         }
     }
 
-    /** The callers of other instances that wait for a semaphore. */
     public WaitersElsewhere elsewhere(LockedSemaphore semaphore, LocalDateTime now) {
         return queues.elsewhere(semaphore.id(), now);
     }

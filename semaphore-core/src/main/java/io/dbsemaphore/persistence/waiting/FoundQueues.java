@@ -15,11 +15,6 @@ final class FoundQueues {
     private final long instance;
     private final Map<Long, List<InstanceQueue>> queues = new HashMap<>();
 
-    /**
-     * Nothing is found yet.
-     *
-     * @param instance the id of this instance
-     */
     FoundQueues(long instance) {
         this.instance = instance;
     }

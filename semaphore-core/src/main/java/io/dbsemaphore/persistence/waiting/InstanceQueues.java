@@ -14,10 +14,8 @@ import org.springframework.data.domain.Limit;
 /** The queues of all instances in the database. All methods require an open transaction. */
 public final class InstanceQueues {
 
-    /** The entity of the rows. */
     public static final Class<?> ENTITY = SemaphoreWaiter.class;
 
-    /** The repository of the rows. */
     public static final Class<?> REPOSITORY = WaiterRepository.class;
 
     /** What the repository consists of besides its queries. */
@@ -45,12 +43,10 @@ public final class InstanceQueues {
         rows.queueAwaited(semaphoreIds, BatchQueues.awaitedUntil(now));
     }
 
-    /** Deletes the queues of an instance for these semaphores. */
     public void delete(long instance, Collection<Long> semaphoreIds) {
         new TreeSet<>(semaphoreIds).forEach(id -> rows.queueDelete(id, instance));
     }
 
-    /** Deletes all queues of an instance. */
     public void deleteAll(long instance) {
         delete(instance, rows.findSemaphoreIds(instance));
     }

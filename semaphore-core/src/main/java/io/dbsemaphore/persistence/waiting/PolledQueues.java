@@ -45,7 +45,6 @@ public final class PolledQueues {
         return read;
     }
 
-    /** The callers of other instances that wait for a semaphore. */
     public WaitersElsewhere elsewhere(long semaphoreId, LocalDateTime now) {
         return queues.elsewhere(semaphoreId, now);
     }
@@ -57,7 +56,6 @@ public final class PolledQueues {
                 || queues.own(semaphoreId).isPresent();
     }
 
-    /** Whether the time until which callers are assumed to wait has to be extended. */
     public boolean isExtensionDue(String name, @Nullable LocalDateTime until, LocalDateTime now) {
         return local.isFair(name) && !local.of(name).isEmpty() && BatchQueues.isExtensionDue(until, now);
     }

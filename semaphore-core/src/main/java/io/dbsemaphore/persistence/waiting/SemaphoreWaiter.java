@@ -14,7 +14,6 @@ import java.time.LocalDateTime;
 @IdClass(SemaphoreWaiter.Key.class)
 class SemaphoreWaiter {
 
-    /** The primary key. */
     record Key(long semaphoreId, long instance) implements Serializable {}
 
     @Id
@@ -33,7 +32,6 @@ class SemaphoreWaiter {
     @Column(name = "since", nullable = false)
     private LocalDateTime since;
 
-    /** The number of callers. */
     @Column(name = "waiting", nullable = false)
     private int waiting;
 

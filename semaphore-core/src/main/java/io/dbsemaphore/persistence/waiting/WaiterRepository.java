@@ -32,16 +32,13 @@ interface WaiterRepository extends Repository<SemaphoreWaiter, SemaphoreWaiter.K
             + " where w.instance = :instance and w.semaphoreId in :semaphoreIds")
     int confirm(long instance, Collection<Long> semaphoreIds, LocalDateTime expiresAt);
 
-    /** The semaphores of an instance's rows. */
     @Query("select w.semaphoreId from SemaphoreWaiter w where w.instance = :instance")
     List<Long> findSemaphoreIds(long instance);
 
-    /** Rows that their instances have not confirmed for so long. */
     @Query("select w from SemaphoreWaiter w where w.expiresAt <= utc_plus_millis(:minusMillis)"
             + " order by w.semaphoreId, w.instance")
     List<SemaphoreWaiter> findExpired(long minusMillis, Limit limit);
 
-    /** Deletes a row that its instance has not confirmed for so long. */
     @Modifying
     @Query("delete from SemaphoreWaiter w where w.semaphoreId = :semaphoreId and w.instance = :instance"
             + " and w.expiresAt <= utc_plus_millis(:minusMillis)")

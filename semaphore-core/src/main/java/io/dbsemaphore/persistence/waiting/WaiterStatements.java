@@ -17,13 +17,10 @@ interface WaiterStatements {
     /** Executes that query, after the statements that are queued. */
     List<InstanceQueue> find(Collection<Long> semaphoreIds);
 
-    /** Queues the insert of this instance's row. */
     void queueInsert(long semaphoreId, LocalQueues own, LocalQueue queue, LocalDateTime expiresAt);
 
-    /** Queues the update of this instance's row. */
     void queueUpdate(long semaphoreId, long instance, LocalQueue queue, LocalDateTime expiresAt);
 
-    /** Queues the deletion of this instance's row. */
     void queueDelete(long semaphoreId, long instance);
 
     /** Queues an update of a semaphore, whose row is locked: until then callers may be waiting. */

@@ -14,7 +14,6 @@ import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Implements the statements on the rows of waiting callers. */
 final class WaiterStatementsImpl implements WaiterStatements {
 
     private final Sql sql;
