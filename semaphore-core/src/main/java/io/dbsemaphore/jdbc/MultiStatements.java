@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * one that fails. Multi-statement mode is enabled in the driver while the library uses the session, whatever the host's
  * URL says. Must not be loaded if the driver is missing.
  */
-final class MultiStatements extends QueuedStatements {
+final class MultiStatements extends StatementQueue {
 
     private static final Logger log = LoggerFactory.getLogger(MultiStatements.class);
     private static final String COMMIT = "; commit";
@@ -40,7 +40,7 @@ final class MultiStatements extends QueuedStatements {
      * Enables the mode; empty if the connection is another driver's, or uses server-side prepared statements, which
      * allow one statement at a time.
      */
-    static Optional<QueuedStatements> open(Connection connection, Pipelining pipelining) {
+    static Optional<StatementQueue> open(Connection connection, Pipelining pipelining) {
         try {
             if (!connection.isWrapperFor(JdbcConnection.class)) {
                 return Optional.empty();

@@ -27,8 +27,8 @@ final class PreparedSession {
     private final int networkTimeoutBefore;
     private final SessionLimits limits;
     private final SessionLimits.Restoration limitsBefore;
-    private final QueuedStatements statements;
-    private final long openedAt = System.nanoTime();
+    private final StatementQueue statements;
+    private final long openedAt;
     private int networkTimeout;
     private boolean limited;
     private long until;
@@ -36,45 +36,29 @@ final class PreparedSession {
     private boolean failed;
     private boolean readOnly;
 
-    private PreparedSession(
-            Connection target,
-            boolean autoCommitBefore,
-            int isolationBefore,
-            int networkTimeoutBefore,
-            SessionLimits limits,
-            SessionLimits.Restoration limitsBefore,
-            QueuedStatements statements) {
+    private PreparedSession(Connection target, SessionLimits limits, Pipelining pipelining) throws SQLException {
         this.target = target;
-        this.autoCommitBefore = autoCommitBefore;
-        this.isolationBefore = isolationBefore;
-        this.networkTimeoutBefore = networkTimeoutBefore;
         this.limits = limits;
-        this.limitsBefore = limitsBefore;
-        this.statements = statements;
-        this.networkTimeout = patience(limits);
+        autoCommitBefore = target.getAutoCommit();
+        isolationBefore = target.getTransactionIsolation();
+        networkTimeoutBefore = target.getNetworkTimeout();
+        networkTimeout = patience(limits);
+        target.setNetworkTimeout(Runnable::run, networkTimeout);
+        if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+            target.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        }
+        if (autoCommitBefore) {
+            target.setAutoCommit(false);
+        }
+        limitsBefore = limits.applyToSession(target);
+        statements = statementsOf(target, pipelining);
+        openedAt = System.nanoTime();
     }
 
     /** Prepares a connection; evicts it if that fails. */
     static PreparedSession open(Connection target, SessionLimits limits, Pipelining pipelining) throws SQLException {
         try {
-            boolean autoCommit = target.getAutoCommit();
-            int isolation = target.getTransactionIsolation();
-            int networkTimeout = target.getNetworkTimeout();
-            target.setNetworkTimeout(Runnable::run, patience(limits));
-            if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
-                target.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-            }
-            if (autoCommit) {
-                target.setAutoCommit(false);
-            }
-            return new PreparedSession(
-                    target,
-                    autoCommit,
-                    isolation,
-                    networkTimeout,
-                    limits,
-                    limits.applyToSession(target),
-                    statementsOf(target, pipelining));
+            return new PreparedSession(target, limits, pipelining);
         } catch (SQLException | RuntimeException | Error failure) {
             evict(target);
             throw failure;
@@ -86,10 +70,10 @@ final class PreparedSession {
         return Math.toIntExact(limits.lockWait().plus(limits.idle()).toMillis());
     }
 
-    private static QueuedStatements statementsOf(Connection target, Pipelining pipelining) {
-        Optional<QueuedStatements> pipelined =
+    private static StatementQueue statementsOf(Connection target, Pipelining pipelining) {
+        Optional<StatementQueue> pipelined =
                 pipelining.isPossible() ? MultiStatements.open(target, pipelining) : Optional.empty();
-        return pipelined.orElseGet(() -> new QueuedStatements(target));
+        return pipelined.orElseGet(() -> new StatementQueue(target));
     }
 
     Connection target() {
@@ -130,7 +114,7 @@ final class PreparedSession {
     }
 
     /** The statements that are queued for the next round trip of its transaction. */
-    QueuedStatements statements() {
+    StatementQueue statements() {
         return statements;
     }
 

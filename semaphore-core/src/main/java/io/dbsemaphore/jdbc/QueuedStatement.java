@@ -5,10 +5,12 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.ResultSetExtractor;
 
 /** A statement that is queued for the next round trip. */
-final class QueuedStatement<T> implements StatementQueue.Result<T> {
+final class QueuedStatement<T> implements Supplier<T> {
 
     private final String sql;
     private final Collection<?> values;
@@ -33,10 +35,10 @@ final class QueuedStatement<T> implements StatementQueue.Result<T> {
         return new QueuedStatement<>(sql, values, true, PreparedStatement::getUpdateCount);
     }
 
-    static <T> QueuedStatement<T> query(String sql, Collection<?> values, StatementQueue.Reader<T> reader) {
+    static <T> QueuedStatement<T> query(String sql, Collection<?> values, ResultSetExtractor<T> reader) {
         return new QueuedStatement<>(sql, values, false, executed -> {
             try (ResultSet rows = executed.getResultSet()) {
-                return reader.read(rows);
+                return reader.extractData(rows);
             }
         });
     }

@@ -1,6 +1,5 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.ArrayList;
@@ -9,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * Renews the grants that this JVM keeps alive, in batches of one transaction each. It never waits for a row lock: a request
@@ -65,7 +65,7 @@ public final class KeepAliveTransaction {
     }
 
     /** A renewal, and the number of requests that it changed, which is available after the commit. */
-    private record Renewal(Set<Long> locked, Result<Integer> changed) {}
+    private record Renewal(Set<Long> locked, Supplier<Integer> changed) {}
 
     private Outcome renewBatch(Set<Long> batch) {
         Renewal renewal = transaction.execute(() -> {

@@ -1,9 +1,9 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * A fragment of {@link PermitRequestRepository}: statements whose text depends on the number of rows. Queued statements are
@@ -24,13 +24,13 @@ interface PermitRequestStatements {
     Set<Long> lockSkipLocked(Collection<Long> ids);
 
     /** Queues the release of the held requests among these. The result is their number. */
-    Result<Integer> queueRelease(Collection<Long> ids);
+    Supplier<Integer> queueRelease(Collection<Long> ids);
 
     /**
      * Queues the renewal of the requests among these that are held and not expired, to now + their time to live; it never
      * shortens a lease. The result is their number.
      */
-    Result<Integer> queueRenewal(Collection<Long> ids);
+    Supplier<Integer> queueRenewal(Collection<Long> ids);
 
     /** Queues a write to the held requests among these, so that a cluster that certifies writes detects a conflict. */
     void queueTouch(Collection<Long> ids);

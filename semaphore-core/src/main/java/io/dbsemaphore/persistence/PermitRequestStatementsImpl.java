@@ -1,13 +1,13 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.Database;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.HeldRows;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 
 final class PermitRequestStatementsImpl extends HeldRows<PermitRequest> implements PermitRequestStatements {
 
@@ -43,12 +43,12 @@ final class PermitRequestStatementsImpl extends HeldRows<PermitRequest> implemen
     }
 
     @Override
-    public Result<Integer> queueRelease(Collection<Long> ids) {
+    public Supplier<Integer> queueRelease(Collection<Long> ids) {
         return sql.update(release + held(ids), ids);
     }
 
     @Override
-    public Result<Integer> queueRenewal(Collection<Long> ids) {
+    public Supplier<Integer> queueRenewal(Collection<Long> ids) {
         return sql.update(renewal + held(ids) + notExpired, ids);
     }
 

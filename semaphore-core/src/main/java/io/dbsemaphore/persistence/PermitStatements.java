@@ -1,11 +1,11 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.HeldSum;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * A fragment of {@link PermitRepository}: statements whose text depends on the number of rows. Queued statements are
@@ -30,7 +30,7 @@ interface PermitStatements {
      * Queues a lock of the held permits among these; it {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#LOCK_REFUSED fails}
      * immediately if another transaction has locked one of them. The result is their ids.
      */
-    Result<Set<Long>> queueLock(Collection<Long> ids);
+    Supplier<Set<Long>> queueLock(Collection<Long> ids);
 
     /** Queues the release of the held permits among these. */
     void queueRelease(Collection<Long> ids);

@@ -4,7 +4,6 @@ import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.StatementQueue;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.HeldRows;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
@@ -16,6 +15,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +51,7 @@ final class PermitStatementsImpl extends HeldRows<Permit> implements PermitState
     @Override
     public Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds) {
         List<Long> ids = List.copyOf(semaphoreIds);
-        Result<Map<Long, HeldSum>> sums = ids.isEmpty() ? Map::of : querySums(ids);
+        Supplier<Map<Long, HeldSum>> sums = ids.isEmpty() ? Map::of : querySums(ids);
         StatementQueue queue = sql.queue();
         try {
             queue.flush();
@@ -61,7 +61,7 @@ final class PermitStatementsImpl extends HeldRows<Permit> implements PermitState
         return sums.get();
     }
 
-    private Result<Map<Long, HeldSum>> querySums(List<Long> ids) {
+    private Supplier<Map<Long, HeldSum>> querySums(List<Long> ids) {
         List<Long> values = ids.stream().flatMap(id -> Stream.of(id, id)).toList();
         if (ids.size() == 1) {
             return sql.query(sumOfOne, values, rows -> {

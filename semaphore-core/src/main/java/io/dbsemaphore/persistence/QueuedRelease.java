@@ -1,7 +1,6 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.PartialReleaseException;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -9,6 +8,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * @param locked the ids of the permits that were held and are now locked by this transaction
  * @param changed the number of requests that were released
  */
-record QueuedRelease(SortedMap<Long, List<Long>> permitIds, Result<Set<Long>> locked, Result<Integer> changed) {
+record QueuedRelease(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> locked, Supplier<Integer> changed) {
 
     static final QueuedRelease NONE = new QueuedRelease(new TreeMap<>(), Set::of, () -> 0);
 

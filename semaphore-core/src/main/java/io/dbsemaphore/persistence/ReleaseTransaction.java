@@ -5,7 +5,6 @@ import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,6 +15,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,7 +49,7 @@ public final class ReleaseTransaction {
      * to be renewed.
      */
     public ReleaseOutcome release(StoredGrant grant) {
-        Result<Integer> released = transaction.execute(() -> {
+        Supplier<Integer> released = transaction.execute(() -> {
             permits.queueReleaseOf(grant.requestId());
             return requests.queueRelease(Set.of(grant.requestId()));
         });
@@ -141,13 +141,13 @@ public final class ReleaseTransaction {
     private QueuedRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds) {
         Set<Long> locked = permits.lockSkipLocked(QueuedRelease.permitsOf(permitIds.keySet(), permitIds));
         Set<Long> unlocked = QueuedRelease.requestsOf(permitIds, locked);
-        Result<Integer> changed =
+        Supplier<Integer> changed =
                 unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, QueuedRelease.permitsOf(unlocked, permitIds));
         return new QueuedRelease(permitIds, () -> locked, changed);
     }
 
-    private Result<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {
-        Result<Integer> released = requests.queueRelease(requestIds);
+    private Supplier<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {
+        Supplier<Integer> released = requests.queueRelease(requestIds);
         if (!permitIds.isEmpty()) {
             permits.queueRelease(permitIds);
         }

@@ -1,7 +1,6 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -10,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * The row locks of a batch. Rows that are waited for are locked by one statement each, in ascending order of their ids: an
@@ -20,7 +20,7 @@ final class RowLocks {
     private final SemaphoreRepository semaphores;
     private final SortedMap<Long, String> waited;
     private final SortedMap<Long, String> all;
-    private final List<Result<List<LockedSemaphore>>> results = new ArrayList<>();
+    private final List<Supplier<List<LockedSemaphore>>> results = new ArrayList<>();
 
     /**
      * Prepares locks.
@@ -87,7 +87,7 @@ final class RowLocks {
 
     /** The semaphores whose rows are locked. */
     List<LockedSemaphore> locked() {
-        return results.stream().map(Result::get).flatMap(Collection::stream).toList();
+        return results.stream().map(Supplier::get).flatMap(Collection::stream).toList();
     }
 
     /** Whether an awaited row does not exist, because the semaphore was deleted and perhaps created again. */

@@ -60,24 +60,18 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
         }
     }
 
-    @Query("""
+    String STATUS = """
             select new io.dbsemaphore.persistence.SemaphoreReports$Status(
                 s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id),
                 (select coalesce(sum(w.waiting), 0) from SemaphoreWaiter w
                  where w.semaphoreId = s.id and w.expiresAt > utc_now()))
             from Semaphore s left join Permit p on p.semaphoreId = s.id and p.state = ACQUIRED
-            where s.name = :name
-            group by s.id, s.name, s.capacity""")
+            """;
+
+    @Query(STATUS + "where s.name = :name group by s.id, s.name, s.capacity")
     Optional<Status> findStatus(String name);
 
-    @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Status(
-                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id),
-                (select coalesce(sum(w.waiting), 0) from SemaphoreWaiter w
-                 where w.semaphoreId = s.id and w.expiresAt > utc_now()))
-            from Semaphore s left join Permit p on p.semaphoreId = s.id and p.state = ACQUIRED
-            group by s.id, s.name, s.capacity
-            order by s.name""")
+    @Query(STATUS + "group by s.id, s.name, s.capacity order by s.name")
     List<Status> findStatuses();
 
     record Waiting(long instance, String name, LocalDateTime since, int callers) {
@@ -94,22 +88,20 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by w.since, w.instance""")
     List<Waiting> findWaiting(long semaphoreId);
 
-    @Query("""
+    String HOLDERS = """
             select new io.dbsemaphore.persistence.SemaphoreReports$Holder(
                 r.externalId, r.owner, p.count, p.token, r.createdAt, r.expiresAt,
                 r.instance, i.owner, i.heartbeatAt, i.expiresAt, utc_now())
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED
-            order by p.token""")
+            """;
+
+    @Query(HOLDERS + "order by p.token")
     List<Holder> findHolders(long semaphoreId);
 
-    @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Holder(
-                r.externalId, r.owner, p.count, p.token, r.createdAt, r.expiresAt,
-                r.instance, i.owner, i.heartbeatAt, i.expiresAt, utc_now())
-            from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
-            where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and p.token > :afterToken
-              and (locate(lower(:containing), lower(r.owner)) > 0 or locate(lower(:containing), lower(r.externalId)) > 0)
+    @Query(HOLDERS + """
+             and p.token > :afterToken
+             and (locate(lower(:containing), lower(r.owner)) > 0 or locate(lower(:containing), lower(r.externalId)) > 0)
             order by p.token""")
     List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
 

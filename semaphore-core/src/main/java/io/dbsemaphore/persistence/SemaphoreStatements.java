@@ -1,11 +1,11 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * A fragment of {@link SemaphoreRepository}: statements that are queued for the next round trip of the transaction.
@@ -16,10 +16,10 @@ interface SemaphoreStatements {
     boolean areOneRoundTrip();
 
     /** Queues the lock of {@link SemaphoreRepository#lockById}. */
-    Result<List<LockedSemaphore>> queueLockById(long id);
+    Supplier<List<LockedSemaphore>> queueLockById(long id);
 
     /** Queues the lock of {@link SemaphoreRepository#lockSkipLocked}. */
-    Result<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids);
+    Supplier<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids);
 
     /** Executes the queued statements. */
     void flush();

@@ -1,7 +1,6 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -31,12 +31,12 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
     }
 
     @Override
-    public Result<List<LockedSemaphore>> queueLockById(long id) {
+    public Supplier<List<LockedSemaphore>> queueLockById(long id) {
         return sql.query(lock + "= ? for update", List.of(id), SemaphoreStatementsImpl::semaphores);
     }
 
     @Override
-    public Result<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids) {
+    public Supplier<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids) {
         return sql.query(
                 lock + "in " + Sql.placeholders(ids) + " order by s.id for update skip locked",
                 ids,

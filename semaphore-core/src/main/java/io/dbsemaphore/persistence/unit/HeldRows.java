@@ -1,12 +1,12 @@
 package io.dbsemaphore.persistence.unit;
 
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * What the statements on requests and those on permits have in common. Locks never wait for one of another transaction.
@@ -31,7 +31,7 @@ public abstract class HeldRows<E> {
 
     /** Locks the rows that no other transaction has locked, and returns their ids. */
     public Set<Long> lockSkipLocked(Collection<Long> ids) {
-        Result<Set<Long>> locked = sql.query("select " + held(ids) + " for update skip locked", ids, HeldRows::ids);
+        Supplier<Set<Long>> locked = sql.query("select " + held(ids) + " for update skip locked", ids, HeldRows::ids);
         sql.flush();
         return locked.get();
     }
@@ -40,7 +40,7 @@ public abstract class HeldRows<E> {
      * Queues a lock of all the rows, which fails immediately if another transaction has locked one. The hint makes MySQL
      * use the primary key: for a small table it otherwise scans all rows, and encounters locks on other rows.
      */
-    public Result<Set<Long>> queueLock(Collection<Long> ids) {
+    public Supplier<Set<Long>> queueLock(Collection<Long> ids) {
         return sql.query(
                 "select /*+ index(" + table + " primary) */ " + held(ids) + " for update nowait", ids, HeldRows::ids);
     }

@@ -1,14 +1,14 @@
 package io.dbsemaphore.persistence.unit;
 
 import io.dbsemaphore.jdbc.StatementQueue;
-import io.dbsemaphore.jdbc.StatementQueue.Reader;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import jakarta.persistence.EntityManager;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.function.Supplier;
 import org.hibernate.Session;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.springframework.jdbc.core.ResultSetExtractor;
 
 /**
  * SQL on the connection of the current transaction, for statements whose text depends on the number of rows. In HQL each
@@ -23,13 +23,13 @@ public final class Sql {
     }
 
     /** Queues a query for the next round trip of the transaction. */
-    public <T> Result<T> query(String sql, Collection<?> values, Reader<T> reader) {
+    public <T> Supplier<T> query(String sql, Collection<?> values, ResultSetExtractor<T> reader) {
         LibrarySqlLogger.log(sql);
         return queue().query(sql, values, reader);
     }
 
     /** Queues an update for the next round trip of the transaction, at the latest its commit. */
-    public Result<Integer> update(String sql, Collection<?> values) {
+    public Supplier<Integer> update(String sql, Collection<?> values) {
         LibrarySqlLogger.log(sql);
         return queue().update(sql, values);
     }

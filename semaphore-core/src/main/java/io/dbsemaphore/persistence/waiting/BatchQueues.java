@@ -5,7 +5,6 @@ import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.WaitersElsewhere;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -15,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +36,7 @@ public final class BatchQueues {
     private final LocalQueues local;
     private final Set<Long> found = new HashSet<>();
     private final FoundQueues queues;
-    private Result<List<InstanceQueue>> expected = List::of;
+    private Supplier<List<InstanceQueue>> expected = List::of;
     private boolean isRead;
 
     BatchQueues(WaiterRepository rows, LocalQueues local) {

@@ -3,16 +3,16 @@ package io.dbsemaphore.persistence.waiting;
 import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** A fragment of {@link WaiterRepository}: statements that are queued for the next round trip of the transaction. */
 interface WaiterStatements {
 
     /** Queues a query of all rows of these semaphores, those that have expired included. */
-    Result<List<InstanceQueue>> queueFind(Collection<Long> semaphoreIds);
+    Supplier<List<InstanceQueue>> queueFind(Collection<Long> semaphoreIds);
 
     /** Executes that query, after the statements that are queued. */
     List<InstanceQueue> find(Collection<Long> semaphoreIds);

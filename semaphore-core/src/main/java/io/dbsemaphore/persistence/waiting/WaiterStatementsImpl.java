@@ -4,7 +4,6 @@ import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.Waiter;
-import io.dbsemaphore.jdbc.StatementQueue.Result;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -12,6 +11,7 @@ import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 final class WaiterStatementsImpl implements WaiterStatements {
@@ -27,7 +27,7 @@ final class WaiterStatementsImpl implements WaiterStatements {
     }
 
     @Override
-    public Result<List<InstanceQueue>> queueFind(Collection<Long> semaphoreIds) {
+    public Supplier<List<InstanceQueue>> queueFind(Collection<Long> semaphoreIds) {
         return sql.query(
                 "select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiting, w.expires_at from " + waiters
                         + " w where w.semaphore_id in " + Sql.placeholders(semaphoreIds),
@@ -51,7 +51,7 @@ final class WaiterStatementsImpl implements WaiterStatements {
 
     @Override
     public List<InstanceQueue> find(Collection<Long> semaphoreIds) {
-        Result<List<InstanceQueue>> found = queueFind(semaphoreIds);
+        Supplier<List<InstanceQueue>> found = queueFind(semaphoreIds);
         sql.flush();
         return found.get();
     }
