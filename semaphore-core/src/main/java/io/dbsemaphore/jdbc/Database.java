@@ -5,6 +5,7 @@ import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.function.BiFunction;
 import javax.sql.DataSource;
 
 /** The supported databases, described by the capabilities in which they differ. */
@@ -50,14 +51,14 @@ public enum Database {
     private final String utcPlusMillis;
     private final String epochMicros;
     private final String sharedRowLock;
-    private final SessionLimits.Factory sessionLimits;
+    private final BiFunction<Duration, Duration, SessionLimits> sessionLimits;
 
     Database(
             String utcNow,
             String utcPlusMillis,
             String epochMicros,
             String sharedRowLock,
-            SessionLimits.Factory sessionLimits) {
+            BiFunction<Duration, Duration, SessionLimits> sessionLimits) {
         this.utcNow = utcNow;
         this.utcPlusMillis = utcPlusMillis;
         this.epochMicros = epochMicros;
@@ -130,6 +131,6 @@ public enum Database {
     }
 
     SessionLimits sessionLimits(Duration lockWait, Duration idle) {
-        return sessionLimits.of(lockWait, idle);
+        return sessionLimits.apply(lockWait, idle);
     }
 }

@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.ResultSetExtractor;
 
 /** A statement that is queued for the next round trip. */
@@ -15,16 +16,10 @@ final class QueuedStatement<T> implements Supplier<T> {
     private final String sql;
     private final Collection<?> values;
     private final boolean update;
-    private final Outcome<T> outcome;
+    private final PreparedStatementCallback<T> outcome;
     private @Nullable T result;
 
-    @FunctionalInterface
-    private interface Outcome<T> {
-
-        T of(PreparedStatement executed) throws SQLException;
-    }
-
-    private QueuedStatement(String sql, Collection<?> values, boolean update, Outcome<T> outcome) {
+    private QueuedStatement(String sql, Collection<?> values, boolean update, PreparedStatementCallback<T> outcome) {
         this.sql = sql;
         this.values = values;
         this.update = update;
@@ -75,7 +70,7 @@ final class QueuedStatement<T> implements Supplier<T> {
 
     /** Reads the result, which must be the current result of the executed statement. */
     void takeResult(PreparedStatement executed) throws SQLException {
-        result = outcome.of(executed);
+        result = outcome.doInPreparedStatement(executed);
     }
 
     @Override

@@ -73,8 +73,8 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         Pipelining statements = new Pipelining(pipelining && database == Database.MYSQL);
         String readOnly = database.readOnlyQuery();
         this.newPools = () -> {
-            SessionPool shared = new SessionPool(
-                    hostConnections, limits, statements, readOnly, Math.max(1, maxConnections - 1));
+            SessionPool shared =
+                    new SessionPool(hostConnections, limits, statements, readOnly, Math.max(1, maxConnections - 1));
             return new Pools(
                     shared,
                     maxConnections == 1

@@ -7,13 +7,6 @@ import java.time.Duration;
 /** Limits how long a transaction may wait for a lock, and how long it may be idle between statements. */
 interface SessionLimits {
 
-    /** Creates the limits for a database. */
-    @FunctionalInterface
-    interface Factory {
-
-        SessionLimits of(Duration lockWait, Duration idle);
-    }
-
     /** How long a statement waits for a row lock. */
     Duration lockWait();
 

@@ -48,8 +48,7 @@ final class SessionPool implements AutoCloseable {
 
     private record Idle(PreparedSession session, long since) {}
 
-    SessionPool(
-            HostConnections host, SessionLimits limits, Pipelining pipelining, String readOnlyQuery, int size) {
+    SessionPool(HostConnections host, SessionLimits limits, Pipelining pipelining, String readOnlyQuery, int size) {
         this.host = host;
         this.limits = limits;
         this.pipelining = pipelining;
@@ -166,7 +165,8 @@ final class SessionPool implements AutoCloseable {
     }
 
     private void awaitPlace() throws SQLException {
-        if (!Uninterruptibles.acquire(places, HostConnections.PATIENCE.toNanos())) { // the work must be done although it is interrupted
+        // the work must be done although it is interrupted
+        if (!Uninterruptibles.acquire(places, HostConnections.PATIENCE.toNanos())) {
             throw new SQLTransientConnectionException(
                     "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
                             .formatted(size, HostConnections.PATIENCE));

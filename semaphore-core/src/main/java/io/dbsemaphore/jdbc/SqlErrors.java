@@ -60,7 +60,7 @@ public final class SqlErrors {
 
     /** Whether the pool had no connection within its configured time. */
     public static boolean isPoolExhausted(Throwable failure) {
-        return chain(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
+        return sqlErrors(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
     }
 
     /**
@@ -76,18 +76,12 @@ public final class SqlErrors {
 
     /** The innermost error, which is the driver's. */
     public static Optional<SQLException> root(Throwable failure) {
-        return chain(failure)
-                .filter(SQLException.class::isInstance)
-                .map(SQLException.class::cast)
-                .reduce((outer, inner) -> inner);
+        return sqlErrors(failure).reduce((outer, inner) -> inner);
     }
 
     /** The outermost {@link SQLException}, thrown by the driver or the pool, with its causes. */
     public static Optional<SQLException> outermost(Throwable failure) {
-        return chain(failure)
-                .filter(SQLException.class::isInstance)
-                .map(SQLException.class::cast)
-                .findFirst();
+        return sqlErrors(failure).findFirst();
     }
 
     /** Whether the innermost error is of this kind. */
@@ -95,7 +89,10 @@ public final class SqlErrors {
         return root(failure).filter(kind::fits).isPresent();
     }
 
-    private static Stream<Throwable> chain(Throwable failure) {
-        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MAX_DEPTH);
+    private static Stream<SQLException> sqlErrors(Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .limit(MAX_DEPTH)
+                .filter(SQLException.class::isInstance)
+                .map(SQLException.class::cast);
     }
 }

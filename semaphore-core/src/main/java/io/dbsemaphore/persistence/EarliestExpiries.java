@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.HolderScans;
 import io.dbsemaphore.domain.Shortfall;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -26,14 +27,11 @@ final class EarliestExpiries {
      */
     Map<Long, Instant> of(Collection<Shortfall> shortfalls) {
         Map<Long, Instant> expiries = new HashMap<>();
-        List<Shortfall> unknown = shortfalls.stream()
-                .filter(shortfall -> scans.recent(shortfall)
-                        .map(recent -> {
-                            recent.ifPresent(at -> expiries.put(shortfall.semaphoreId(), at));
-                            return false;
-                        })
-                        .orElse(true))
-                .toList();
+        List<Shortfall> unknown = new ArrayList<>();
+        shortfalls.forEach(shortfall -> scans.recent(shortfall)
+                .ifPresentOrElse(
+                        recent -> recent.ifPresent(at -> expiries.put(shortfall.semaphoreId(), at)),
+                        () -> unknown.add(shortfall)));
         if (!unknown.isEmpty()) {
             long begin = scans.begin();
             requests.findEarliestExpiries(Shortfall.ids(unknown)).forEach(earliest -> {

@@ -68,8 +68,7 @@ final class ReclaimForAcquire {
         long begin = scans.begin();
         int before = reclaim.released().size();
         if (!expiredAreDone) {
-            releaseSome(
-                    reclaim, requests.findExpired(ids, 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
+            releaseSome(reclaim, requests.findExpired(ids, 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
         }
         Set<Long> dead = reclaim.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {

@@ -2,8 +2,6 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.persistence.unit.Sql;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,8 +10,18 @@ import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.ResultSetExtractor;
+import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 
 final class SemaphoreStatementsImpl implements SemaphoreStatements {
+
+    private static final ResultSetExtractor<List<LockedSemaphore>> SEMAPHORES =
+            new RowMapperResultSetExtractor<>((row, number) -> new LockedSemaphore(
+                    row.getLong(1),
+                    row.getString(2),
+                    row.getInt(3),
+                    row.getLong(4),
+                    row.getObject(5, LocalDateTime.class)));
 
     private final Sql sql;
     private final String table;
@@ -32,28 +40,13 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
 
     @Override
     public Supplier<List<LockedSemaphore>> queueLockById(long id) {
-        return sql.query(lock + "= ? for update", List.of(id), SemaphoreStatementsImpl::semaphores);
+        return sql.query(lock + "= ? for update", List.of(id), SEMAPHORES);
     }
 
     @Override
     public Supplier<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids) {
         return sql.query(
-                lock + "in " + Sql.placeholders(ids) + " order by s.id for update skip locked",
-                ids,
-                SemaphoreStatementsImpl::semaphores);
-    }
-
-    private static List<LockedSemaphore> semaphores(ResultSet rows) throws SQLException {
-        List<LockedSemaphore> semaphores = new ArrayList<>();
-        while (rows.next()) {
-            semaphores.add(new LockedSemaphore(
-                    rows.getLong(1),
-                    rows.getString(2),
-                    rows.getInt(3),
-                    rows.getLong(4),
-                    rows.getObject(5, LocalDateTime.class)));
-        }
-        return semaphores;
+                lock + "in " + Sql.placeholders(ids) + " order by s.id for update skip locked", ids, SEMAPHORES);
     }
 
     @Override

@@ -5,16 +5,24 @@ import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.persistence.unit.Sql;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.ResultSetExtractor;
+import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 
 final class WaiterStatementsImpl implements WaiterStatements {
+
+    private static final ResultSetExtractor<List<InstanceQueue>> QUEUES =
+            new RowMapperResultSetExtractor<>((row, number) -> new InstanceQueue(
+                    row.getLong(1),
+                    row.getLong(2),
+                    WaiterList.decode(row.getString(4), Waiter.micros(row.getObject(3, LocalDateTime.class))),
+                    row.getInt(5),
+                    row.getObject(6, LocalDateTime.class)));
 
     private final Sql sql;
     private final String semaphores;
@@ -32,21 +40,7 @@ final class WaiterStatementsImpl implements WaiterStatements {
                 "select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiting, w.expires_at from " + waiters
                         + " w where w.semaphore_id in " + Sql.placeholders(semaphoreIds),
                 semaphoreIds,
-                WaiterStatementsImpl::queues);
-    }
-
-    private static List<InstanceQueue> queues(ResultSet rows) throws SQLException {
-        List<InstanceQueue> queues = new ArrayList<>();
-        while (rows.next()) {
-            long since = Waiter.micros(rows.getObject(3, LocalDateTime.class));
-            queues.add(new InstanceQueue(
-                    rows.getLong(1),
-                    rows.getLong(2),
-                    WaiterList.decode(rows.getString(4), since),
-                    rows.getInt(5),
-                    rows.getObject(6, LocalDateTime.class)));
-        }
-        return queues;
+                QUEUES);
     }
 
     @Override
