@@ -2,9 +2,8 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreClosedException;
 import java.time.Duration;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Admits acquires until it is closed, any number at a time. After {@link #close} and {@link #awaitNone}, none is in progress and
@@ -12,24 +11,10 @@ import java.util.function.Supplier;
  */
 final class AdmissionGate {
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition ended = lock.newCondition();
-    private long inProgress;
-    private boolean closed;
+    private static final int ANY_NUMBER = Integer.MAX_VALUE;
 
-    /**
-     * Runs an attempt.
-     *
-     * @throws SemaphoreClosedException when closed
-     */
-    <T> T admit(Supplier<T> attempt) {
-        enter();
-        try {
-            return attempt.get();
-        } finally {
-            exit();
-        }
-    }
+    private final Semaphore places = new Semaphore(ANY_NUMBER);
+    private volatile boolean closed;
 
     /**
      * Begins an acquire, which is in progress until {@link #exit}.
@@ -37,50 +22,30 @@ final class AdmissionGate {
      * @throws SemaphoreClosedException when closed
      */
     void enter() {
-        lock.lock();
-        try {
-            if (closed) {
-                throw new SemaphoreClosedException();
-            }
-            inProgress++;
-        } finally {
-            lock.unlock();
+        if (closed || !places.tryAcquire()) {
+            throw new SemaphoreClosedException();
+        }
+        if (closed) { // meanwhile
+            exit();
+            throw new SemaphoreClosedException();
         }
     }
 
-    /** Ends an acquire. */
     void exit() {
-        lock.lock();
-        try {
-            if (--inProgress == 0) {
-                ended.signalAll();
-            }
-        } finally {
-            lock.unlock();
-        }
+        places.release();
     }
 
-    /** Admits no further acquires. */
     void close() {
-        lock.lock();
-        try {
-            closed = true;
-        } finally {
-            lock.unlock();
-        }
+        closed = true;
     }
 
-    /** Waits until no acquire is in progress. Returns false if the timeout passed before. */
+    /** Waits until no acquire is in progress. Returns false if the timeout passed before. To be called when closed. */
     boolean awaitNone(Duration timeout) throws InterruptedException {
-        long nanos = timeout.toNanos();
-        lock.lock();
-        try {
-            while (inProgress > 0 && nanos > 0) {
-                nanos = ended.awaitNanos(nanos);
-            }
-            return inProgress == 0;
-        } finally {
-            lock.unlock();
+        boolean none = places.tryAcquire(ANY_NUMBER) // also if the thread is interrupted
+                || places.tryAcquire(ANY_NUMBER, timeout.toNanos(), TimeUnit.NANOSECONDS);
+        if (none) {
+            places.release(ANY_NUMBER);
         }
+        return none;
     }
 }
