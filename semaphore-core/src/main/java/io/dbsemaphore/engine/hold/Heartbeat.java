@@ -83,12 +83,7 @@ final class Heartbeat {
 
     /** Deregisters this instance. Waits for a heartbeat that is being sent; none is sent afterwards. */
     void deregister() {
-        sending.lock();
-        try {
-            lease.deregister();
-        } finally {
-            sending.unlock();
-        }
+        locked(lease::deregister);
     }
 
     private void locked(Runnable work) {
@@ -143,20 +138,10 @@ final class Heartbeat {
     private boolean confirm(long epoch, Predicate<ScheduledRenewal> which) {
         Map<Long, ScheduledRenewal> unconfirmed = new TreeMap<>();
         schedule.all(which).forEach(grant -> unconfirmed.put(grant.requestId(), grant));
-        renewals.confirm(List.copyOf(unconfirmed.keySet()), outcome -> {
-            outcome.held().forEach(requestId -> {
-                ScheduledRenewal grant = unconfirmed.remove(requestId);
-                if (grant != null) {
-                    grant.state().bindTo(lease, epoch);
-                }
-            });
-            outcome.lost().forEach(requestId -> {
-                ScheduledRenewal grant = unconfirmed.remove(requestId);
-                if (grant != null) {
-                    schedule.lose(grant);
-                }
-            });
-        });
+        renewals.confirm(
+                List.copyOf(unconfirmed.keySet()),
+                outcome -> schedule.settle(
+                        unconfirmed, outcome, grant -> grant.state().bindTo(lease, epoch)));
         return unconfirmed.isEmpty();
     }
 }

@@ -184,20 +184,11 @@ public final class KeepAlive implements AutoCloseable {
     /** Renews grants, and removes them from the map, except those that another transaction has locked. */
     private void renew(Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
-        renewals.renew(due.keySet(), outcome -> {
-            outcome.held().forEach(requestId -> {
-                ScheduledRenewal grant = due.remove(requestId);
-                if (grant != null) {
+        renewals.renew(
+                due.keySet(),
+                outcome -> schedule.settle(due, outcome, grant -> {
                     grant.state().extend(asOf);
                     schedule.reschedule(grant, false);
-                }
-            });
-            outcome.lost().forEach(requestId -> {
-                ScheduledRenewal grant = due.remove(requestId);
-                if (grant != null) {
-                    schedule.lose(grant);
-                }
-            });
-        });
+                }));
     }
 }

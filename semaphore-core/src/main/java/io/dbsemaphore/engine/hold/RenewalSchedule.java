@@ -1,13 +1,16 @@
 package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.persistence.KeepAliveTransaction;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,30 +21,9 @@ final class RenewalSchedule {
 
     private final GrantRegistry held;
     private final LossNotifier losses;
-    private final long origin = System.nanoTime();
-    private final Map<Long, Entry> byRequest = new HashMap<>();
-    private final TreeMap<Slot, ScheduledRenewal> agenda = new TreeMap<>();
-
-    /** A grant and its position in the agenda, if present. */
-    private static final class Entry {
-
-        private final ScheduledRenewal grant;
-        private @Nullable Slot slot;
-
-        Entry(ScheduledRenewal grant) {
-            this.grant = grant;
-        }
-    }
-
-    /** A position in the agenda. The time is relative to the origin, so that it can be compared. */
-    private record Slot(long sinceOrigin, long requestId) implements Comparable<Slot> {
-
-        @Override
-        public int compareTo(Slot other) {
-            int byTime = Long.compare(sinceOrigin, other.sinceOrigin);
-            return byTime != 0 ? byTime : Long.compare(requestId, other.requestId);
-        }
-    }
+    private final Map<Long, ScheduledRenewal> byRequest = new HashMap<>();
+    private final TreeSet<ScheduledRenewal> agenda =
+            new TreeSet<>(Comparator.comparing(ScheduledRenewal::due).thenComparing(ScheduledRenewal::requestId));
 
     RenewalSchedule(GrantRegistry held, LossNotifier losses) {
         this.held = held;
@@ -51,32 +33,30 @@ final class RenewalSchedule {
     /** Adds a grant. Returns whether it is the next one that is due. */
     synchronized boolean add(ScheduledRenewal grant) {
         remove(grant.requestId());
-        Entry entry = new Entry(grant);
-        byRequest.put(grant.requestId(), entry);
-        return schedule(entry);
+        byRequest.put(grant.requestId(), grant);
+        return schedule(grant);
     }
 
     /** Schedules a grant again, since its time to live has changed. Returns whether it is the next one that is due. */
     synchronized boolean reschedule(long requestId) {
-        Entry entry = byRequest.get(requestId);
-        return entry != null && schedule(entry);
+        ScheduledRenewal grant = byRequest.get(requestId);
+        return grant != null && schedule(grant);
     }
 
     /** As {@link #reschedule(long)}, unless the grant is no longer kept alive. */
     synchronized void reschedule(ScheduledRenewal grant, boolean postponed) {
-        Entry entry = byRequest.get(grant.requestId());
-        if (entry != null && entry.grant == grant) {
+        if (byRequest.get(grant.requestId()) == grant) {
             if (postponed) {
                 grant.postpone();
             }
-            schedule(entry);
+            schedule(grant);
         }
     }
 
     synchronized void remove(long requestId) {
-        Entry removed = byRequest.remove(requestId);
+        ScheduledRenewal removed = byRequest.remove(requestId);
         if (removed != null) {
-            unschedule(removed);
+            agenda.remove(removed);
         }
     }
 
@@ -90,29 +70,35 @@ final class RenewalSchedule {
 
     /** The grants that match. Iterates over all grants: only for rare events. */
     synchronized List<ScheduledRenewal> all(Predicate<ScheduledRenewal> filter) {
-        return byRequest.values().stream()
-                .map(entry -> entry.grant)
-                .filter(filter)
-                .toList();
+        return byRequest.values().stream().filter(filter).toList();
     }
 
     /** Removes the due grants from the agenda. They are still kept alive; the caller reschedules or ends each of them. */
     synchronized List<ScheduledRenewal> takeDue() {
         List<ScheduledRenewal> due = new ArrayList<>();
-        while (!agenda.isEmpty() && nanosToNext() <= 0) {
-            ScheduledRenewal first = agenda.firstEntry().getValue();
-            Entry entry = byRequest.get(first.requestId());
-            if (entry != null) {
-                unschedule(entry);
-            }
-            due.add(first);
+        while (nanosToNext() <= 0) {
+            due.add(agenda.pollFirst());
         }
         return due;
     }
 
     /** The time until a grant is due; {@link Long#MAX_VALUE} when there is none. */
     synchronized long nanosToNext() {
-        return agenda.isEmpty() ? Long.MAX_VALUE : agenda.firstKey().sinceOrigin() - (System.nanoTime() - origin);
+        return agenda.isEmpty() ? Long.MAX_VALUE : agenda.first().due().remainingNanos();
+    }
+
+    /**
+     * Settles grants of which the database was asked: removes them from the map, except those that another transaction has
+     * locked, and ends the lost ones.
+     *
+     * @param confirmed receives those that are held
+     */
+    void settle(
+            Map<Long, ScheduledRenewal> asked,
+            KeepAliveTransaction.Outcome outcome,
+            Consumer<ScheduledRenewal> confirmed) {
+        outcome.held().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(confirmed);
+        outcome.lost().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(this::lose);
     }
 
     /** Ends a lost grant, and reports the loss, unless the grant was released or the loss was reported before. */
@@ -134,8 +120,7 @@ final class RenewalSchedule {
     }
 
     private synchronized boolean removeIfSame(ScheduledRenewal grant) {
-        Entry entry = byRequest.get(grant.requestId());
-        if (entry == null || entry.grant != grant) {
+        if (byRequest.get(grant.requestId()) != grant) {
             return false;
         }
         remove(grant.requestId());
@@ -143,26 +128,13 @@ final class RenewalSchedule {
     }
 
     private synchronized @Nullable ScheduledRenewal removeIfOf(HeldGrant state) {
-        Entry entry = byRequest.get(state.grant().requestId());
-        return entry != null && entry.grant.state() == state && removeIfSame(entry.grant) ? entry.grant : null;
+        ScheduledRenewal kept = byRequest.get(state.grant().requestId());
+        return kept != null && kept.state() == state && removeIfSame(kept) ? kept : null;
     }
 
-    private boolean schedule(Entry entry) {
-        unschedule(entry);
-        Deadline next = entry.grant.next();
-        if (next.never()) {
-            return false;
-        }
-        Slot slot = new Slot(next.nanos() - origin, entry.grant.requestId());
-        entry.slot = slot;
-        agenda.put(slot, entry.grant);
-        return agenda.firstKey().equals(slot);
-    }
-
-    private void unschedule(Entry entry) {
-        if (entry.slot != null) {
-            agenda.remove(entry.slot);
-            entry.slot = null;
-        }
+    private boolean schedule(ScheduledRenewal grant) {
+        agenda.remove(grant); // before its place changes
+        grant.plan();
+        return !grant.due().never() && agenda.add(grant) && agenda.first() == grant;
     }
 }

@@ -21,6 +21,7 @@ final class ScheduledRenewal {
     private @Nullable Deadline postponedAt;
     private Deadline retry = Deadline.NEVER;
     private boolean runningOut;
+    private Deadline due = Deadline.NEVER;
 
     ScheduledRenewal(
             HeldGrant state,
@@ -46,10 +47,15 @@ final class ScheduledRenewal {
         return state.grant().requestId();
     }
 
-    /** When the grant is to be renewed, its maximum hold ends, or it is lost, whichever is first. */
-    Deadline next() {
+    /** When the next action was due when it was {@linkplain #plan planned}. */
+    Deadline due() {
+        return due;
+    }
+
+    /** Plans the next action: when the grant is to be renewed, its maximum hold ends, or it is lost, whichever is first. */
+    void plan() {
         Deadline lost = state.deadline();
-        return runningOut ? lost : renewal(lost).orEarlier(maxHold).orEarlier(lost);
+        due = runningOut ? lost : renewal(lost).orEarlier(maxHold).orEarlier(lost);
     }
 
     /** Ends the renewals when the maximum hold has passed. Returns true the first time. */
