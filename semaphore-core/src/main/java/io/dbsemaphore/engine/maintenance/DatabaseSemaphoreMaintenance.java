@@ -21,13 +21,13 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import java.util.function.LongFunction;
+import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The maintenance. One instance at a time runs it, guarded by a semaphore of the library. */
 public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
 
-    /** The semaphore that guards the maintenance. */
     public static final String SEMAPHORE = "dbsemaphore.maintenance";
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseSemaphoreMaintenance.class);
@@ -118,14 +118,11 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     }
 
     private void repair() {
-        int repaired = 0;
-        List<Long> semaphores = retry.call(() -> transactions.findSemaphores(0));
-        while (!semaphores.isEmpty()) {
-            List<Long> some = semaphores;
-            repaired += all(() -> transactions.repairHalfReleased(some, settings.get(MaintenanceSettings.BATCH_SIZE)));
-            semaphores = isStopped() ? List.of() : retry.call(() -> transactions.findSemaphores(last(some)));
-        }
-        warnOfRepairs(repaired);
+        warnOfRepairs(inBatches(
+                transactions::findSemaphores,
+                1,
+                some -> all(
+                        () -> transactions.repairHalfReleased(some, settings.get(MaintenanceSettings.BATCH_SIZE)))));
     }
 
     private void warnOfRepairs(int permits) {
@@ -140,14 +137,10 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
 
     private void deleteIdleOfPatterns() {
         Duration idleFor = settings.get(MaintenanceSettings.PATTERN_IDLE_AFTER);
-        int deleted = 0;
-        List<Long> candidates = retry.call(() -> transactions.findIdleOfPatterns(idleFor, 0));
-        while (!candidates.isEmpty()) {
-            List<Long> some = candidates;
-            deleted += retry.call(() -> transactions.deleteIdleOfPatterns(some, idleFor));
-            candidates =
-                    isStopped() ? List.of() : retry.call(() -> transactions.findIdleOfPatterns(idleFor, last(some)));
-        }
+        int deleted = inBatches(
+                after -> transactions.findIdleOfPatterns(idleFor, after),
+                1,
+                some -> retry.call(() -> transactions.deleteIdleOfPatterns(some, idleFor)));
         if (deleted > 0) {
             log.info("Removed {} semaphore(s) that were created by patterns and are no longer used", deleted);
         }
@@ -169,25 +162,37 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     }
 
     /**
-     * Releases batch after batch, each in a transaction of its own, in the order of keys.
+     * Releases batch after batch, each in a transaction of its own.
      *
      * @param released receives the released requests
      * @return the number of candidates that were skipped, since other transactions had locked them
      */
     private int pass(LongFunction<List<Long>> candidatesAfter, ReclaimReason reason, List<ReclaimedRequest> released) {
-        int skipped = 0;
-        List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
-        while (!candidates.isEmpty()) {
-            List<Long> batch = candidates;
+        return inBatches(candidatesAfter, settings.get(MaintenanceSettings.BATCH_SIZE), batch -> {
             List<ReclaimedRequest> taken = retry.call(() -> transactions.release(batch, reason));
             taken.forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
             released.addAll(taken);
-            skipped += batch.size() - taken.size();
-            candidates = batch.size() < settings.get(MaintenanceSettings.BATCH_SIZE) || isStopped()
+            return batch.size() - taken.size();
+        });
+    }
+
+    /**
+     * Works on candidates batch after batch, in the order of their keys.
+     *
+     * @param full a batch with fewer candidates is the last one
+     * @return the sum of the results of the work
+     */
+    private int inBatches(LongFunction<List<Long>> candidatesAfter, int full, ToIntFunction<List<Long>> work) {
+        int sum = 0;
+        List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
+        while (!candidates.isEmpty()) {
+            List<Long> batch = candidates;
+            sum += work.applyAsInt(batch);
+            candidates = batch.size() < full || isStopped()
                     ? List.of()
-                    : retry.call(() -> candidatesAfter.apply(last(batch)));
+                    : retry.call(() -> candidatesAfter.apply(batch.get(batch.size() - 1)));
         }
-        return skipped;
+        return sum;
     }
 
     /** Whether the schedule is being closed: the rest is done by another instance, or after the next start. */
@@ -204,10 +209,6 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
             deleted += last;
         } while (last >= settings.get(MaintenanceSettings.BATCH_SIZE) && !isStopped());
         return deleted;
-    }
-
-    private static long last(List<Long> ascending) {
-        return ascending.get(ascending.size() - 1);
     }
 
     private int exclusively(MaintenanceTask task, IntSupplier work) {
