@@ -7,7 +7,6 @@ import io.dbsemaphore.persistence.UndoTransaction;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -27,13 +26,12 @@ public final class BackgroundReleaser implements AutoCloseable {
     private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
     private final UndoTransaction undoing;
-    private final ScheduledExecutorService thread;
+    private final ScheduledThreadPoolExecutor thread;
 
     public BackgroundReleaser(UndoTransaction undoing, DaemonThreads threads) {
         this.undoing = undoing;
-        ScheduledThreadPoolExecutor executor = threads.scheduler("semaphore-background");
-        executor.prestartCoreThread(); // it may not be possible to start a thread later
-        this.thread = executor;
+        this.thread = threads.scheduler("semaphore-background");
+        thread.prestartCoreThread(); // it may not be possible to start a thread later
     }
 
     /**

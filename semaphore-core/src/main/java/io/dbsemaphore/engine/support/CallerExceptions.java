@@ -1,8 +1,6 @@
 package io.dbsemaphore.engine.support;
 
 import io.dbsemaphore.SemaphoreException;
-import java.lang.reflect.Constructor;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,17 +23,10 @@ public final class CallerExceptions {
     }
 
     private static RuntimeException copy(RuntimeException failure) {
-        return Arrays.stream(failure.getClass().getConstructors())
-                .filter(constructor ->
-                        Arrays.equals(constructor.getParameterTypes(), new Class<?>[] {String.class, Throwable.class}))
-                .findFirst()
-                .map(constructor -> copy(constructor, failure))
-                .orElse(failure);
-    }
-
-    private static RuntimeException copy(Constructor<?> constructor, RuntimeException failure) {
         try {
-            return (RuntimeException) constructor.newInstance(failure.getMessage(), failure);
+            return failure.getClass()
+                    .getConstructor(String.class, Throwable.class)
+                    .newInstance(failure.getMessage(), failure);
         } catch (ReflectiveOperationException | RuntimeException impossible) {
             return failure;
         }

@@ -9,10 +9,10 @@ import java.time.Duration;
 public final class PollingInterval {
 
     /** The longest interval of an instance that is next, or the one after it. */
-    private static final Duration LONGEST_OF_NEXT = Duration.ofMillis(100);
+    private static final long LONGEST_OF_NEXT = Duration.ofMillis(100).toNanos();
 
-    private static final Duration LONGEST = Duration.ofMillis(400);
-    private static final Duration SHORTEST = Duration.ofMillis(2);
+    private static final long LONGEST = Duration.ofMillis(400).toNanos();
+    private static final long SHORTEST = Duration.ofMillis(2).toNanos();
 
     private PollingInterval() {}
 
@@ -24,19 +24,11 @@ public final class PollingInterval {
      * @param backOff the interval while nothing happens, for an instance that is next; half as long again for the one after it
      */
     public static Duration of(int instancesAhead, long nanosToTurn, Duration backOff) {
-        Duration longest = switch (instancesAhead) {
-            case 0 -> min(backOff, LONGEST_OF_NEXT);
-            case 1 -> min(backOff.multipliedBy(3).dividedBy(2), LONGEST_OF_NEXT);
-            default -> min(LONGEST_OF_NEXT.multipliedBy(1L << Math.min(instancesAhead - 2, 4)), LONGEST);
+        long longest = switch (instancesAhead) {
+            case 0 -> Math.min(backOff.toNanos(), LONGEST_OF_NEXT);
+            case 1 -> Math.min(backOff.toNanos() * 3 / 2, LONGEST_OF_NEXT);
+            default -> Math.min(LONGEST_OF_NEXT << Math.min(instancesAhead - 2, 4), LONGEST);
         };
-        return max(SHORTEST, min(longest, Duration.ofNanos(nanosToTurn)));
-    }
-
-    private static Duration min(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? one : other;
-    }
-
-    private static Duration max(Duration one, Duration other) {
-        return one.compareTo(other) > 0 ? one : other;
+        return Duration.ofNanos(Math.max(SHORTEST, Math.min(longest, nanosToTurn)));
     }
 }
