@@ -130,7 +130,6 @@ public class DaemonThreads implements AutoCloseable {
         return AccessController.doPrivileged(creation);
     }
 
-    /** Whether the current thread is one of the library. */
     public static boolean isCurrent() {
         return Thread.currentThread() instanceof LibraryThread;
     }

@@ -2,10 +2,16 @@ package io.dbsemaphore.concurrent;
 
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A lock with one condition, on which the threads of the library wait. An interrupt does not end them. */
+/**
+ * A lock that runs short sections of code, with one condition, on which the threads of the library wait. An interrupt does not
+ * end them.
+ */
 public final class Monitor {
 
     private static final Logger log = LoggerFactory.getLogger(Monitor.class);
@@ -19,6 +25,33 @@ public final class Monitor {
 
     public void unlock() {
         lock.unlock();
+    }
+
+    public void run(Runnable work) {
+        lock.lock();
+        try {
+            work.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public boolean is(BooleanSupplier work) {
+        lock.lock();
+        try {
+            return work.getAsBoolean();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public <T extends @Nullable Object> T get(Supplier<T> work) {
+        lock.lock();
+        try {
+            return work.get();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Waits, without the lock, for a signal, at most for this time. May return early: the caller checks its condition again. */
@@ -36,13 +69,7 @@ public final class Monitor {
         changed.signal();
     }
 
-    /** Wakes all waiting threads. To be called without the lock. */
     public void wakeAll() {
-        lock.lock();
-        try {
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        run(changed::signalAll);
     }
 }

@@ -23,13 +23,10 @@ final class PendingThreadStarts {
 
     /** Adds a thread to be started later. Returns false if closed. */
     boolean add(Supplier<Thread> thread) {
-        monitor.lock();
-        try {
+        return monitor.is(() -> {
             monitor.signal();
             return !closed && waiting.add(thread);
-        } finally {
-            monitor.unlock();
-        }
+        });
     }
 
     /** Ends the loop. Threads that could not be started until then are not started. */
@@ -43,7 +40,7 @@ final class PendingThreadStarts {
         boolean more = true;
         while (more) {
             try {
-                more = next();
+                more = monitor.is(this::next);
             } catch (Throwable failure) {
                 UnexpectedErrors.survive(log, "The late start of threads", failure);
             }
@@ -52,20 +49,15 @@ final class PendingThreadStarts {
 
     /** The caller calls again, until this returns false. */
     private boolean next() {
-        monitor.lock();
-        try {
-            if (closed) {
-                return false;
-            }
-            if (waiting.isEmpty()) {
-                monitor.await(Long.MAX_VALUE);
-            } else if (!startFirst()) {
-                monitor.await(TRY_EVERY);
-            }
-            return true;
-        } finally {
-            monitor.unlock();
+        if (closed) {
+            return false;
         }
+        if (waiting.isEmpty()) {
+            monitor.await(Long.MAX_VALUE);
+        } else if (!startFirst()) {
+            monitor.await(TRY_EVERY);
+        }
+        return true;
     }
 
     private boolean startFirst() {

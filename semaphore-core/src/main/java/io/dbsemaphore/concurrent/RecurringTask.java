@@ -54,15 +54,12 @@ public final class RecurringTask implements AutoCloseable {
      * @throws Error when the thread cannot be started
      */
     public void ensureRunning() {
-        monitor.lock();
-        try {
+        monitor.run(() -> {
             if (!running && !closed) {
                 threads.start(name, () -> context.accept(this::loop));
                 running = true;
             }
-        } finally {
-            monitor.unlock();
-        }
+        });
     }
 
     /** Computes the time of the next run again. */
@@ -81,7 +78,7 @@ public final class RecurringTask implements AutoCloseable {
         boolean goesOn = true;
         while (goesOn) {
             try {
-                goesOn = awaitNext();
+                goesOn = monitor.is(this::awaitNext);
                 if (goesOn) {
                     task.run();
                 }
@@ -93,22 +90,17 @@ public final class RecurringTask implements AutoCloseable {
 
     /** Waits until the task is due; false when the thread is to end. */
     private boolean awaitNext() {
-        monitor.lock();
-        try {
-            while (!closed) {
-                long nanos = task.nanosToNext();
-                if (nanos == NOT_NEEDED) {
-                    break;
-                }
-                if (nanos <= 0) {
-                    return true;
-                }
-                monitor.await(nanos);
+        while (!closed) {
+            long nanos = task.nanosToNext();
+            if (nanos == NOT_NEEDED) {
+                break;
             }
-            running = false;
-            return false;
-        } finally {
-            monitor.unlock();
+            if (nanos <= 0) {
+                return true;
+            }
+            monitor.await(nanos);
         }
+        running = false;
+        return false;
     }
 }

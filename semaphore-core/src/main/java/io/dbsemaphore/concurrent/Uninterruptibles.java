@@ -4,7 +4,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,10 +14,10 @@ public final class Uninterruptibles {
 
     private Uninterruptibles() {}
 
-    public static <T extends @Nullable Object> T call(Supplier<T> work) {
+    public static void run(Runnable work) {
         boolean interrupted = Thread.interrupted();
         try {
-            return work.get();
+            work.run();
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -32,7 +31,6 @@ public final class Uninterruptibles {
         return await(() -> semaphore.tryAcquire(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS));
     }
 
-    /** Waits for this time. */
     public static void pause(long nanos) {
         boolean unused = acquire(new Semaphore(0), nanos);
     }

@@ -73,7 +73,7 @@ final class AsyncAcquireService {
                 BatchingGranter.Submission submission = granter.submit(attempt.state(), attempt.waitTime());
                 CompletableFuture<?> unused = submission.answer().whenCompleteAsync(this::decided, completions);
                 // without effect where it has its answer, as when it is that which ends the result
-                CompletableFuture<?> unusedToo = result.whenComplete((ended, failure) -> submission.withdraw());
+                CompletableFuture<?> unusedToo = result.whenComplete((ended, failure) -> submission.withdrawal().run());
             } catch (RuntimeException | Error failure) {
                 fail(failure);
             }

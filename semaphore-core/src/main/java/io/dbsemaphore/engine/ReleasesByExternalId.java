@@ -88,14 +88,14 @@ final class ReleasesByExternalId {
     }
 
     private Optional<ReleaseOutcome> attempt(Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent) {
-        Optional<ReleaseOutcome> outcome = Uninterruptibles.call(() -> retry.call(() -> {
+        Optional<ReleaseOutcome> outcome = retry.call(() -> {
             try {
                 return transaction.get();
             } catch (CommitOutcomeUnknownException unknown) {
                 commitSent.set(true);
                 throw unknown;
             }
-        }));
+        });
         return outcome.map(each -> each == ReleaseOutcome.ALREADY_RELEASED && commitSent.get()
                 ? ReleaseOutcome.RELEASED // by an earlier attempt of this call
                 : each);

@@ -49,7 +49,6 @@ record AcquireBatch(
                 || (state.isClaimed() && (state.command().externalIdGiven() || state.isOutcomeUnknown()));
     }
 
-    /** The request to the database. */
     GrantBatch grants(SortedMap<Long, List<Long>> releases) {
         return new GrantBatch(members.stream().map(QueuedAcquire::state).toList(), awaited, releases, queues);
     }

@@ -1,11 +1,12 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.PollingBackOff;
 import io.dbsemaphore.engine.support.ReleaseListener;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
@@ -13,12 +14,9 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.util.backoff.BackOffExecution;
 
 /**
  * Polls the availability of all semaphores that callers of this JVM wait for, to find permits that other JVMs have released.
@@ -42,15 +40,16 @@ final class AvailabilityPoller {
     private final DaemonThreads threads;
     private final Runnable woken;
     private final @Nullable ReleaseListener listener;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final Monitor monitor = new Monitor();
     private final Semaphore forgotten = new Semaphore(0);
     private boolean running;
-    private BackOffExecution backOff = PollingBackOff.begin();
+    /** The number of polls since something was found. Used by the thread while it runs. */
+    private int polls;
+
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
-    private boolean pollNow;
-    private boolean notified;
-    private boolean closed;
+    private volatile boolean pollNow;
+    private volatile boolean notified;
+    private volatile boolean closed;
 
     /**
      * Makes a poller.
@@ -75,17 +74,14 @@ final class AvailabilityPoller {
 
     /** Starts polling, since a caller waits or has ceased to wait; after the {@link #close} only to tell other instances so. */
     void begin() {
-        lock.lock();
-        try {
+        monitor.run(() -> {
             if (!running) {
-                backOff = PollingBackOff.begin();
+                polls = 0;
                 threads.start("semaphore-poller", this::run);
                 running = true;
             }
-        } finally {
-            lock.unlock();
-        }
-        if (listener != null && !isClosed()) {
+        });
+        if (listener != null && !closed) {
             listener.begin();
         }
     }
@@ -95,25 +91,15 @@ final class AvailabilityPoller {
         if (waiters.wakeIfServedByOne(names)) {
             woken.run();
         } else if (waiters.isTurnNear(names)) {
-            lock.lock();
-            try {
-                notified = true;
-                changed.signalAll();
-            } finally {
-                lock.unlock();
-            }
+            notified = true;
+            monitor.wakeAll();
         }
     }
 
     /** Polls at once, since permits may have become available. */
     void pollNow() {
-        lock.lock();
-        try {
-            pollNow = true;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        pollNow = true;
+        monitor.wakeAll();
     }
 
     /**
@@ -122,7 +108,7 @@ final class AvailabilityPoller {
      * @param recorded whether other instances may know of callers, even if none waits any more
      */
     void close(boolean recorded) {
-        if (end(recorded)) {
+        if (monitor.is(() -> end(recorded))) {
             boolean unused = Uninterruptibles.acquire(forgotten, MAX_WAIT_TO_FORGET.toNanos());
         }
         if (listener != null) {
@@ -132,11 +118,10 @@ final class AvailabilityPoller {
 
     /** Returns whether the thread has yet to delete the records. */
     private boolean end(boolean recorded) {
-        lock.lock();
+        boolean first = !closed;
+        closed = true;
+        monitor.wakeAll();
         try {
-            boolean first = !closed;
-            closed = true;
-            changed.signalAll();
             if (first && recorded) {
                 begin();
             }
@@ -144,8 +129,6 @@ final class AvailabilityPoller {
         } catch (Throwable failure) { // no thread: the records expire
             UnexpectedErrors.log(log, "The end of the availability poller", failure);
             return false;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -153,7 +136,7 @@ final class AvailabilityPoller {
         boolean goesOn = true;
         while (goesOn) {
             try {
-                goesOn = awaitNextPoll();
+                goesOn = monitor.is(this::awaitNextPoll);
                 if (goesOn) {
                     poll();
                 }
@@ -163,7 +146,7 @@ final class AvailabilityPoller {
                 UnexpectedErrors.survive(log, "The availability poller", failure);
             }
         }
-        if (isClosed()) {
+        if (closed) {
             try {
                 forgetAll();
             } finally {
@@ -178,15 +161,6 @@ final class AvailabilityPoller {
             availabilityTransactions.forgetAll(waiters.instance());
         } catch (RuntimeException failure) {
             log.debug("The records of this instance's waiting callers were not deleted; they expire", failure);
-        }
-    }
-
-    private boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -210,7 +184,7 @@ final class AvailabilityPoller {
             woken.run();
         }
         if (waiters.takeGrantedElsewhere() || anyWoken) {
-            restart();
+            polls = 0;
         }
     }
 
@@ -223,45 +197,21 @@ final class AvailabilityPoller {
         }
     }
 
-    private void restart() {
-        lock.lock();
-        try {
-            backOff = PollingBackOff.begin();
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Waits until the next poll is due; false when no caller waits any more. */
     private boolean awaitNextPoll() {
-        lock.lock();
-        try {
-            Deadline next = Deadline.in(waiters.pollAfter(Duration.ofMillis(backOff.nextBackOff())));
-            Deadline soonest = Deadline.in(MIN_INTERVAL);
-            long nanos = next.remainingNanos();
-            while (!closed && !pollNow && nanos > 0) {
-                await(nanos);
-                nanos = Math.min(next.remainingNanos(), notified ? soonest.remainingNanos() : Long.MAX_VALUE);
-            }
-            pollNow = false;
-            notified = false;
-            if (closed || waiters.isEmpty()) {
-                running = false;
-                return false;
-            }
-            return true;
-        } finally {
-            lock.unlock();
+        Deadline next = Deadline.in(waiters.pollAfter(BackOff.POLLING.after(++polls)));
+        Deadline soonest = Deadline.in(MIN_INTERVAL);
+        long nanos = next.remainingNanos();
+        while (!closed && !pollNow && nanos > 0) {
+            monitor.await(nanos);
+            nanos = Math.min(next.remainingNanos(), notified ? soonest.remainingNanos() : Long.MAX_VALUE);
         }
-    }
-
-    /** May return early: the caller checks its condition again. */
-    @SuppressWarnings("WaitNotInLoop")
-    private void await(long nanos) {
-        try {
-            long unused = changed.awaitNanos(nanos);
-        } catch (InterruptedException interrupt) {
-            log.debug("The thread goes on although it was interrupted", interrupt);
+        pollNow = false;
+        notified = false;
+        if (closed || waiters.isEmpty()) {
+            running = false;
+            return false;
         }
+        return true;
     }
 }

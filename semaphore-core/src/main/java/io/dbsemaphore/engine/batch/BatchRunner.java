@@ -2,7 +2,10 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
+import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.DeadInstanceLog;
+import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.GrantTransaction;
 import java.time.Duration;
 import java.util.Collections;
@@ -20,7 +23,7 @@ final class BatchRunner implements BatchWorkers.Source {
     private final LongSupplier keepAlive;
     private final ReleaseBatcher releases;
     private final BackgroundReleaser background;
-    private final BatchEvents events;
+    private final ListenerNotifier listeners;
     private final BatchObserver observer;
     private final AvailabilityPoller poller;
     private final GroupCommitDelay delay;
@@ -36,7 +39,7 @@ final class BatchRunner implements BatchWorkers.Source {
             LongSupplier keepAlive,
             ReleaseBatcher releases,
             BackgroundReleaser background,
-            BatchEvents events,
+            ListenerNotifier listeners,
             BatchObserver observer,
             AvailabilityPoller poller,
             GroupCommitDelay delay) {
@@ -45,7 +48,7 @@ final class BatchRunner implements BatchWorkers.Source {
         this.keepAlive = keepAlive;
         this.releases = releases;
         this.background = background;
-        this.events = events;
+        this.listeners = listeners;
         this.observer = observer;
         this.poller = poller;
         this.delay = delay;
@@ -118,7 +121,7 @@ final class BatchRunner implements BatchWorkers.Source {
             }
         }
         observer.committed(result.availability());
-        events.committed(result);
+        tell(result);
     }
 
     private void failed(Taken taken, Throwable failure) {
@@ -131,7 +134,20 @@ final class BatchRunner implements BatchWorkers.Source {
         if (releasesTriedAgain
                 || batch.members().stream()
                         .anyMatch(acquire -> !acquire.answer().isDone())) {
-            events.retried(failure);
+            listeners.tell(listener -> listener.retried(failure));
+        }
+    }
+
+    private void tell(BatchResult result) {
+        DeadInstanceLog.warn(result.reclaimed());
+        result.reclaimed()
+                .forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
+        int decided = (int) result.outcomes().stream()
+                .filter(outcome ->
+                        !(outcome instanceof GrantOutcome.Postponed) && !(outcome instanceof GrantOutcome.Withdrawn))
+                .count();
+        if (decided > 0) {
+            listeners.tell(listener -> listener.decided(decided));
         }
     }
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Selects the acquires of a batch from the ready queue: all acquires of semaphores without a batch in flight, in arrival order
  * per semaphore. An acquire that is skipped reserves all of its semaphores, unless the batch that blocks it is stalled.
  */
-final class BatchSelector implements ReadyQueue.Selection {
+final class BatchSelector {
 
     private static final int MAX_NAMES = 200;
 
@@ -53,18 +53,14 @@ final class BatchSelector implements ReadyQueue.Selection {
             boolean mayWait,
             boolean waitsAtFirst) {
         BatchSelector selection = new BatchSelector(inFlight, backOff, maxBatchSize, mayWait, waitsAtFirst);
-        queue.offerTo(selection, withKeptAlive);
+        queue.offer(withKeptAlive, selection::isFull, selection::consider);
         return selection;
     }
 
-    /** Whether a batch can begin. */
     static boolean isPossible(ReadyQueue queue, InFlightNames inFlight, ConflictBackOff backOff, boolean mayWait) {
-        BatchSelector selection = new BatchSelector(inFlight, backOff, 1, mayWait, false);
-        queue.offerTo(selection, true);
-        return !selection.members.isEmpty();
+        return !from(queue, inFlight, backOff, 1, true, mayWait, false).members.isEmpty();
     }
 
-    /** The selected acquires, in the order of the queue. */
     List<QueuedAcquire> members() {
         return members;
     }
@@ -89,13 +85,12 @@ final class BatchSelector implements ReadyQueue.Selection {
                 : Set.of();
     }
 
-    @Override
-    public boolean isFull() {
+    private boolean isFull() {
         return closed || members.size() >= maxBatchSize || names.size() >= MAX_NAMES;
     }
 
-    @Override
-    public boolean consider(QueuedAcquire acquire) {
+    /** Selects an acquire, or skips it. Returns false when all that follow with the same names would be skipped, too. */
+    private boolean consider(QueuedAcquire acquire) {
         if (acquire.place() != Place.QUEUE) {
             throw new IllegalStateException(
                     "Not in the queue: " + acquire.command().externalId());

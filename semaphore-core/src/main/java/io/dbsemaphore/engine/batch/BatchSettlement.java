@@ -71,7 +71,6 @@ final class BatchSettlement {
         return new Result(members.stream().filter(QueuedAcquire::isDecided).toList(), toUndo);
     }
 
-    /** Settles a batch that was committed. */
     void committed(AcquireBatch batch, BatchResult result, long epoch) {
         List<GrantOutcome> outcomes = result.outcomes();
         for (int i = 0; i < outcomes.size(); i++) {

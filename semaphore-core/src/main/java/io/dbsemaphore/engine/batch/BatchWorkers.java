@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import java.time.Duration;
 import java.util.HashMap;
@@ -19,7 +20,6 @@ import org.slf4j.LoggerFactory;
  */
 final class BatchWorkers implements AutoCloseable {
 
-    /** The source of the batches. */
     interface Source {
 
         /** The time until a batch can begin: 0 for now, {@link Long#MAX_VALUE} when there is nothing to do. */
@@ -81,31 +81,22 @@ final class BatchWorkers implements AutoCloseable {
     /** Signals that there is work: a worker runs it, or the calling thread if no thread can be started. */
     void signal() {
         long end = System.nanoTime() + MAX_TIME_IN_CALLER;
-        while (!wake() && source.nanosToWork() <= 0 && System.nanoTime() < end && beginInCaller()) {
-            boolean interrupted = Thread.interrupted();
-            runBatch(false);
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        while (!monitor.is(this::wake) && source.nanosToWork() <= 0 && System.nanoTime() < end && beginInCaller()) {
+            Uninterruptibles.run(() -> runBatch(false));
         }
     }
 
     /** Returns whether a worker runs. */
     private boolean wake() {
-        monitor.lock();
-        try {
-            if (!runningSince.isEmpty() && standbys > 0) {
-                return true; // that worker runs the next batch when it is due
-            }
-            if (idle > 0) {
-                monitor.signal();
-            } else if (threads < max) {
-                start(new Worker());
-            }
-            return threads > deferred;
-        } finally {
-            monitor.unlock();
+        if (!runningSince.isEmpty() && standbys > 0) {
+            return true; // that worker runs the next batch when it is due
         }
+        if (idle > 0) {
+            monitor.signal();
+        } else if (threads < max) {
+            start(new Worker());
+        }
+        return threads > deferred;
     }
 
     private void start(Worker worker) {
@@ -126,23 +117,12 @@ final class BatchWorkers implements AutoCloseable {
      * {@link #endInCaller}.
      */
     boolean beginInCaller() {
-        if (!databaseThreads.mayUseCaller()) {
-            return false;
-        }
-        monitor.lock();
-        try {
-            return runningSince.isEmpty() && runningSince.put(Thread.currentThread(), System.nanoTime()) == null;
-        } finally {
-            monitor.unlock();
-        }
+        return databaseThreads.mayUseCaller()
+                && monitor.is(() ->
+                        runningSince.isEmpty() && runningSince.put(Thread.currentThread(), System.nanoTime()) == null);
     }
 
-    /** Ends what {@link #beginInCaller} began, without having run a batch. */
-    void cancelInCaller() {
-        finish();
-    }
-
-    /** Ends the batch of the calling thread. */
+    /** Ends the batch of the calling thread, and runs what has been queued meanwhile. */
     void endInCaller() {
         finish();
         if (source.nanosToWork() < Long.MAX_VALUE) {
@@ -167,7 +147,7 @@ final class BatchWorkers implements AutoCloseable {
             boolean goesOn = true;
             while (goesOn) {
                 try {
-                    goesOn = awaitWork();
+                    goesOn = monitor.is(BatchWorkers.this::awaitWork);
                     if (goesOn) {
                         runBatch(true);
                     }
@@ -197,8 +177,17 @@ final class BatchWorkers implements AutoCloseable {
         }
     }
 
-    private boolean awaitWork() {
+    /** Ends the batch of the calling thread. Allocates nothing: short of memory, too, a batch must not seem to run for ever. */
+    void finish() {
         monitor.lock();
+        try {
+            runningSince.remove(Thread.currentThread());
+        } finally {
+            monitor.unlock();
+        }
+    }
+
+    private boolean awaitWork() {
         idle++;
         try {
             long endAt = System.nanoTime() + IDLE_TIMEOUT;
@@ -218,7 +207,6 @@ final class BatchWorkers implements AutoCloseable {
             }
         } finally {
             idle--;
-            monitor.unlock();
         }
     }
 
@@ -240,14 +228,5 @@ final class BatchWorkers implements AutoCloseable {
                 .mapToLong(since -> since + ADD_WORKER_AFTER - now)
                 .max()
                 .orElse(0);
-    }
-
-    private void finish() {
-        monitor.lock();
-        try {
-            runningSince.remove(Thread.currentThread());
-        } finally {
-            monitor.unlock();
-        }
     }
 }

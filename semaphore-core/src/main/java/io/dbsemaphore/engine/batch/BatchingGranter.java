@@ -51,18 +51,14 @@ public final class BatchingGranter implements AutoCloseable {
     private final BatchRunner runner;
     private final BatchWorkers workers;
 
-    /** An acquire for whose answer no thread waits. */
-    public interface Submission {
-
-        /**
-         * Completed as {@link #grant} returns or throws, or with a {@link CancellationException} when withdrawn; on a thread of
-         * the engine, which must not be blocked.
-         */
-        CompletableFuture<AcquireAnswer> answer();
-
-        /** Removes the acquire from the queue, unless a grant is being written for it. */
-        void withdraw();
-    }
+    /**
+     * An acquire for whose answer no thread waits.
+     *
+     * @param answer completed as {@link #grant} returns or throws, or with a {@link CancellationException} when withdrawn; on a
+     *     thread of the engine, which must not be blocked
+     * @param withdrawal removes the acquire from the queue, unless a grant is being written for it
+     */
+    public record Submission(CompletableFuture<AcquireAnswer> answer, Runnable withdrawal) {}
 
     /**
      * The collaborators of a granter.
@@ -109,7 +105,7 @@ public final class BatchingGranter implements AutoCloseable {
                 with.keepAlive(),
                 with.releases(),
                 with.background(),
-                new BatchEvents(with.listeners()),
+                with.listeners(),
                 with.observer(),
                 poller,
                 groupCommitDelay);
@@ -167,7 +163,7 @@ public final class BatchingGranter implements AutoCloseable {
             UnexpectedErrors.survive(log, "The beginning of a batch on a caller's thread", failure);
         } finally {
             if (!begun) {
-                workers.cancelInCaller();
+                workers.finish();
             }
         }
         return begun;
@@ -177,30 +173,22 @@ public final class BatchingGranter implements AutoCloseable {
     public Submission submit(AcquireState state, WaitTime wait) {
         QueuedAcquire acquire = queued(state, wait);
         boolean isTried = enqueue(acquire);
-        Submission submission = new Submission() {
-
-            @Override
-            public CompletableFuture<AcquireAnswer> answer() {
-                return acquire.answer();
-            }
-
-            @Override
-            public void withdraw() {
-                if (!acquire.answer().isDone() && !waits.withdraw(acquire)) {
-                    timer.schedule(acquire);
-                }
-            }
-        };
         try {
             if (isTried) {
                 signal();
             }
             timer.schedule(acquire);
         } catch (RuntimeException | Error failure) {
-            submission.withdraw();
+            withdraw(acquire);
             throw failure;
         }
-        return submission;
+        return new Submission(acquire.answer(), () -> withdraw(acquire));
+    }
+
+    private void withdraw(QueuedAcquire acquire) {
+        if (!acquire.answer().isDone() && !waits.withdraw(acquire)) {
+            timer.schedule(acquire);
+        }
     }
 
     private static QueuedAcquire queued(AcquireState state, WaitTime wait) {

@@ -100,7 +100,6 @@ final class ConflictBackOff {
         }
     }
 
-    /** Removes the pauses that have ended. */
     void endPauses() {
         if (!pausedUntil.isEmpty()) {
             long now = clock.now();

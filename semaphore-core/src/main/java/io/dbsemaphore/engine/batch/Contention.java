@@ -40,13 +40,11 @@ final class Contention {
         contendedUntil = clock.in(Duration.ZERO);
     }
 
-    /** Counts a batch that begins. */
     void begin(int acquires, boolean isWaiting) {
         waitingBatches += isWaiting ? 1 : 0;
         inFlight += acquires;
     }
 
-    /** Counts a batch that has ended. */
     void end(int acquires, boolean isWaiting) {
         waitingBatches -= isWaiting ? 1 : 0;
         if (inFlight >= THRESHOLD) {

@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.Handover;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrantQueue {
 
-    private final QueueLock lock = new QueueLock();
+    private final Monitor lock = new Monitor();
     private final BatchLimits limits;
     private final Contention contention;
     private final QueueClock clock;

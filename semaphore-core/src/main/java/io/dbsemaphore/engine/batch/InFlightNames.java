@@ -24,7 +24,6 @@ final class InFlightNames {
         this.clock = clock;
     }
 
-    /** The semaphores of one batch. */
     static final class Registration {
 
         private final Set<String> names;

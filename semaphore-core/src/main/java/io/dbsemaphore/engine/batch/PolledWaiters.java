@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.PolledAvailability;
@@ -14,7 +15,7 @@ import java.util.function.Predicate;
 /** The waiting callers of this JVM, as its availability poller sees them. Thread-safe. */
 final class PolledWaiters {
 
-    private final QueueLock lock;
+    private final Monitor lock;
     private final InFlightNames inFlight;
     private final WaitQueues waitQueues;
     private final FairQueuing fairQueuing;
@@ -27,7 +28,7 @@ final class PolledWaiters {
      * @param wake moves the waiters of these semaphores that can be served to the ready queue, and returns whether there were any
      */
     PolledWaiters(
-            QueueLock lock,
+            Monitor lock,
             InFlightNames inFlight,
             WaitQueues waitQueues,
             FairQueuing fairQueuing,
@@ -49,7 +50,6 @@ final class PolledWaiters {
      */
     record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> left) {}
 
-    /** Begins a poll. */
     Poll begin() {
         return lock.get(() -> {
             Set<String> names = waitQueues.names();
@@ -91,7 +91,6 @@ final class PolledWaiters {
         return lock.is(() -> names.stream().anyMatch(waitQueues::isTurnNear));
     }
 
-    /** The id of this instance. */
     long instance() {
         return fairQueuing.instance();
     }

@@ -15,7 +15,6 @@ import java.util.function.LongUnaryOperator;
  */
 record QueueClock(LongSupplier nanoTime, LongUnaryOperator random) {
 
-    /** The clock of this JVM. */
     static final QueueClock SYSTEM = new QueueClock(
             System::nanoTime, bound -> ThreadLocalRandom.current().nextLong(bound));
 

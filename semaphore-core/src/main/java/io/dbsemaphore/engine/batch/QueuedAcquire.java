@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueuedAcquire {
 
-    /** Where the acquire is. */
     enum Place {
         QUEUE,
         BATCH,
@@ -95,7 +94,6 @@ final class QueuedAcquire {
         return deadline;
     }
 
-    /** Whether the caller has a wait time. */
     boolean hasWaitTime() {
         return waitTime;
     }

@@ -12,6 +12,8 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 
 /**
  * The acquires that are to be tried, in arrival order; those that pause before another attempt are kept apart until the pause
@@ -19,20 +21,6 @@ import java.util.TreeSet;
  * step. Guarded by the lock of the {@link GrantQueue}.
  */
 final class ReadyQueue {
-
-    /** Selects acquires that are offered to it one by one. */
-    interface Selection {
-
-        /** Whether no further acquires are selected. */
-        boolean isFull();
-
-        /**
-         * Selects an acquire, or skips it.
-         *
-         * @return false when all acquires that follow with the same names would be skipped, too
-         */
-        boolean consider(QueuedAcquire acquire);
-    }
 
     private final Map<Group, TreeMap<Long, QueuedAcquire>> ready = new HashMap<>();
     private final TreeSet<QueuedAcquire> pausing =
@@ -134,11 +122,12 @@ final class ReadyQueue {
     }
 
     /**
-     * Offers the ready acquires to a selection, in arrival order, until it is full.
+     * Offers the ready acquires, one by one in arrival order, until no more are wanted.
      *
      * @param withKeptAlive whether to offer acquires whose grants this JVM keeps alive
+     * @param selection returns false when all acquires that follow with the same names need not be offered
      */
-    void offerTo(Selection selection, boolean withKeptAlive) {
+    void offer(boolean withKeptAlive, BooleanSupplier isFull, Predicate<QueuedAcquire> selection) {
         while (nanosToReady() <= 0) {
             makeReady(pausing.pollFirst());
         }
@@ -148,15 +137,14 @@ final class ReadyQueue {
                 cursors.add(new Cursor(members));
             }
         });
-        while (!cursors.isEmpty() && !selection.isFull()) {
+        while (!cursors.isEmpty() && !isFull.getAsBoolean()) {
             Cursor first = cursors.remove();
-            if (selection.consider(first.next) && first.advance()) {
+            if (selection.test(first.next) && first.advance()) {
                 cursors.add(first);
             }
         }
     }
 
-    /** Empties the queue, and returns its elements. */
     List<QueuedAcquire> clear() {
         List<QueuedAcquire> all = new ArrayList<>(pausing);
         ready.values().forEach(members -> all.addAll(members.values()));

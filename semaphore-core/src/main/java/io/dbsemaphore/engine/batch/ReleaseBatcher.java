@@ -2,53 +2,52 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.engine.support.BackOff;
+import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.RetryLimit;
 import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
 
-/** Releases grants in batches: one transaction releases the grants of many callers. */
-public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release, ReleaseOutcome>, AutoCloseable {
+/**
+ * Releases grants in batches: one transaction releases the grants of many callers. A batch that fails is bisected into its
+ * releases, so that only the caller whose release causes a failure sees it.
+ */
+public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable {
 
-    private final ReleaseTransaction releases;
-    private final Batcher<Release, ReleaseOutcome> batcher;
+    private final ReleaseTransaction transaction;
+    private final ReleaseRunner runner;
+    private final BatchLimits limits;
+    private final ListenerNotifier listeners;
+    private final BatchWorkers workers;
+    private final ReleaseQueue queue;
 
-    /** A release, through all attempts. */
-    static final class Release {
-
-        private final StoredGrant grant;
-        private final boolean maybeLost;
-        private volatile boolean commitSent;
-
-        private Release(StoredGrant grant, boolean maybeLost) {
-            this.grant = grant;
-            this.maybeLost = maybeLost;
-        }
-    }
-
-    /** Makes a batcher that uses this transaction. */
     public ReleaseBatcher(
-            ReleaseTransaction releases,
+            ReleaseTransaction transaction,
             DaemonThreads threads,
             DatabaseThreads databaseThreads,
             BatchLimits limits,
             ListenerNotifier listeners) {
-        this.releases = releases;
-        batcher = new Batcher<>(threads, databaseThreads, "semaphore-releases", limits, listeners, this);
+        this.transaction = transaction;
+        this.runner = new ReleaseRunner(transaction);
+        this.limits = limits;
+        this.listeners = listeners;
+        this.queue = new ReleaseQueue(limits);
+        this.workers = new BatchWorkers(threads, "semaphore-releases", limits.atOnce(), databaseThreads, this);
     }
 
     /**
@@ -58,171 +57,228 @@ public final class ReleaseBatcher implements Batcher.Work<ReleaseBatcher.Release
      * @throws RuntimeException when it failed
      */
     public ReleaseOutcome release(StoredGrant grant, boolean maybeLost) {
-        Release release = new Release(grant, maybeLost);
-        BatchItem<Release, ReleaseOutcome> item = batcher.beginInCaller(release);
-        if (item == null) {
-            return Batcher.await(batcher.submitAsync(release));
+        QueuedRelease release = queued(grant, maybeLost);
+        if (!workers.beginInCaller()) {
+            return await(submitAsync(release));
         }
+        queue.beginWaiting();
         boolean interrupted = Thread.interrupted();
         try {
-            return releases.release(grant);
+            return transaction.release(grant);
         } catch (RuntimeException | Error failure) {
-            release.commitSent = failure instanceof CommitOutcomeUnknownException;
-            batcher.failedInCaller(item, failure);
+            failed(List.of(release), failure);
         } finally {
-            batcher.endInCaller();
+            queue.finishWaiting();
+            workers.endInCaller();
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
         }
-        return Batcher.await(item.answer());
+        return await(release.answer());
     }
 
     /** Submits a release. A worker thread completes the future. */
     public CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
-        return batcher.submitAsync(new Release(grant, false));
+        return submitAsync(queued(grant, false));
+    }
+
+    private CompletableFuture<ReleaseOutcome> submitAsync(QueuedRelease release) {
+        queue.add(release);
+        workers.signal();
+        return release.answer();
     }
 
     /**
      * Submits a release to be piggy-backed on the next grant transaction, if that {@linkplain BatchingGranter#acceptsReleases
-     * accepts it}. A worker thread completes the future.
+     * accepts it}. If that transaction does not serve it, it is served as if it had been {@linkplain #submitAsync submitted}. A
+     * worker thread completes the future.
      *
      * @param maybeLost whether another instance may have released the grant, since it has expired
      * @param submitted runs as soon as the release can be taken
      */
     public CompletableFuture<ReleaseOutcome> submitPiggyBacked(
             StoredGrant grant, boolean maybeLost, Runnable submitted) {
-        return batcher.submitPiggyBacked(new Release(grant, maybeLost), submitted);
+        QueuedRelease release = queued(grant, maybeLost);
+        queue.addPiggyBacked(release);
+        submitted.run();
+        return release.answer();
     }
 
-    /** Waits for the outcome, and rethrows a failure as an exception of the calling thread. */
+    private QueuedRelease queued(StoredGrant grant, boolean maybeLost) {
+        return new QueuedRelease(grant, maybeLost, limits.lockWait());
+    }
+
+    /** Waits for the outcome, and rethrows a failure as an exception of the calling thread. Ignores interrupts. */
     public static ReleaseOutcome await(CompletableFuture<ReleaseOutcome> outcome) {
-        return Batcher.await(outcome);
+        try {
+            return outcome.join();
+        } catch (CompletionException failure) {
+            throw CallerExceptions.of(failure.getCause());
+        }
     }
 
     /** Whether there are releases to be piggy-backed on a grant transaction. */
     boolean hasPiggyBacked() {
-        return batcher.hasPiggyBacked();
+        return queue.hasPiggyBacked();
     }
 
-    /** Takes the releases to be piggy-backed on a grant transaction. */
+    /** Takes the releases to be piggy-backed on a grant transaction, whose outcome is to be reported. */
     PiggyBack takePiggyBacked() {
-        return new PiggyBack(batcher.takePiggyBacked());
+        return new PiggyBack(queue.takePiggyBacked());
     }
 
     /** The releases that are piggy-backed on one grant transaction. */
     final class PiggyBack {
 
-        private final List<BatchItem<Release, ReleaseOutcome>> items;
-        private final List<Release> requests;
+        private final List<QueuedRelease> taken;
 
-        private PiggyBack(List<BatchItem<Release, ReleaseOutcome>> items) {
-            this.items = items;
-            this.requests = items.stream().map(BatchItem::request).toList();
+        private PiggyBack(List<QueuedRelease> taken) {
+            this.taken = taken;
         }
 
         /** The ids of the permits, by the id of their request. */
         SortedMap<Long, List<Long>> permitIds() {
-            return permitIdsOf(requests);
+            return ReleaseRunner.permitIds(taken);
         }
 
-        /** The number of releases. */
         int releases() {
-            return requests.size();
+            return taken.size();
         }
 
+        /** Reports that the transaction was committed, and the requests that it has released. */
         void done(Set<Long> released) {
             Map<Long, ReleaseOutcome> outcomes = new HashMap<>();
             released.forEach(id -> outcomes.put(id, ReleaseOutcome.RELEASED));
-            batcher.piggyBackedDone(items, outcomesOf(requests, outcomes));
+            answer(taken, ReleaseRunner.answers(taken, outcomes));
+            signalIfAny();
         }
 
-        /** Reports a failure. Returns whether a release is tried again. */
+        /**
+         * Reports that the transaction has failed: nothing was done, or its outcome is unknown.
+         *
+         * @return whether a release is tried again
+         */
         boolean failed(Throwable failure) {
-            markCommitSent(requests, failure);
-            return batcher.piggyBackedFailed(items, failure);
+            if (isOfConnection(failure)) {
+                taken.forEach(release -> ReleaseBatcher.this.failed(release, taken.size(), failure));
+            } else { // whichever statement failed, these releases are better served by a transaction of their own
+                taken.forEach(release -> tryAgain(release, Duration.ZERO));
+            }
+            signalIfAny();
+            return isAnyUnanswered(taken);
         }
     }
 
+    private void signalIfAny() {
+        if (nanosToWork() < Long.MAX_VALUE) {
+            workers.signal();
+        }
+    }
+
+    private static boolean isAnyUnanswered(List<QueuedRelease> releases) {
+        return releases.stream().anyMatch(release -> !release.isAnswered());
+    }
+
     @Override
-    public ReleaseOutcome runOne(Release release) {
+    public long nanosToWork() {
+        return queue.nanosToWork();
+    }
+
+    @Override
+    public void run(boolean unused) {
+        ReleaseQueue.Batch batch = queue.take();
+        if (batch.releases().isEmpty()) {
+            return;
+        }
         try {
-            return outcomeOf(release, releases.release(release.grant));
-        } catch (RuntimeException failure) {
-            markCommitSent(List.of(release), failure);
-            throw failure;
+            if (batch.waits()) {
+                QueuedRelease single = batch.releases().get(0);
+                single.answer().complete(runner.runOne(single));
+            } else {
+                answer(batch.releases(), runner.run(batch.releases(), batch.isLockedLikely()));
+            }
+        } catch (RuntimeException | Error failure) {
+            failed(batch.releases(), failure);
+        } finally {
+            if (batch.waits()) {
+                queue.finishWaiting();
+            }
         }
     }
 
-    @Override
-    public List<@Nullable ReleaseOutcome> run(List<Release> requests, boolean lockedLikely) {
-        try {
-            return lockedLikely ? releaseUnlocked(requests) : releaseFree(requests);
-        } catch (RuntimeException failure) {
-            markCommitSent(requests, failure);
-            throw failure;
+    private void answer(List<QueuedRelease> done, List<@Nullable ReleaseOutcome> answers) {
+        for (int i = 0; i < answers.size(); i++) {
+            QueuedRelease release = done.get(i);
+            ReleaseOutcome answer = answers.get(i);
+            if (answer == null) {
+                blocked(release, null);
+            } else {
+                release.answer().complete(answer);
+            }
         }
     }
 
-    private static void markCommitSent(List<Release> requests, Throwable failure) {
-        if (failure instanceof CommitOutcomeUnknownException) {
-            requests.forEach(each -> each.commitSent = true);
+    private void failed(List<QueuedRelease> batch, Throwable failure) {
+        batch.forEach(release -> failed(release, batch.size(), failure));
+        if (isAnyUnanswered(batch)) {
+            listeners.tell(listener -> listener.retried(failure));
         }
     }
 
-    @Override
-    public String lockedFor(Release release, Duration time) {
+    /** Another transaction has locked a row. Between the attempts the release holds neither a connection nor a lock. */
+    private void blocked(QueuedRelease release, @Nullable Throwable failure) {
+        if (release.isBlockedForTooLong()) {
+            release.answer().completeExceptionally(new CannotAcquireLockException(lockedFor(release.grant()), failure));
+        } else {
+            tryAgain(release, release.block());
+        }
+    }
+
+    private String lockedFor(StoredGrant grant) {
         return ("The grant '%s' on %s was not released yet: another transaction has locked it or its permits for %s, as"
                         + " requireHeld does. Its release is retried in the background")
-                .formatted(release.grant.externalId(), release.grant.counts(), time);
+                .formatted(grant.externalId(), grant.counts(), limits.lockWait());
     }
 
-    private List<@Nullable ReleaseOutcome> releaseFree(List<Release> requests) {
-        try {
-            return outcomesOf(requests, releases.releaseSkipLocked(permitIdsOf(requests)));
-        } catch (PartialReleaseException oneIsReleasedAlready) {
-            return releaseUnlocked(requests);
+    /** Whether the connection failed, so that no release is the cause. */
+    private static boolean isOfConnection(Throwable failure) {
+        return failure instanceof CommitOutcomeUnknownException || SemaphorePersistence.isUnreachable(failure);
+    }
+
+    private void failed(QueuedRelease release, int batchSize, Throwable failure) {
+        if (failure instanceof CommitOutcomeUnknownException) {
+            release.commitSent();
+        }
+        boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
+        if (batchSize > 1 && locked) {
+            tryAgain(release, release.block());
+        } else if (batchSize > 1 && !isOfConnection(failure)) {
+            release.isolate();
+            tryAgain(release, Duration.ZERO);
+        } else if (locked) {
+            blocked(release, failure);
+        } else {
+            int attempts = release.failed();
+            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), System.nanoTime() - release.startedAt())) {
+                tryAgain(release, BackOff.RETRIES.after(attempts));
+            } else {
+                release.answer()
+                        .completeExceptionally(
+                                failure instanceof CommitOutcomeUnknownException unknown
+                                        ? unknown.translatedCause()
+                                        : failure);
+            }
         }
     }
 
-    private List<@Nullable ReleaseOutcome> releaseUnlocked(List<Release> requests) {
-        return outcomesOf(
-                requests, releases.releaseUnlocked(permitIdsOf(requests).keySet()));
+    private void tryAgain(QueuedRelease release, Duration pause) {
+        release.pauseFor(pause);
+        queue.add(release);
     }
 
-    /**
-     * A grant that an earlier attempt of this release has released was released by this release. Where another instance may have
-     * done it, that cannot be told.
-     */
-    private static ReleaseOutcome outcomeOf(Release release, ReleaseOutcome outcome) {
-        return outcome == ReleaseOutcome.ALREADY_RELEASED && release.commitSent && !release.maybeLost
-                ? ReleaseOutcome.RELEASED
-                : outcome;
-    }
-
-    private static SortedMap<Long, List<Long>> permitIdsOf(List<Release> requests) {
-        SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
-        requests.forEach(each -> permitIds.put(
-                each.grant.requestId(),
-                each.grant.permits().stream().map(StoredPermit::id).toList()));
-        return permitIds;
-    }
-
-    private static List<@Nullable ReleaseOutcome> outcomesOf(
-            List<Release> requests, Map<Long, ReleaseOutcome> outcomes) {
-        Set<Long> seen = new HashSet<>();
-        List<@Nullable ReleaseOutcome> answers = new ArrayList<>();
-        for (Release each : requests) {
-            ReleaseOutcome outcome = outcomes.get(each.grant.requestId());
-            boolean first = seen.add(each.grant.requestId()); // a second release of the same grant has no effect
-            answers.add(outcome == null ? null : first ? outcomeOf(each, outcome) : ReleaseOutcome.ALREADY_RELEASED);
-        }
-        return answers;
-    }
-
-    /** Lets the releases in progress complete. */
+    /** Lets the releases in progress complete. Releases submitted later are served while the database is there. */
     @Override
     public void close() {
-        batcher.close();
+        workers.close();
     }
 }

@@ -147,7 +147,6 @@ final class WaitQueue {
         return addFirst(node.right, first, count);
     }
 
-    /** The number of permits that all acquires request. */
     Demand demand() {
         return root == null ? Demand.NONE : new Demand(root.sum, root.sumOfSeveral);
     }
@@ -170,7 +169,6 @@ final class WaitQueue {
         return new Demand(permits, ofSeveral);
     }
 
-    /** Visits all acquires in their order. */
     void forEach(Consumer<QueuedAcquire> action) {
         forEach(root, action);
     }

@@ -39,7 +39,6 @@ final class WaitQueues {
     private final Set<String> left = new HashSet<>();
     private final QueueClock clock;
 
-    /** Makes empty wait queues. */
     WaitQueues(QueueClock clock) {
         this.clock = clock;
     }
@@ -58,7 +57,6 @@ final class WaitQueues {
         return byName.containsKey(name);
     }
 
-    /** Whether a caller waits for one of these semaphores. */
     boolean isAwaited(Collection<String> names) {
         return names.stream().anyMatch(byName::containsKey);
     }
@@ -87,15 +85,10 @@ final class WaitQueues {
         return new PermitShortage(name, left.capacity(), left.held(), requested, Optional.empty(), 0);
     }
 
-    /** The queues of these semaphores. */
     Map<String, LocalQueue> local(Collection<String> names) {
         Map<String, LocalQueue> local = new HashMap<>();
-        for (String name : names) {
-            Waiters waiters = byName.get(name);
-            if (waiters != null) {
-                local.put(name, waiters.waiting().toLocal());
-            }
-        }
+        names.forEach(name -> find(name)
+                .ifPresent(waiters -> local.put(name, waiters.waiting().toLocal())));
         return local;
     }
 
@@ -190,26 +183,22 @@ final class WaitQueues {
         acquire.shortOf().clear();
     }
 
-    /**
-     * The number of permits that earlier callers of this JVM wait for, for each name of the acquire.
-     */
+    /** The number of permits that earlier callers of this JVM wait for, for each name of the acquire. */
     Map<String, Demand> demandAhead(QueuedAcquire acquire) {
         Map<String, Demand> demand = new HashMap<>();
-        for (String name : acquire.names()) {
-            Waiters waiters = byName.get(name);
-            if (waiters != null) {
-                demand.put(name, waiters.waiting().demandAhead(acquire));
-            }
-        }
+        acquire.names()
+                .forEach(name -> find(name)
+                        .ifPresent(waiters -> demand.put(name, waiters.waiting().demandAhead(acquire))));
         return demand;
     }
 
     /** Adjusts the number of available permits. */
     void add(String name, long permits) {
-        Waiters waiters = byName.get(name);
-        if (waiters != null) {
-            waiters.add(permits);
-        }
+        find(name).ifPresent(waiters -> waiters.add(permits));
+    }
+
+    private Optional<Waiters> find(String name) {
+        return Optional.ofNullable(byName.get(name));
     }
 
     /**
@@ -219,20 +208,12 @@ final class WaitQueues {
      * @param asOf this JVM's monotonic clock before the batch read it
      */
     void batch(String name, RemainingAvailability left, long changed, long asOf) {
-        Waiters waiters = byName.get(name);
-        if (waiters != null) {
-            waiters.batch(left, changed, asOf);
-        }
+        find(name).ifPresent(waiters -> waiters.batch(left, changed, asOf));
     }
 
     /** Records the numbers with which a caller was refused; they are newer than those of the waiting callers. */
     void refused(List<PermitShortage> shortages) {
-        shortages.forEach(shortage -> {
-            Waiters waiters = byName.get(shortage.name());
-            if (waiters != null) {
-                waiters.refused(shortage);
-            }
-        });
+        shortages.forEach(shortage -> find(shortage.name()).ifPresent(waiters -> waiters.refused(shortage)));
     }
 
     /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */
@@ -253,10 +234,7 @@ final class WaitQueues {
 
     /** Records what the poller has read, unless availability has changed since. */
     void polled(String name, PolledAvailability polled, long asOf) {
-        Waiters waiters = byName.get(name);
-        if (waiters != null) {
-            waiters.polled(polled, asOf);
-        }
+        find(name).ifPresent(waiters -> waiters.polled(polled, asOf));
     }
 
     /** The first caller that waits for this semaphore, and for which permits are withheld; null if there is none. */
@@ -270,10 +248,7 @@ final class WaitQueues {
      * too few: its acquire may reclaim expired permits.
      */
     void wakeFirst(String name) {
-        Waiters waiters = byName.get(name);
-        if (waiters != null) {
-            waiters.raiseAvailableForFirst();
-        }
+        find(name).ifPresent(Waiters::raiseAvailableForFirst);
     }
 
     /**
@@ -285,7 +260,6 @@ final class WaitQueues {
         return new WaiterSelector(byName, taken, this::remove).select(names);
     }
 
-    /** Empties the wait queues, and returns the waiters. */
     Collection<QueuedAcquire> clear() {
         Set<QueuedAcquire> all = new LinkedHashSet<>();
         byName.values().forEach(waiters -> waiters.waiting().forEach(all::add));

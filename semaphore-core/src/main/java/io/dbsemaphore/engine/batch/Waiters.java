@@ -56,7 +56,6 @@ final class Waiters {
         this.changedAt = clock.now();
     }
 
-    /** The waiting callers. */
     WaitQueue waiting() {
         return waiting;
     }
@@ -79,10 +78,6 @@ final class Waiters {
         return isWindowOpen() ? first() : waiting.firstOfOne();
     }
 
-    boolean isFirst(QueuedAcquire acquire) {
-        return acquire.equals(first());
-    }
-
     /**
      * Adds a caller that the database has refused.
      *
@@ -92,7 +87,7 @@ final class Waiters {
         long requested = add(acquire, count);
         changedAt = clock.now();
         if (isShort
-                && isFirst(acquire)
+                && acquire.equals(first())
                 && acquire.state().demandAhead(latest.name()).equals(Demand.NONE)
                 && elsewhere.isEmpty()) {
             maxAvailable = requested - 1; // whatever the numbers are, too little was available

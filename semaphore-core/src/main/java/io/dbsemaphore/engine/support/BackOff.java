@@ -18,9 +18,8 @@ public record BackOff(Duration first, double factor, Duration max, double jitter
     public static final BackOff RETRIES = new BackOff(Duration.ofMillis(20), 2, Duration.ofMillis(500), 0.5);
 
     /** Between looks at the database for what others release: short at first, since many permits are released soon. */
-    public static final BackOff POLLING = new BackOff(Duration.ofMillis(20), 1.5, Duration.ofMillis(400), 0.5);
+    public static final BackOff POLLING = new BackOff(Duration.ofMillis(15), 1.4, Duration.ofMillis(400), 0.2);
 
-    /** The pause after this number of attempts. */
     public Duration after(int attempts) {
         return after(attempts, bound -> ThreadLocalRandom.current().nextLong(bound));
     }

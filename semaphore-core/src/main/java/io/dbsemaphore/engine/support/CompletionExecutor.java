@@ -36,7 +36,6 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
     private int idle;
     private volatile boolean closed;
 
-    /** A task that a thread has begun. */
     private static final class Run {
 
         private final Runnable task;

@@ -50,7 +50,6 @@ public final class Retries {
         return new Attempts();
     }
 
-    /** The attempts of one call. */
     public final class Attempts implements AutoCloseable {
 
         private final long startedAt = System.nanoTime();

@@ -124,7 +124,7 @@ class BatchRunnerIntegrationTests {
                 () -> 1,
                 releases,
                 background,
-                new BatchEvents(new ListenerNotifier(List::of)),
+                new ListenerNotifier(List::of),
                 observer,
                 new AvailabilityPoller(
                         queue.waiters(), persistence.availabilityTransactions(), null, threads, () -> {}),
