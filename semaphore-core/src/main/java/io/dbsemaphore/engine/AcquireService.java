@@ -3,9 +3,18 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.support.CallerExceptions;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Acquires permits for a calling thread that waits for the result. */
+/** Acquires permits, for a calling thread that waits for the result, or without a thread that waits. */
 final class AcquireService {
+
+    private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
     private final AdmissionGate gate;
     private final BatchingGranter granter;
@@ -13,20 +22,28 @@ final class AcquireService {
     private final ReuseService reuse;
     private final UnknownOutcomes outcomes;
     private final AcquireResults results;
+    private final Executor completions;
 
+    /**
+     * Makes it.
+     *
+     * @param completions its threads may be blocked by code of the application
+     */
     AcquireService(
             AdmissionGate gate,
             BatchingGranter granter,
             PatternSemaphoreCreator patterns,
             ReuseService reuse,
             UnknownOutcomes outcomes,
-            AcquireResults results) {
+            AcquireResults results,
+            Executor completions) {
         this.gate = gate;
         this.granter = granter;
         this.patterns = patterns;
         this.reuse = reuse;
         this.outcomes = outcomes;
         this.results = results;
+        this.completions = completions;
     }
 
     /**
@@ -52,6 +69,85 @@ final class AcquireService {
             throw outcomes.resolve(attempt.state(), attempt.waitTime(), failure);
         } finally {
             gate.exit();
+        }
+    }
+
+    /**
+     * As {@link #acquire}. The caller may complete or cancel the future at any time: a waiting acquire is removed from the queue,
+     * and one that is granted nevertheless is released.
+     *
+     * @return a future that is completed on a thread that code of the application may block
+     * @throws io.dbsemaphore.SemaphoreClosedException when closed
+     */
+    CompletableFuture<AcquireResult> acquireAsync(AcquireAttempt attempt) {
+        gate.enter();
+        AsyncAcquire acquire = new AsyncAcquire(attempt);
+        acquire.submit();
+        return acquire.result;
+    }
+
+    /** One acquire in progress for which no thread waits. */
+    private final class AsyncAcquire {
+
+        private final AcquireAttempt attempt;
+        private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
+        private int created;
+
+        AsyncAcquire(AcquireAttempt attempt) {
+            this.attempt = attempt;
+        }
+
+        void submit() {
+            try {
+                BatchingGranter.Submission submission = granter.submit(attempt.state(), attempt.waitTime());
+                CompletableFuture<?> unused = submission.answer().whenCompleteAsync(this::decided, completions);
+                // without effect where it has its answer, as when it is that which ends the result
+                CompletableFuture<?> unusedToo = result.whenComplete(
+                        (ended, failure) -> submission.withdrawal().run());
+            } catch (RuntimeException | Error failure) {
+                fail(failure);
+            }
+        }
+
+        private void decided(@Nullable AcquireAnswer answer, @Nullable Throwable failure) {
+            AcquireResult outcome;
+            try {
+                if (answer == null) {
+                    throw outcomes.resolve(attempt.state(), attempt.waitTime(), CallerExceptions.of(cause(failure)));
+                }
+                if (!result.isDone()
+                        && (reuse.isOutdated(attempt, answer)
+                                || (created++ < PatternSemaphoreCreator.MAX_REPEATED
+                                        && patterns.createMissing(answer)))) {
+                    submit();
+                    return;
+                }
+                outcome = results.of(attempt, answer);
+            } catch (RuntimeException | Error failed) {
+                fail(failed);
+                return;
+            }
+            end(outcome);
+        }
+
+        private void end(AcquireResult outcome) {
+            gate.exit();
+            if (!result.complete(outcome) && outcome instanceof AcquireResult.Granted unwanted) {
+                try {
+                    unwanted.grant().release();
+                } catch (RuntimeException failure) {
+                    log.debug("{} is released in the background", unwanted.grant(), failure);
+                }
+            }
+        }
+
+        private void fail(Throwable failure) {
+            gate.exit();
+            boolean unused = result.completeExceptionally(failure);
+        }
+
+        private static @Nullable Throwable cause(@Nullable Throwable failure) {
+            return failure instanceof CompletionException ? failure.getCause() : failure;
         }
     }
 }

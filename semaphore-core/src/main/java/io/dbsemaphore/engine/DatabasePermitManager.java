@@ -57,7 +57,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         AcquireResult reused = run.reuse().take(request, false);
         return reused != null
                 ? CompletableFuture.completedFuture(reused)
-                : run.asyncAcquires().acquire(begin(run, run.commands().begin(request)));
+                : run.acquires().acquireAsync(begin(run, run.commands().begin(request)));
     }
 
     /** A caller that has too little stack for an acquire is told so before anything that others use is touched. */

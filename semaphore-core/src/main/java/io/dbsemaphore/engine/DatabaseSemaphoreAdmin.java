@@ -11,43 +11,32 @@ import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.persistence.AdminTransactions;
-import io.dbsemaphore.persistence.ReportTransactions;
+import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The operations of administrators: checks the input, and runs the transaction with retries. */
+/**
+ * The operations of administrators: checks the input, and runs the transaction with retries, on the current run of the engine.
+ */
 final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     private static final int MAX_REASON = 1000;
 
-    private final AdminTransactions transactions;
-    private final ReportTransactions reports;
-    private final ReleaseService releaser;
-    private final GrantService grants;
-    private final Retries retry;
-    private final Runnable availabilityChanged;
+    private final Supplier<EngineRun> current;
     private final ListenerNotifier listeners;
 
-    DatabaseSemaphoreAdmin(
-            AdminTransactions transactions,
-            ReportTransactions reports,
-            ReleaseService releaser,
-            GrantService grants,
-            Retries retry,
-            Runnable availabilityChanged,
-            ListenerNotifier listeners) {
-        this.availabilityChanged = availabilityChanged;
-        this.transactions = transactions;
-        this.reports = reports;
-        this.releaser = releaser;
-        this.grants = grants;
-        this.retry = retry;
+    /**
+     * Makes it.
+     *
+     * @param current the current run, or the last one
+     */
+    DatabaseSemaphoreAdmin(Supplier<EngineRun> current, ListenerNotifier listeners) {
+        this.current = current;
         this.listeners = listeners;
     }
 
@@ -55,7 +44,8 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     public boolean create(String name, int capacity) {
         SemaphoreName.requireValid(name);
         checkCapacity(name, capacity);
-        return run(() -> transactions.create(name, capacity)); // after a duplicate key the next attempt finds the row
+        // after a duplicate key the next attempt finds the row
+        return run(database -> database.admin().create(name, capacity));
     }
 
     @Override
@@ -64,28 +54,29 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         checkCapacity(name, capacity);
         checkText("changedBy", changedBy, SemaphoreName.MAX_LENGTH);
         checkText("reason", reason, MAX_REASON);
-        run(() -> {
-            transactions.setCapacity(name, capacity, changedBy, reason);
+        EngineRun run = current.get();
+        run.retry().call(() -> {
+            run.persistence().admin().setCapacity(name, capacity, changedBy, reason);
             return Boolean.TRUE;
         });
-        availabilityChanged.run();
+        run.pollNow();
     }
 
     @Override
     public boolean delete(String name) {
         SemaphoreName.requireValid(name);
-        return run(() -> transactions.delete(name));
+        return run(database -> database.admin().delete(name));
     }
 
     @Override
     public Optional<SemaphoreStatus> find(String name) {
         SemaphoreName.requireValid(name);
-        return run(() -> reports.find(name));
+        return run(database -> database.reports().find(name));
     }
 
     @Override
     public List<SemaphoreStatus> list() {
-        return run(reports::list).stream()
+        return run(database -> database.reports().list()).stream()
                 .filter(status -> !status.name().equals(DatabaseSemaphoreMaintenance.SEMAPHORE))
                 .toList();
     }
@@ -93,7 +84,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     @Override
     public List<PermitHolder> holders(String name) {
         SemaphoreName.requireValid(name);
-        return run(() -> reports.holders(name));
+        return run(database -> database.reports().holders(name));
     }
 
     @Override
@@ -101,13 +92,13 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         SemaphoreName.requireValid(name);
         Objects.requireNonNull(containing, "containing");
         checkLimit(limit);
-        return run(() -> reports.holders(name, containing, afterToken, limit));
+        return run(database -> database.reports().holders(name, containing, afterToken, limit));
     }
 
     @Override
     public List<WaitingInstance> waiting(String name) {
         SemaphoreName.requireValid(name);
-        return run(() -> reports.waiting(name));
+        return run(database -> database.reports().waiting(name));
     }
 
     @Override
@@ -118,30 +109,30 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
             throw new IllegalArgumentException(
                     "The period must not end before it begins: %s to %s".formatted(from, to));
         }
-        return run(() -> reports.uses(name, from, to, limit));
+        return run(database -> database.reports().uses(name, from, to, limit));
     }
 
     @Override
     public List<InstanceStatus> instances() {
-        return run(() -> reports.instances(MAX_LIMIT));
+        return run(database -> database.reports().instances(MAX_LIMIT));
     }
 
     @Override
     public Instant now() {
-        return run(reports::now);
+        return run(database -> database.reports().now());
     }
 
     @Override
     public List<CapacityChange> capacityHistory(String name, int limit) {
         SemaphoreName.requireValid(name);
         checkLimit(limit);
-        return run(() -> reports.capacityHistory(name, limit));
+        return run(database -> database.reports().capacityHistory(name, limit));
     }
 
     @Override
     public List<CapacityChange> capacityHistory(String name) {
         SemaphoreName.requireValid(name);
-        return run(() -> reports.capacityHistory(name));
+        return run(database -> database.reports().capacityHistory(name));
     }
 
     @Override
@@ -149,18 +140,21 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         SemaphoreName.requireValidKey("external id", externalId);
         checkText("releasedBy", releasedBy, SemaphoreName.MAX_LENGTH);
         checkText("reason", reason, MAX_REASON);
-        ReleaseOutcome outcome = releaser.force(
-                externalId,
-                () -> transactions.forceRelease(externalId, releasedBy, reason),
-                () -> grants.lose(externalId));
+        EngineRun run = current.get();
+        ReleaseOutcome outcome = run.releases()
+                .release(
+                        externalId,
+                        () -> run.persistence().admin().forceRelease(externalId, releasedBy, reason),
+                        () -> run.grants().lose(externalId));
         if (outcome == ReleaseOutcome.RELEASED) {
             listeners.tell(listener -> listener.forced(externalId, releasedBy, reason));
         }
         return outcome;
     }
 
-    private <T extends @Nullable Object> T run(Supplier<T> transaction) {
-        return retry.call(transaction);
+    private <T extends @Nullable Object> T run(Function<SemaphorePersistence, T> transaction) {
+        EngineRun run = current.get();
+        return run.retry().call(() -> transaction.apply(run.persistence()));
     }
 
     private static void checkCapacity(String name, int capacity) {

@@ -58,14 +58,9 @@ final class EngineDatabase implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** Opens the database, and {@linkplain #check checks} that it can be used. */
-    static EngineDatabase open(DataSource dataSource, SemaphoreSettings settings) {
-        return open(dataSource, settings, script -> {}, Duration.ZERO);
-    }
-
     /**
-     * As {@link #open(DataSource, SemaphoreSettings)}, but lets the tables be created before, and waits for them until they
-     * are created by something else.
+     * Opens the database, and {@linkplain #check checks} that it can be used. Lets the tables be created before, and waits for
+     * them until they are created by something else.
      */
     static EngineDatabase open(
             DataSource dataSource,

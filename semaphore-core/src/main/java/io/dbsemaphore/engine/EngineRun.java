@@ -22,9 +22,6 @@ import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
 import io.dbsemaphore.engine.maintenance.MaintenanceSchedule;
-import io.dbsemaphore.engine.reuse.IdlePermitReturns;
-import io.dbsemaphore.engine.reuse.ReusablePermit;
-import io.dbsemaphore.engine.reuse.ReusablePermits;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CompletionExecutor;
@@ -47,22 +44,21 @@ final class EngineRun {
 
     private final DaemonThreads threads;
     private final SemaphoreSettings settings;
+    private final SemaphorePersistence persistence;
+    private final Retries retry;
     private final AcquireCommandFactory commands;
     private final BatchingGranter granter;
     private final ReleaseBatcher releaseBatcher;
     private final BackgroundReleaser background;
     private final CompletionExecutor completions;
     private final AcquireService acquires;
-    private final AsyncAcquireService asyncAcquires;
     private final ReleaseService releases;
     private final ReuseService reuse;
     private final GrantService grants;
-    private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance;
     private final Shutdown shutdown;
     private @Nullable MaintenanceSchedule schedule;
 
-    /** The configuration of an engine. */
     record Configuration(
             SemaphoreSettings settings,
             SemaphorePatterns patterns,
@@ -80,6 +76,7 @@ final class EngineRun {
      *
      * @param held the grants that this JVM holds, those of earlier runs included
      * @param manager of the engine
+     * @param admin of the engine
      * @param operations of the engine, to which handles delegate that outlive their run
      * @param uses the same, for handles of reusable permits
      */
@@ -89,15 +86,16 @@ final class EngineRun {
             GrantRegistry held,
             CheckedGrants checked,
             PermitManager manager,
+            SemaphoreAdmin admin,
             GrantOperations operations,
             ReusedGrant.Operations uses) {
         threads = configuration.threads();
         settings = configuration.settings();
-        SemaphorePersistence persistence = database.persistence();
+        persistence = database.persistence();
         DatabaseThreads databaseThreads = database.sessions().threads();
         ListenerNotifier listeners = configuration.listeners();
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
-        Retries retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
+        retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
         BatchLimits limits = new BatchLimits(
                 transactionsAtOnce(),
                 settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
@@ -150,20 +148,16 @@ final class EngineRun {
                 granter,
                 keepAlive,
                 listeners);
-        ReusablePermits reusable = new ReusablePermits(settings.get(SemaphoreSettings.REUSE));
-        IdlePermitReturns idleReturns = new IdlePermitReturns(reusable, granter::isAwaited, this::giveBack, threads);
-        reuse = new ReuseService(reusable, idleReturns, commands, granter, releases, listeners, uses);
+        reuse = new ReuseService(
+                settings.get(SemaphoreSettings.REUSE), commands, granter, releases, listeners, uses, threads);
         UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         PatternSemaphoreCreator patterns =
                 new PatternSemaphoreCreator(configuration.patterns(), persistence.admin(), retry);
         AcquireResults results =
                 new AcquireResults(commands, releases, reuse, held, keepAlive, lease, listeners, operations);
-        acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results);
-        asyncAcquires = new AsyncAcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
+        acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
         grants = new GrantService(
                 commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, operations);
-        admin = new DatabaseSemaphoreAdmin(
-                persistence.admin(), persistence.reports(), releases, grants, retry, granter::pollNow, listeners);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),
@@ -192,16 +186,11 @@ final class EngineRun {
         }
     }
 
-    private void giveBack(List<ReusablePermit> idle) {
-        reuse.passOnOrGiveBack(idle);
-    }
-
     /** The maximum number of concurrent transactions of one kind, so that connections remain for the other kinds. */
     private int transactionsAtOnce() {
         return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
     }
 
-    /** Starts the scheduled maintenance. */
     void startMaintenance() {
         if (schedule == null) {
             schedule = new MaintenanceSchedule(maintenance, settings);
@@ -216,10 +205,6 @@ final class EngineRun {
         return acquires;
     }
 
-    AsyncAcquireService asyncAcquires() {
-        return asyncAcquires;
-    }
-
     ReleaseService releases() {
         return releases;
     }
@@ -232,8 +217,17 @@ final class EngineRun {
         return grants;
     }
 
-    SemaphoreAdmin admin() {
-        return admin;
+    SemaphorePersistence persistence() {
+        return persistence;
+    }
+
+    Retries retry() {
+        return retry;
+    }
+
+    /** Looks for permits for waiting callers at once. */
+    void pollNow() {
+        granter.pollNow();
     }
 
     SemaphoreMaintenance maintenance() {

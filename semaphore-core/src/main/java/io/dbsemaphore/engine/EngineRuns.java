@@ -30,6 +30,7 @@ final class EngineRuns {
     private final GrantRegistry held = new GrantRegistry();
     private final CheckedGrants checked = new CheckedGrants();
     private final DatabasePermitManager permitManager = new DatabasePermitManager(this::granting, this::current);
+    private final SemaphoreAdmin admin;
     private final FutureTask<EngineRun> first = new FutureTask<>(this::openFirst);
     private volatile @Nullable EngineDatabase database;
     private volatile @Nullable EngineRun run;
@@ -53,6 +54,7 @@ final class EngineRuns {
         this.configuration = configuration;
         this.opening = opening;
         this.onceOpen = onceOpen;
+        this.admin = adminOf(this::current);
     }
 
     /** Opens the database, and begins the first run. */
@@ -77,7 +79,7 @@ final class EngineRuns {
         EngineDatabase opened = opening.get();
         try {
             EngineRun started = newRun(opened);
-            onceOpen.accept(started.admin());
+            onceOpen.accept(adminOf(() -> started)); // the run is not the current one yet
             database = opened;
             run = started;
             return started;
@@ -164,6 +166,14 @@ final class EngineRuns {
         return permitManager;
     }
 
+    SemaphoreAdmin admin() {
+        return admin;
+    }
+
+    private SemaphoreAdmin adminOf(Supplier<EngineRun> current) {
+        return new DatabaseSemaphoreAdmin(current, configuration.listeners());
+    }
+
     /** See {@link SemaphoreEngine#check}. */
     void check() {
         database().check();
@@ -176,7 +186,7 @@ final class EngineRuns {
     }
 
     private EngineRun newRun(EngineDatabase opened) {
-        return new EngineRun(configuration, opened, held, checked, permitManager, permitManager, permitManager);
+        return new EngineRun(configuration, opened, held, checked, permitManager, admin, permitManager, permitManager);
     }
 
     private EngineDatabase database() {

@@ -124,13 +124,7 @@ final class ReleaseService {
         state.end();
         keepAlive.stop(grant.requestId());
         held.end(grant.requestId());
-        CompletableFuture<ReleaseOutcome> release;
-        try {
-            release = submitAsync(grant);
-        } catch (RuntimeException | Error failure) {
-            release = CompletableFuture.failedFuture(failure);
-        }
-        return release.whenComplete((outcome, failure) -> {
+        return submitAsync(grant).whenComplete((outcome, failure) -> {
             if (failure != null) {
                 releaseInBackground(grant, listener -> {}, state.deadline());
             }
@@ -156,21 +150,16 @@ final class ReleaseService {
         Optional<HeldGrant> state = held.find(externalId);
         return state.isPresent()
                 ? release(state.get(), eventOf(state.get()))
-                : releaseByExternalId(externalId, () -> transaction.releaseUnlessLocked(externalId), () -> {});
+                : release(externalId, () -> transaction.releaseUnlessLocked(externalId), () -> {});
     }
 
     /**
-     * Releases a grant by force, whichever JVM holds it.
+     * Releases a grant by its external id, by this transaction.
      *
      * @param transaction returns empty when another transaction has locked rows of the grant
      * @param released runs when the transaction has ended, also if it was deferred
      */
-    ReleaseOutcome force(String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable released) {
-        return releaseByExternalId(externalId, transaction, released);
-    }
-
-    private ReleaseOutcome releaseByExternalId(
-            String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable released) {
+    ReleaseOutcome release(String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable released) {
         Optional<Long> checkedHere = checked.find(externalId); // deferred before, or the grant of another engine
         Runnable later = () -> background.release(
                 externalId,
@@ -191,12 +180,16 @@ final class ReleaseService {
         return outcome;
     }
 
-    /** Submits a release without waiting for its outcome. */
+    /** Submits a release without waiting for its outcome. Whatever fails is the failure of the future. */
     private CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
-        Map<String, Integer> counts = grant.counts();
-        return granter.acceptsReleases(counts.keySet())
-                ? batcher.submitPiggyBacked(grant, false, () -> granter.releasing(counts))
-                : batcher.submitAsync(grant).thenApply(outcome -> released(counts, outcome));
+        try {
+            Map<String, Integer> counts = grant.counts();
+            return granter.acceptsReleases(counts.keySet())
+                    ? batcher.submitPiggyBacked(grant, false, () -> granter.releasing(counts))
+                    : batcher.submitAsync(grant).thenApply(outcome -> released(counts, outcome));
+        } catch (RuntimeException | Error failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
     }
 
     private ReleaseOutcome released(Map<String, Integer> counts, ReleaseOutcome outcome) {

@@ -4,6 +4,8 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.Handover;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -46,16 +48,21 @@ final class ReuseService {
     private final ListenerNotifier listeners;
     private final ReusedGrant.Operations operations;
 
+    /**
+     * Makes it.
+     *
+     * @param times how long permits of a semaphore may be reused; zero if they are not
+     */
     ReuseService(
-            ReusablePermits permits,
-            IdlePermitReturns idleReturns,
+            PerSemaphore<Duration> times,
             AcquireCommandFactory commands,
             BatchingGranter granter,
             ReleaseService releases,
             ListenerNotifier listeners,
-            ReusedGrant.Operations operations) {
-        this.permits = permits;
-        this.idleReturns = idleReturns;
+            ReusedGrant.Operations operations,
+            DaemonThreads threads) {
+        this.permits = new ReusablePermits(times);
+        this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, this::passOnOrGiveBack, threads);
         this.commands = commands;
         this.granter = granter;
         this.releases = releases;
@@ -171,7 +178,6 @@ final class ReuseService {
         return permits.reuseOf(terms.name());
     }
 
-    /** Begins the next use of a permit. */
     PermitGrant beginUse(ReusablePermit permit) {
         return ReusedGrant.begin(permit, operations);
     }
@@ -217,7 +223,7 @@ final class ReuseService {
     }
 
     /** Hands idle permits to callers that wait, and gives the others back. */
-    void passOnOrGiveBack(List<ReusablePermit> idle) {
+    private void passOnOrGiveBack(List<ReusablePermit> idle) {
         idle.forEach(permit -> {
             if (granter.isAwaited(permit.terms().name()) && passOn(permit)) {
                 permits.returned(permit);

@@ -32,8 +32,6 @@ import javax.sql.DataSource;
 public final class SemaphoreEngine implements AutoCloseable {
 
     private final EngineRuns runs;
-    private final PermitManager permitManager;
-    private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance;
 
     /**
@@ -79,15 +77,13 @@ public final class SemaphoreEngine implements AutoCloseable {
         this(new EngineRuns(
                 new EngineRun.Configuration(
                         settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads),
-                () -> EngineDatabase.open(dataSource, settings),
+                () -> EngineDatabase.open(dataSource, settings, script -> {}, Duration.ZERO),
                 admin -> {}));
         runs.open();
     }
 
     private SemaphoreEngine(EngineRuns runs) {
         this.runs = runs;
-        permitManager = runs.permitManager();
-        admin = new DelegatingAdmin(runs);
         maintenance = new DelegatingMaintenance(runs);
     }
 
@@ -147,12 +143,12 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     /** {@return the manager that a {@link io.dbsemaphore.SemaphoreTemplate} is created with} */
     public PermitManager permitManager() {
-        return permitManager;
+        return runs.permitManager();
     }
 
     /** {@return the operations for administrators} */
     public SemaphoreAdmin admin() {
-        return admin;
+        return runs.admin();
     }
 
     /**

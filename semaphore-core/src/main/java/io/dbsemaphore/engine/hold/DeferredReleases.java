@@ -32,7 +32,7 @@ public final class DeferredReleases {
     /**
      * Begins a release.
      *
-     * @param release submits the release
+     * @param release submits the release; does not throw
      * @param done receives its outcome, on the library's background thread
      * @param failed runs when the release has failed, on a thread of the library or on this one
      */
@@ -40,7 +40,7 @@ public final class DeferredReleases {
             Supplier<CompletableFuture<ReleaseOutcome>> release, Consumer<ReleaseOutcome> done, Runnable failed) {
         boolean counted = Uninterruptibles.acquire(slots, MAX_WAIT.toNanos());
         held.releaseBegins();
-        CompletableFuture<ReleaseOutcome> unused = submitAsync(release).whenComplete((outcome, failure) -> {
+        CompletableFuture<ReleaseOutcome> unused = release.get().whenComplete((outcome, failure) -> {
             if (failure == null) {
                 background.execute(() -> done.accept(outcome));
             } else {
@@ -51,13 +51,5 @@ public final class DeferredReleases {
                 slots.release();
             }
         });
-    }
-
-    private static CompletableFuture<ReleaseOutcome> submitAsync(Supplier<CompletableFuture<ReleaseOutcome>> release) {
-        try {
-            return release.get();
-        } catch (RuntimeException | Error failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
     }
 }
