@@ -60,7 +60,6 @@ final class GrantService {
                 .map(grant -> new GrantHandle(held.refresh(grant, asOf), true, operations));
     }
 
-    /** Finds the grant of a use. */
     Optional<PermitGrant> find(ReusedGrant use) {
         return find(use.permit().state().grant().externalId()).isPresent() ? Optional.of(use) : Optional.empty();
     }
@@ -74,7 +73,6 @@ final class GrantService {
                 .orElseThrow(() -> lost(externalId, Map.of()));
     }
 
-    /** Renews a grant by its handle. */
     void renew(HeldGrant state, Duration ttl) {
         Duration checkedTtl = commands.checkTtl(ttl);
         StoredGrant grant = state.grant();

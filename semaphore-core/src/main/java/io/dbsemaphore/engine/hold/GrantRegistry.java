@@ -10,7 +10,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -133,16 +132,6 @@ public final class GrantRegistry {
         }
     }
 
-    /** Runs a release, see {@link #releaseBegins}. */
-    public <T> T releasing(Supplier<T> release) {
-        releaseBegins();
-        try {
-            return release.get();
-        } finally {
-            releaseEnds();
-        }
-    }
-
     /** Counts a release that begins: {@link #awaitNoWork} waits for it although the grant no longer counts as held. */
     public void releaseBegins() {
         synchronized (workEnded) {
@@ -150,7 +139,6 @@ public final class GrantRegistry {
         }
     }
 
-    /** Counts the end of a release. */
     public void releaseEnds() {
         synchronized (workEnded) {
             releasesInProgress--;
@@ -175,7 +163,6 @@ public final class GrantRegistry {
                 .map(Held::get);
     }
 
-    /** The number of registered grants. */
     int size() {
         return byRequest.size();
     }

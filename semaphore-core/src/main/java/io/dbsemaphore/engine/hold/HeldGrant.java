@@ -67,7 +67,6 @@ public final class HeldGrant {
         this.outlivesShutdown = outlivesShutdown;
     }
 
-    /** Whether a shutdown leaves the grant held. */
     public boolean outlivesShutdown() {
         return outlivesShutdown || grant().ttl() == null;
     }
@@ -110,10 +109,6 @@ public final class HeldGrant {
     /** Ends the grant for all handles. Irreversible. Returns true for the first call. */
     public boolean end() {
         return ended.compareAndSet(false, true);
-    }
-
-    boolean isEnded() {
-        return ended.get();
     }
 
     /** Records that the database has confirmed the release. */

@@ -46,7 +46,6 @@ public final class InstanceLease {
         return id;
     }
 
-    /** Whether the lease is valid. */
     boolean isLeaseValid() {
         return !term.until().isPassed();
     }
@@ -57,7 +56,6 @@ public final class InstanceLease {
         return current.epoch() == epoch && !current.until().isPassed();
     }
 
-    /** The current epoch. */
     long epoch() {
         return term.epoch();
     }

@@ -37,7 +37,6 @@ public final class DeadOwners {
         this.grace = grace;
     }
 
-    /** Whether the application has liveness checks. */
     boolean hasChecks() {
         return !checks.get().isEmpty();
     }

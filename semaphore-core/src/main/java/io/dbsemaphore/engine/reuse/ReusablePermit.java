@@ -58,7 +58,6 @@ public final class ReusablePermit {
         return firstToken + use;
     }
 
-    /** Whether all tokens were used. */
     boolean isExhausted() {
         return uses >= tokens;
     }

@@ -55,7 +55,6 @@ public final class ReusablePermits {
         return semaphore == null ? ReusedSemaphore.FIRST_TOKENS : semaphore.tokens();
     }
 
-    /** Adds a permit that was granted. */
     public ReusablePermit add(HeldGrant state, ReuseTerms terms, int tokens, long grantedAt) {
         Duration reuse = times.of(terms.name());
         ReusablePermit permit = new ReusablePermit(state, terms, tokens, grantedAt, reuse);

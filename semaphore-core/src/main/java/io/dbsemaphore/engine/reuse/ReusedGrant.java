@@ -39,7 +39,6 @@ public final class ReusedGrant implements PermitGrant {
         void renew(ReusedGrant grant, Duration ttl);
     }
 
-    /** The state of a use. */
     public enum State {
         /** Nothing but this JVM knows of the use, so that another one may follow it. */
         HELD,

@@ -118,7 +118,6 @@ final class ReusedSemaphore {
         return awaitedElsewhere || permit.isIdleFor(idleNanos, nowNanos) || !permit.isReusable(nowNanos);
     }
 
-    /** Sets whether callers of other instances wait. */
     void setAwaitedElsewhere(boolean awaited) {
         awaitedElsewhere = awaited;
     }
