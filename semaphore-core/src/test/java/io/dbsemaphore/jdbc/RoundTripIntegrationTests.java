@@ -15,6 +15,8 @@ import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLSyntaxErrorException;
@@ -76,6 +78,7 @@ class RoundTripIntegrationTests {
     }
 
     /** One caller's release and the grant to the caller that waits for it. */
+    @Measured
     @Test
     @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")
     void aHandoverIsTwo() {
@@ -101,7 +104,9 @@ class RoundTripIntegrationTests {
             }
             grant.release();
 
-            assertThat(Collections.min(handovers)).isEqualTo(2);
+            int least = Collections.min(handovers);
+            assertThat(least).isGreaterThanOrEqualTo(2);
+            Measurement.check(() -> assertThat(least).isEqualTo(2)); // sessions are kept for some milliseconds
         }
     }
 
