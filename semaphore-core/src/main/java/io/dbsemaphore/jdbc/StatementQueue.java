@@ -43,7 +43,9 @@ public class StatementQueue {
     }
 
     void commit() throws SQLException {
-        executeOneByOne(take());
+        for (QueuedStatement<?> statement : take()) {
+            statement.execute(connection);
+        }
         connection.commit();
     }
 

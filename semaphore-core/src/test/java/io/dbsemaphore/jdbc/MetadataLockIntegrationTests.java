@@ -97,17 +97,18 @@ class MetadataLockIntegrationTests {
     /** As a change of a table does while instances are replaced. */
     @Test
     void delayAStart() throws Exception {
+        Future<Node> start;
         try (RowLock tables = RowLock.begin(schema)) {
             tables.execute(locks().get(0));
-            Future<Node> start = Concurrently.async(() -> Node.on(schema, TestSettings.limits(20, 30, ATTEMPTS)));
+            start = Concurrently.async(() -> Node.on(schema, TestSettings.limits(20, 30, ATTEMPTS)));
             try {
                 assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> start.get(3, TimeUnit.SECONDS));
             } finally {
                 unlock(tables);
             }
-            try (Node started = start.get(20, TimeUnit.SECONDS)) {
-                started.semaphores().acquire(AcquireRequest.of("free")).close();
-            }
+        }
+        try (Node started = start.get(20, TimeUnit.SECONDS)) {
+            started.semaphores().acquire(AcquireRequest.of("free")).close();
         }
     }
 
