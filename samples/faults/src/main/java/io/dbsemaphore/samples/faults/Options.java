@@ -23,6 +23,7 @@ record Options(Map<String, String> values) {
             --sets=1              sets of semaphores; more of them, so that the order across clients limits the throughput less
             --lasting=0           how many of the clients are never killed, so that growth shows
             --cuts=0.01           the share of commits whose connection is cut, at any byte of the commit or of its answer
+            --attacks=all         the only attacks, such as server-killed,client-frozen; what clients do to themselves goes on
             --pace=1              multiplies the time between two attacks of a kind
             --instance-timeout=6  seconds without a heartbeat after which the permits of a client are reclaimed
             --database=mysql      the server in a container: mysql, mariadb or postgresql
@@ -93,6 +94,9 @@ record Options(Map<String, String> values) {
                 sets(),
                 Double.parseDouble(value("cuts")),
                 Double.parseDouble(value("pace")),
+                value("attacks").equals("all")
+                        ? Set.of()
+                        : Set.of(value("attacks").split(",")),
                 instanceTimeout(),
                 canStepClocks && stepsClientClocks(),
                 number("seed"),

@@ -34,4 +34,13 @@ class OptionsTests {
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--seconds"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--seconds=soon"));
     }
+
+    @Test
+    void chooseAttacks() {
+        assertThat(Options.parse().plan(true).attacks()).isEmpty();
+        assertThat(Options.parse("--attacks=server-killed,client-frozen")
+                        .plan(true)
+                        .attacks())
+                .containsExactlyInAnyOrder("server-killed", "client-frozen");
+    }
 }

@@ -14,6 +14,7 @@ import java.util.Set;
  * @param sets of semaphores that they acquire from
  * @param cuts the share of commits whose connection is cut
  * @param pace what the times between attacks are multiplied with
+ * @param attacks the names of the only ones; empty for all
  * @param instanceTimeout the setting of the library
  * @param clockSteps whether the clocks of clients are stepped
  * @param seed of all that is random
@@ -26,6 +27,7 @@ public record AttackPlan(
         int sets,
         double cuts,
         double pace,
+        Set<String> attacks,
         Duration instanceTimeout,
         boolean clockSteps,
         long seed,

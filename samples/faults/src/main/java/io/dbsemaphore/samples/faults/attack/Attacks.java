@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +41,19 @@ public final class Attacks implements AutoCloseable {
         }
         attacks.addAll(new ClientAttacks(clients, oracleServer, pauses, plan.instanceTimeout()).all());
         attacks.addAll(new ServerAttacks(server, oracleServer, pauses).all());
+        choose(plan.attacks());
+    }
+
+    private void choose(Set<String> wanted) {
+        Set<String> known = attacks.stream().map(Attacks::optionOf).collect(Collectors.toSet());
+        if (!known.containsAll(wanted)) {
+            throw new IllegalArgumentException("--attacks=%s: there are only %s here".formatted(wanted, known));
+        }
+        attacks.removeIf(attack -> !wanted.isEmpty() && !wanted.contains(optionOf(attack)));
+    }
+
+    private static String optionOf(Attack attack) {
+        return attack.name().replace(' ', '-');
     }
 
     /** Begins when all clients work. */

@@ -89,6 +89,7 @@ public final class ClientMain {
         Map<String, Integer> capacities = Workload.capacities(List.of(), settings.sets());
         run("own", caller -> new OwnPermit(caller, Workload.own(settings.lineage()), stopped));
         run("adopt", caller -> new Adoption(caller, settings.unfinished()));
+        run("connections", caller -> new ConnectionProbe(caller, pool, stopped));
         run("usage", caller -> new UsageReports(caller, pool, stopped));
         run("pool", caller -> new PoolExhaustion(caller, pool, POOL, random(), stopped));
         TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(pool));

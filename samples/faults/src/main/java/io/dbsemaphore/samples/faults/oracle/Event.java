@@ -69,6 +69,8 @@ public record Event(
         RELEASED,
         /** The client is about to be killed. */
         KILLED,
+        /** The client's pool has handed out a connection that works, after one that did not. */
+        CONNECTED,
         /** The server no longer answers. */
         SERVER_DOWN,
         /** The server answers again. */

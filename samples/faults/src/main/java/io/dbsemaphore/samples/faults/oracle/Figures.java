@@ -15,7 +15,7 @@ import java.util.Map;
  * @param written writes under {@code requireHeld}
  * @param refusedWrites writes that it refused
  * @param longestOutage the longest time without any grant
- * @param afterReady from a server that answers again to the first grant: median and longest; empty without a restart
+ * @param afterReady from a server that answers again to what is named, for each restart
  * @param recovered permits of killed clients that their successors were granted
  * @param undisturbed those of them between whose kill and grant nothing else was disturbed
  * @param longestRecovery the longest of these
@@ -31,7 +31,7 @@ public record Figures(
         long written,
         long refusedWrites,
         Duration longestOutage,
-        List<Duration> afterReady,
+        Map<String, List<Duration>> afterReady,
         long recovered,
         long undisturbed,
         Duration longestRecovery,

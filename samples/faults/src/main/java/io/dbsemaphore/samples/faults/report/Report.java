@@ -79,12 +79,9 @@ public record Report(
                         + seconds(figures.longestRecovery()));
         table.add("All permits available after the run", seconds(free));
         table.add("Longest time without any grant", seconds(figures.longestOutage()));
-        table.add(
-                "From a restarted server's first answer to the first grant",
-                figures.afterReady().isEmpty()
-                        ? "no restart"
-                        : "median " + seconds(figures.afterReady().get(0)) + ", longest "
-                                + seconds(figures.afterReady().get(1)));
+        figures.afterReady()
+                .forEach((what, times) ->
+                        table.add("From a restarted server's first answer to the first " + what, distribution(times)));
         figures.growth().forEach((client, usage) -> table.add("Used by client " + client, usage));
         List<String> lines = new ArrayList<>(table.lines());
         lines.add("");
@@ -106,6 +103,21 @@ public record Report(
 
     private static String number(long number) {
         return String.format(Locale.ROOT, "%,d", number);
+    }
+
+    private static String distribution(List<Duration> times) {
+        List<Duration> sorted = times.stream().sorted().toList();
+        return "median %s, longest %s; of %d, %d within 1 s and %d within 5 s"
+                .formatted(
+                        seconds(sorted.get(sorted.size() / 2)),
+                        seconds(sorted.get(sorted.size() - 1)),
+                        times.size(),
+                        within(1, times),
+                        within(5, times));
+    }
+
+    private static long within(int seconds, List<Duration> times) {
+        return times.stream().filter(time -> time.toSeconds() < seconds).count();
     }
 
     private static String seconds(Duration duration) {

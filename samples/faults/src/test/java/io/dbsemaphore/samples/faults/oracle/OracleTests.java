@@ -3,6 +3,7 @@ package io.dbsemaphore.samples.faults.oracle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What else the oracle must find, and next to it what it must not, by recorded lists of events. */
@@ -80,11 +81,41 @@ class OracleTests extends RecordedEvents {
                 3000  ACQUIRING    c1.2 b - own-c1=1 0 -
                 4000  SERVER_DOWN  server - - - 0 -
                 11000 SERVER_READY server - - - 0 -
+                11500 CONNECTED    c1.2 - - - 0 -
                 12000 GRANTED      c1.2 b y own-c1=11 0 -""");
         findsNothing();
         assertThat(oracle.figures().recovered()).isEqualTo(1);
-        assertThat(oracle.figures().afterReady().get(0)).isEqualTo(Duration.ofSeconds(1));
+        assertThat(oracle.figures().afterReady())
+                .containsEntry("connection of a pool that had none", List.of(Duration.ofMillis(500)))
+                .containsEntry("grant", List.of(Duration.ofSeconds(1)));
         assertThat(oracle.figures().longestOutage()).isEqualTo(Duration.ofMillis(11_999));
+    }
+
+    @Test
+    void measuresHowSoonAsMuchIsGrantedAsBefore() {
+        StringBuilder events = new StringBuilder();
+        for (int i = 0; i < 40; i++) { // eight a second
+            int millis = i * 125;
+            events.append(grant(millis, i));
+        }
+        events.append("5000 SERVER_DOWN server - - - 0 -\n");
+        events.append("8000 SERVER_READY server - - - 0 -\n");
+        for (int i = 0; i < 20; i++) { // four a second for three seconds, then eight
+            int millis = 8000 + (i < 12 ? i * 250 : 3000 + (i - 12) * 125);
+            events.append(grant(millis, 100 + i));
+        }
+        record(events.toString());
+        assertThat(oracle.figures().afterReady())
+                .containsEntry("second with 90 % of the grants before", List.of(Duration.ofMillis(3750)));
+    }
+
+    private static String grant(int millis, int number) {
+        return """
+                %1$d ACQUIRING c1.1 a%2$d - narrow=1 1000 -
+                %1$d GRANTED   c1.1 a%2$d x narrow=%2$d 1000 -
+                %1$d RELEASING c1.1 a%2$d - - 0 -
+                %1$d RELEASED  c1.1 a%2$d - - 0 RELEASED
+                """.formatted(millis, number);
     }
 
     @Test
