@@ -24,6 +24,7 @@ public final class AcquireState {
     private volatile long since = NOT_REFUSED;
     private volatile boolean outcomeUnknown;
     private volatile boolean externalIdLocked;
+    private volatile @Nullable String blockedBy;
     private volatile Map<String, Demand> demandAhead = Map.of();
     private volatile @Nullable ReuseTerms reuseTerms;
     private volatile int tokens = 1;
@@ -102,6 +103,16 @@ public final class AcquireState {
     /** Whether the external id is waited for before a semaphore is locked, so that the wait delays no other acquire. */
     public boolean isExternalIdLocked() {
         return externalIdLocked;
+    }
+
+    /** Sets the semaphore for which the last attempt was {@linkplain GrantOutcome.Postponed postponed}; null if it was not. */
+    public void setBlockedBy(@Nullable String name) {
+        blockedBy = name;
+    }
+
+    /** The semaphore whose row another transaction had locked, or deleted, at the last attempt; null if there was none. */
+    public @Nullable String blockedBy() {
+        return blockedBy;
     }
 
     /** Sets whether the caller goes on waiting when it is refused, so that later acquires must not overtake it. */

@@ -133,6 +133,7 @@ public final class GrantTransaction {
         queues.expect(locks.all(), outcomes.namesRefusedBefore());
         Map<String, SemaphoreAvailability> availabilities = availabilities(locks, permits.sumHeld(locks.ids()), queues);
         Set<Long> released = release.released();
+        forgetDeleted(locks, outcomes);
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
         Allocation allocation = Allocation.of(outcomes.open(), availabilities);
@@ -190,11 +191,17 @@ public final class GrantTransaction {
         return id;
     }
 
+    /** A row that is skipped is locked or deleted. The name is looked up again if that was so at an earlier attempt. */
+    private void forgetDeleted(RowLocks locks, BatchOutcomes outcomes) {
+        Set<Long> notLocked = locks.notLocked();
+        if (!notLocked.isEmpty()
+                && (locks.isAnyMissing() || outcomes.open().stream().anyMatch(each -> each.blockedBy() != null))) {
+            directory.forget(notLocked);
+        }
+    }
+
     private Map<String, SemaphoreAvailability> availabilities(
             RowLocks locks, Map<Long, HeldSum> sums, BatchQueues queues) {
-        if (locks.isAnyMissing()) {
-            directory.forget(locks.notLocked());
-        }
         List<LockedSemaphore> locked = locks.locked();
         queues.read(locked, semaphore -> sumOf(semaphore, sums).now());
         Map<String, SemaphoreAvailability> availabilities = new HashMap<>();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.config.SemaphorePatterns;
@@ -11,9 +12,12 @@ import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import io.dbsemaphore.testing.node.RowLock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -56,6 +60,31 @@ class DeletedSemaphoreIntegrationTests {
                         .fencingToken());
 
         assertThat(tokens).allMatch(token -> token > 0);
+    }
+
+    /** Few batches may wait for a row; the others cannot tell a deleted row from a locked one. */
+    @Test
+    void oneIsLookedUpAgainWhileAllThatMayWaitForARowDoSo() throws Exception {
+        List<String> names = cluster.semaphores(2, 1);
+        String locked = names.get(0);
+        String deleted = names.get(1);
+        acquireAndRelease(names);
+        createAgain(deleted);
+        CompletableFuture<PermitGrant> waiting;
+        try (RowLock lock = cluster.lock(locked)) {
+            remembering.gate().clear();
+            waiting = remembering
+                    .semaphores()
+                    .acquireAsync(AcquireRequest.of(locked).withWaitTime(LONG));
+            Awaitility.await().until(() -> remembering.gate().count("from semaphore ") > 0);
+
+            assertThat(remembering
+                            .semaphores()
+                            .acquire(AcquireRequest.of(deleted))
+                            .release())
+                    .isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        assertThat(waiting.join().release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     /** A caller finds the semaphore or not, and a permit of one that is deleted is never granted. */

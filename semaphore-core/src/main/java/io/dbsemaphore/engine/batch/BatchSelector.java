@@ -106,7 +106,9 @@ final class BatchSelector {
             return false;
         }
         if (members.isEmpty()) {
-            awaited = mayWait && !acquire.state().isExternalIdLocked() ? acquire.blockedBy() : null;
+            awaited = mayWait && !acquire.state().isExternalIdLocked()
+                    ? acquire.state().blockedBy()
+                    : null;
             closed = acquire.isIsolated();
             add(acquire);
             return true;
@@ -136,7 +138,7 @@ final class BatchSelector {
     }
 
     private boolean fits(QueuedAcquire acquire) {
-        boolean needsAnother = mayWait && awaited == null && acquire.blockedBy() != null;
+        boolean needsAnother = mayWait && awaited == null && acquire.state().blockedBy() != null;
         boolean wouldWaitToo =
                 awaited == null || (acquire.names().contains(awaited) && names.containsAll(acquire.names()));
         return !acquire.isIsolated()

@@ -101,7 +101,7 @@ final class BatchSettlement {
         if (outcome instanceof GrantOutcome.Refused refused) {
             acquire.refused(refused.shortages());
             waitQueues.refused(refused.shortages());
-            acquire.setBlockedBy(null);
+            state.setBlockedBy(null);
             acquire.setPostponedUntil(null);
             if (state.isWillingToWait() && !acquire.isAbandoned()) {
                 park(acquire, availability);
@@ -136,8 +136,8 @@ final class BatchSettlement {
     /** Another transaction has locked or deleted a row. A later batch waits for it or tries it again, for a limited time. */
     private void postpone(QueuedAcquire acquire, String name) {
         acquire.state().unclaim();
-        boolean repeatedly = acquire.blockedBy() != null;
-        acquire.setBlockedBy(name);
+        boolean repeatedly = acquire.state().blockedBy() != null;
+        acquire.state().setBlockedBy(name);
         contention.contested();
         // an acquire that was not postponed before may wait for the row at once
         tryAgainAfterLock(acquire, clock.in(limits.lockWait()), repeatedly ? randomMillis(2, 20) : Duration.ZERO, null);

@@ -50,7 +50,6 @@ final class QueuedAcquire {
     private Place place = Place.DONE;
     private int attempts;
     private boolean isolated;
-    private @Nullable String blockedBy;
     private boolean rowAwaited;
     private boolean abandoned;
     private boolean givenUp;
@@ -183,18 +182,9 @@ final class QueuedAcquire {
         isolated = true;
     }
 
-    /** The semaphore whose row another transaction had locked at the last attempt. */
-    @Nullable String blockedBy() {
-        return blockedBy;
-    }
-
-    void setBlockedBy(@Nullable String name) {
-        blockedBy = name;
-    }
-
     /** Whether a row lock of another transaction delays the decision. */
     boolean isBlockedByRow() {
-        return rowAwaited || blockedBy != null;
+        return rowAwaited || state.blockedBy() != null;
     }
 
     void setRowAwaited(boolean awaited) {

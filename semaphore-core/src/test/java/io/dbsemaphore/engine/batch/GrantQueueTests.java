@@ -182,7 +182,7 @@ class GrantQueueTests extends GrantQueueFixture {
     @Test
     void waitsForAnExternalIdOrForARow() {
         QueuedAcquire acquire = withLockedExternalId(QueueClock.SYSTEM);
-        acquire.setBlockedBy("backup");
+        acquire.state().setBlockedBy("backup");
         queue.add(acquire);
 
         AcquireBatch batch = queue.take(true, true, false);
