@@ -72,9 +72,10 @@ final class InFlightNames {
         return registration != null && registration.blocks(name, clock.now());
     }
 
+    /** Whether a batch is in flight for this semaphore, so that no other batch may begin, and is stalled. */
     boolean isStalled(String name) {
         Registration registration = registrations.get(name);
-        return registration != null && registration.isStalled(clock.now());
+        return registration != null && registration.blocks(name, clock.now()) && registration.isStalled(clock.now());
     }
 
     /** Records that availability changed by this number of permits; the batches in flight may have read it before. */

@@ -162,6 +162,25 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(stalling.take(true, true, false).members()).containsExactly(waiter);
     }
 
+    /** The wait for an external id delays no other acquire of the semaphore, and lets none overtake another. */
+    @Test
+    void keepsTheOrderOfASemaphoreWhileABatchWaitsForAnExternalId() {
+        AtomicLong now = new AtomicLong();
+        QueueClock clock = new QueueClock(now::get, bound -> 0);
+        GrantQueue ordered = queue(3, 500, clock);
+        ordered.add(withLockedExternalId(clock));
+        AcquireBatch waiting = ordered.take(true, true, false);
+        now.addAndGet(Duration.ofSeconds(1).toNanos());
+        ordered.add(new QueuedAcquire(state(Map.of("copy", 1), false), Deadline.in(Duration.ZERO), clock));
+        AcquireBatch inFlight = ordered.take(true, true, false);
+        ordered.add(new QueuedAcquire(state(Map.of("backup", 1, "copy", 1), false), Deadline.in(Duration.ZERO), clock));
+        ordered.add(new QueuedAcquire(state(BACKUP, false), Deadline.in(Duration.ZERO), clock));
+
+        assertThat(waiting.isWaiting()).isEqualTo(true);
+        assertThat(inFlight.names()).containsExactly("copy");
+        assertThat(ordered.take(true, true, false).members()).isEmpty();
+    }
+
     /** It waits for the only slot for that; who acquires the same semaphore does not wait with it. */
     @Test
     void takesOthersWhileTwoWaitForTheirExternalIds() {
