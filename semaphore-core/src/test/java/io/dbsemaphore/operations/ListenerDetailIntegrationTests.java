@@ -235,7 +235,7 @@ class ListenerDetailIntegrationTests {
     private static SemaphoreSettings shortLockWait() {
         return TestSettings.defaults()
                 .with(SemaphoreSettings.SHUTDOWN_TIMEOUT, Duration.ofSeconds(1))
-                .with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, Duration.ofSeconds(1))
+                .with(SemaphoreSettings.LOCK_WAIT_TIMEOUT, Duration.ofSeconds(3)) // a statement waits for one
                 .with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(10))
                 .with(SemaphoreSettings.MAX_ATTEMPTS, 20);
     }
