@@ -220,6 +220,11 @@ final class EngineDatabase implements AutoCloseable {
         }
     }
 
+    /** See {@link SemaphoreEngine#warmUp}. */
+    void warmUp() {
+        persistence.warmUp();
+    }
+
     /** Returns all connections to the host's pool, those in use within some seconds. */
     void suspend() {
         sessions.suspend(SESSION_RETURN_TIMEOUT);

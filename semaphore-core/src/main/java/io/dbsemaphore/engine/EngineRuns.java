@@ -12,6 +12,8 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The {@linkplain EngineRun runs} of an engine, one after the other, on one database. The first run begins when the engine is
@@ -19,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * live can be released, and administrators can work; it grants nothing.
  */
 final class EngineRuns {
+
+    private static final Logger log = LoggerFactory.getLogger(EngineRuns.class);
 
     private static final String STOPPED = """
             The semaphores of this application instance are stopped, as when its application context is paused, and \
@@ -60,18 +64,33 @@ final class EngineRuns {
     /** Opens the database, and begins the first run. */
     void open() {
         first.run();
-        EngineRun unused = awaitFirst();
+        database().warmUp();
+    }
+
+    /** See {@link SemaphoreEngine#warmUp}. */
+    void warmUp() {
+        startThread("semaphore-warm-up", () -> {
+            try {
+                database().warmUp();
+            } catch (RuntimeException | Error notNow) {
+                log.debug("The first acquire will take longer", notNow);
+            }
+        });
     }
 
     /** As {@link #open}, on a separate thread. Every use of the engine waits for it, and throws its failure. */
     void openInBackground() {
-        Thread thread = configuration.threads().create("semaphore-start", first);
+        startThread("semaphore-start", first);
+    }
+
+    private void startThread(String name, Runnable task) {
+        Thread thread = configuration.threads().create(name, task);
         // Hibernate loads classes of the application, as if the application started it
         thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
         try {
             thread.start();
         } catch (OutOfMemoryError noThread) {
-            first.run();
+            task.run();
         }
     }
 

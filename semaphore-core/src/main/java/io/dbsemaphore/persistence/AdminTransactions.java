@@ -5,13 +5,16 @@ import io.dbsemaphore.PatternLimitExceededException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
+import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.StartStatements;
 import java.util.List;
 import java.util.Optional;
-import org.springframework.data.domain.Limit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
@@ -22,7 +25,8 @@ public final class AdminTransactions {
     private final ShortTransaction transaction;
     private final SemaphoreRepository semaphores;
     private final SemaphoreDirectory directory;
-    private final SemaphoreReports reports;
+    private final RowInsert<Semaphore> rows;
+    private final StartStatements statements;
     private final CapacityHistory history;
     private final GrantLookup lookup;
     private final ReleaseTransaction releases;
@@ -32,7 +36,8 @@ public final class AdminTransactions {
             ShortTransaction transaction,
             SemaphoreRepository semaphores,
             SemaphoreDirectory directory,
-            SemaphoreReports reports,
+            RowInsert<Semaphore> rows,
+            StartStatements statements,
             CapacityHistory history,
             GrantLookup lookup,
             ReleaseTransaction releases,
@@ -40,7 +45,8 @@ public final class AdminTransactions {
         this.transaction = transaction;
         this.semaphores = semaphores;
         this.directory = directory;
-        this.reports = reports;
+        this.rows = rows;
+        this.statements = statements;
         this.history = history;
         this.lookup = lookup;
         this.releases = releases;
@@ -53,8 +59,13 @@ public final class AdminTransactions {
      * @throws RuntimeException for a duplicate key if another transaction creates it at the same time; retry
      */
     public boolean create(String name, int capacity) {
-        return transaction.execute(() -> semaphores.findIds(List.of(name)).isEmpty()
-                && semaphores.insert(ids.next(), name, capacity, null) == 1);
+        return transaction.execute(() -> {
+            if (statements.findStatus(name).isPresent()) {
+                return false;
+            }
+            insert(name, capacity, null);
+            return true;
+        });
     }
 
     /**
@@ -67,7 +78,7 @@ public final class AdminTransactions {
     public boolean createOfPattern(String name, int capacity, String pattern, long maxOfPatterns, String guard) {
         return transaction.execute(() -> {
             if (lock(guard).isEmpty()) {
-                semaphores.insert(ids.next(), guard, 1, null);
+                insert(guard, 1, null);
             }
             if (!semaphores.findIds(List.of(name)).isEmpty()) {
                 return false;
@@ -75,8 +86,13 @@ public final class AdminTransactions {
             if (semaphores.countOfPatterns() >= maxOfPatterns) {
                 throw new PatternLimitExceededException(name, pattern, maxOfPatterns);
             }
-            return semaphores.insert(ids.next(), name, capacity, pattern) == 1;
+            insert(name, capacity, pattern);
+            return true;
         });
+    }
+
+    private void insert(String name, int capacity, @Nullable String pattern) {
+        statements.insert(rows, new Semaphore(ids.next(), name, capacity, pattern, statements.clock()));
     }
 
     /**
@@ -100,8 +116,9 @@ public final class AdminTransactions {
 
     private void audit(StoredGrant grant, String releasedBy, String reason) {
         grant.permits().forEach(permit -> {
-            int capacity = reports.findStatus(permit.name())
-                    .map(SemaphoreReports.Status::capacity)
+            int capacity = statements
+                    .findStatus(permit.name())
+                    .map(SemaphoreStatus::capacity)
                     .orElse(0);
             history.released(
                     permit.name(),
@@ -141,20 +158,14 @@ public final class AdminTransactions {
         });
     }
 
-    /**
-     * Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. The
-     * queries of the repositories also load what an acquire needs; without them the first acquire takes a second of CPU time more.
-     */
+    /** Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. */
     public void touchTables() {
-        transaction.run(() -> {
-            reports.findStatus("");
-            semaphores.findAvailabilities(List.of(0L));
-            reports.findHolders(0);
-            reports.findWaiting(0);
-            reports.countInstances(0);
-            history.find("", Limit.of(1));
-            semaphores.updateCapacity(0, 0);
-        });
+        transaction.run(statements::touchTables);
+    }
+
+    /** Executes a query without a result, so that Hibernate has loaded what it needs for queries. */
+    void warmUp() {
+        transaction.run(() -> semaphores.findAvailabilities(List.of(0L)));
     }
 
     /** Looks the name up in the database, not in the cache: the semaphore may have been created a moment ago. */

@@ -10,6 +10,7 @@ import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.StartStatements;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,7 @@ public final class ReportTransactions {
     private final SemaphoreRepository semaphores;
     private final PermitRequestRepository requests;
     private final SemaphoreReports reports;
+    private final StartStatements statuses;
     private final CapacityHistory history;
     private final PermitUses uses;
 
@@ -33,11 +35,13 @@ public final class ReportTransactions {
             SemaphoreRepository semaphores,
             PermitRequestRepository requests,
             SemaphoreReports reports,
+            StartStatements statuses,
             CapacityHistory history) {
         this.transaction = transaction;
         this.semaphores = semaphores;
         this.requests = requests;
         this.reports = reports;
+        this.statuses = statuses;
         this.history = history;
         this.uses = new PermitUses(reports);
     }
@@ -48,14 +52,12 @@ public final class ReportTransactions {
     }
 
     public Optional<SemaphoreStatus> find(String name) {
-        return transaction.execute(() -> reports.findStatus(name).map(SemaphoreReports.Status::toContract));
+        return transaction.execute(() -> statuses.findStatus(name));
     }
 
     /** The status of all semaphores, sorted by name. */
     public List<SemaphoreStatus> list() {
-        return transaction.execute(() -> reports.findStatuses().stream()
-                .map(SemaphoreReports.Status::toContract)
-                .toList());
+        return transaction.execute(statuses::findStatuses);
     }
 
     /** The holders of a semaphore's permits, by token. */

@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.persistence.unit.StartStatements;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -53,6 +54,20 @@ class Semaphore {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected Semaphore() {}
+
+    /**
+     * A new semaphore. Its fence starts at the database's clock, so that a semaphore that is deleted and created again continues
+     * above its former tokens.
+     */
+    Semaphore(long id, String name, int capacity, @Nullable String pattern, StartStatements.Clock clock) {
+        this.id = id;
+        this.name = name;
+        this.capacity = capacity;
+        this.pattern = pattern;
+        this.fence = clock.epochMicros();
+        this.createdAt = clock.now();
+        this.updatedAt = clock.now();
+    }
 
     long id() {
         return id;

@@ -17,6 +17,7 @@ import io.dbsemaphore.persistence.unit.QuietJdbcEnvironment;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
+import io.dbsemaphore.persistence.unit.StartStatements;
 import io.dbsemaphore.persistence.unit.TablePrefix;
 import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
@@ -51,6 +52,7 @@ import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
  */
 public record SemaphorePersistence(
         SessionFactory sessionFactory,
+        LazyRepositories repositories,
         GrantTransaction grants,
         AvailabilityTransactions availabilityTransactions,
         ReleaseTransaction releases,
@@ -110,6 +112,7 @@ public record SemaphorePersistence(
 
         ShortTransaction transaction = new ShortTransaction(transactionManager(sessionFactory, dataSource), dataSource);
         SemaphoreDirectory directory = new SemaphoreDirectory(semaphores);
+        StartStatements start = new StartStatements(sql, database, tablePrefix, ENTITIES);
         GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
         RequestReclaim reclaim = new RequestReclaim(requests, permits, registered);
 
@@ -128,17 +131,33 @@ public record SemaphorePersistence(
                 ids);
         return new SemaphorePersistence(
                 sessionFactory,
+                repositories,
                 grants,
                 new AvailabilityTransactions(transaction, semaphores, directory, requests, registered, queues),
                 releases,
                 new RenewTransaction(transaction, requests, lookup),
                 new KeepAliveTransaction(transaction, requests, history),
                 new UndoTransaction(transaction, requests, releases, ids),
-                new AdminTransactions(transaction, semaphores, directory, reports, history, lookup, releases, ids),
-                new ReportTransactions(transaction, semaphores, requests, reports, history),
+                new AdminTransactions(
+                        transaction,
+                        semaphores,
+                        directory,
+                        new RowInsert<>(mapping, Semaphore.class, sql),
+                        start,
+                        history,
+                        lookup,
+                        releases,
+                        ids),
+                new ReportTransactions(transaction, semaphores, requests, reports, start, history),
                 new InstanceTransactions(transaction, registered),
                 new MaintenanceTransactions(
                         transaction, requests, permits, semaphores, registered, history, queues, reclaim));
+    }
+
+    /** Loads what the first acquire needs, which would otherwise take a second of CPU time more. */
+    public void warmUp() {
+        repositories.createWithFragments();
+        admin.warmUp();
     }
 
     /** Whether the same transaction may succeed if it is repeated. */

@@ -4,7 +4,6 @@ import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.PermitUse;
-import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.WaitingInstance;
 import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
@@ -18,14 +17,6 @@ import org.springframework.data.repository.Repository;
 
 /** The queries of the administration. Each is one read without a lock. */
 interface SemaphoreReports extends Repository<Semaphore, Long> {
-
-    record Status(String name, int capacity, long held, int exclusive, long requests, long waiting) {
-
-        SemaphoreStatus toContract() {
-            long available = exclusive > 0 ? 0 : Math.max(0, capacity - held);
-            return new SemaphoreStatus(name, capacity, held, available, requests, waiting);
-        }
-    }
 
     record Holder(
             String externalId,
@@ -59,20 +50,6 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
                     leaseExpiresAt != null && leaseExpiresAt.isAfter(now));
         }
     }
-
-    String STATUS = """
-            select new io.dbsemaphore.persistence.SemaphoreReports$Status(
-                s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id),
-                (select coalesce(sum(w.waiting), 0) from SemaphoreWaiter w
-                 where w.semaphoreId = s.id and w.expiresAt > utc_now()))
-            from Semaphore s left join Permit p on p.semaphoreId = s.id and p.state = ACQUIRED
-            """;
-
-    @Query(STATUS + "where s.name = :name group by s.id, s.name, s.capacity")
-    Optional<Status> findStatus(String name);
-
-    @Query(STATUS + "group by s.id, s.name, s.capacity order by s.name")
-    List<Status> findStatuses();
 
     record Waiting(long instance, String name, LocalDateTime since, int callers) {
 
@@ -193,7 +170,4 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             select new io.dbsemaphore.persistence.SemaphoreReports$RequestsOf(r.instance, count(r))
             from PermitRequest r where r.state = ACQUIRED and r.instance is not null group by r.instance""")
     List<RequestsOf> countRequestsOfInstances();
-
-    @Query("select count(i) from SemaphoreInstance i where i.id = :id")
-    long countInstances(long id);
 }

@@ -61,15 +61,6 @@ interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStat
     @Query("select coalesce(sum(p.count), 0) from Permit p where p.semaphoreId = :id and p.state = ACQUIRED")
     long sumHeld(long id);
 
-    /**
-     * Creates a semaphore. Its fence starts at the database's clock, so that a semaphore that is deleted and created again
-     * continues above its former tokens.
-     */
-    @Modifying
-    @Query("insert into Semaphore (id, name, capacity, pattern, fence, liveFrom, createdAt, updatedAt)"
-            + " values (:id, :name, :capacity, :pattern, epoch_micros(), 0, utc_now(), utc_now())")
-    int insert(long id, String name, int capacity, @Nullable String pattern);
-
     @Modifying
     @Query(
             "update Semaphore s set s.capacity = :capacity, s.fence = s.fence + 1, s.updatedAt = utc_now() where s.id = :id")

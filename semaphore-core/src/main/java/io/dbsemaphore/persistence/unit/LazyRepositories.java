@@ -1,6 +1,8 @@
 package io.dbsemaphore.persistence.unit;
 
 import jakarta.persistence.EntityManager;
+import java.util.ArrayList;
+import java.util.List;
 import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.data.jpa.repository.query.QueryEnhancerFactories;
@@ -16,6 +18,7 @@ import org.springframework.util.function.SingletonSupplier;
 public final class LazyRepositories {
 
     private final JpaRepositoryFactory factory;
+    private final List<SingletonSupplier<Object>> withFragments = new ArrayList<>();
     private final ClassLoader classLoader = LazyRepositories.class.getClassLoader();
 
     public LazyRepositories(EntityManager entityManager) {
@@ -26,18 +29,27 @@ public final class LazyRepositories {
     }
 
     public <T> T get(Class<T> type) {
-        return lazily(type, RepositoryFragments.empty());
+        return lazily(type, SingletonSupplier.of(() -> make(type, RepositoryFragments.empty())));
     }
 
     public <T, F> T get(Class<T> type, Class<F> fragment, F implementation) {
-        return lazily(type, RepositoryFragments.of(RepositoryFragment.implemented(fragment, implementation)));
+        RepositoryFragments fragments =
+                RepositoryFragments.of(RepositoryFragment.implemented(fragment, implementation));
+        SingletonSupplier<Object> repository = SingletonSupplier.of(() -> make(type, fragments));
+        withFragments.add(repository);
+        return lazily(type, repository);
     }
 
-    private <T> T lazily(Class<T> type, RepositoryFragments fragments) {
+    /** Creates the repositories with fragments, which are those that acquires use. */
+    public void createWithFragments() {
+        withFragments.forEach(SingletonSupplier::obtain);
+    }
+
+    private <T> T lazily(Class<T> type, SingletonSupplier<Object> repository) {
         ProxyFactory proxy = new ProxyFactory();
         proxy.setInterfaces(type);
         proxy.setOpaque(true);
-        proxy.setTargetSource(new LazyTarget(type, SingletonSupplier.of(() -> make(type, fragments))));
+        proxy.setTargetSource(new LazyTarget(type, repository));
         return type.cast(proxy.getProxy(classLoader));
     }
 

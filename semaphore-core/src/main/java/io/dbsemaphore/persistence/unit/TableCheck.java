@@ -78,7 +78,7 @@ public final class TableCheck {
         return new Mismatch(table, missing, missing.size() * 2 >= expected.size());
     }
 
-    private static List<String> columnsOf(Class<?> entity) {
+    static List<String> columnsOf(Class<?> entity) {
         List<String> columns = new ArrayList<>();
         for (Field field : entity.getDeclaredFields()) {
             Column column = field.getAnnotation(Column.class);

@@ -179,6 +179,11 @@ public final class SemaphoreAutoConfiguration {
         return new SemaphoreLifecycle(engine, declaredSemaphores, context, beanFactory);
     }
 
+    @Bean
+    WarmUp semaphoreWarmUp(SemaphoreEngine engine) {
+        return new WarmUp(engine);
+    }
+
     /** Also matches if the named bean does not exist, since that is a failure to explain, not a reason to back off. */
     static final class OnDataSource extends AnyNestedCondition {
 

@@ -1,0 +1,102 @@
+package io.dbsemaphore.persistence.unit;
+
+import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.jdbc.Database;
+import jakarta.persistence.Table;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.RowMapperResultSetExtractor;
+
+/**
+ * The statements that an application needs while it starts. Plain SQL: the first repository and the first HQL queries of a JVM take
+ * half a second of CPU time, while the application itself is starting. All require an open transaction.
+ */
+public final class StartStatements {
+
+    private final Sql sql;
+    private final Database database;
+    private final String tablePrefix;
+    private final List<Class<?>> entities;
+    private final String statuses;
+
+    /** A reading of the database's clock, in UTC. */
+    public record Clock(LocalDateTime now, long epochMicros) {}
+
+    public StartStatements(Sql sql, Database database, String tablePrefix, List<Class<?>> entities) {
+        this.entities = entities;
+        this.sql = sql;
+        this.database = database;
+        this.tablePrefix = tablePrefix;
+        statuses = """
+                select s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id),
+                    (select coalesce(sum(w.waiting), 0) from %1$ssemaphore_waiter w
+                     where w.semaphore_id = s.id and w.expires_at > %2$s)
+                from %1$ssemaphore s left join %1$spermit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
+                """.formatted(tablePrefix, database.utcNow());
+    }
+
+    /** Selects all columns of all tables, without rows, and executes an update that matches no row. */
+    public void touchTables() {
+        entities.forEach(entity -> sql.query(
+                "select " + String.join(", ", TableCheck.columnsOf(entity)) + " from " + tablePrefix
+                        + entity.getAnnotation(Table.class).name() + " where 1 = 0",
+                List.of(),
+                rows -> false));
+        sql.update("update " + tablePrefix + "semaphore set capacity = 0 where id = ?", List.of(0L));
+        sql.flush();
+    }
+
+    /** The status of a semaphore. */
+    public Optional<SemaphoreStatus> findStatus(String name) {
+        return read(
+                        statuses + "where s.name = ? group by s.id, s.name, s.capacity",
+                        List.of(name),
+                        StartStatements::status)
+                .stream()
+                .findFirst();
+    }
+
+    /** The status of all semaphores, sorted by name. */
+    public List<SemaphoreStatus> findStatuses() {
+        return read(statuses + "group by s.id, s.name, s.capacity order by s.name", List.of(), StartStatements::status);
+    }
+
+    /** Reads the database's clock. */
+    public Clock clock() {
+        return read(
+                        "select " + database.utcNow() + ", " + database.epochMicros(),
+                        List.of(),
+                        (row, number) -> new Clock(row.getObject(1, LocalDateTime.class), row.getLong(2)))
+                .get(0);
+    }
+
+    /** Inserts a row. */
+    public <E> void insert(RowInsert<E> insert, E row) {
+        insert.insertAll(List.of(row));
+        sql.flush();
+    }
+
+    private <T> List<T> read(String query, List<String> values, RowMapper<T> mapper) {
+        Supplier<List<T>> rows = sql.query(query, values, new RowMapperResultSetExtractor<>(mapper));
+        sql.flush();
+        return rows.get();
+    }
+
+    private static SemaphoreStatus status(ResultSet row, int number) throws SQLException {
+        int capacity = row.getInt(2);
+        long held = row.getLong(3);
+        boolean exclusive = row.getInt(4) > 0;
+        return new SemaphoreStatus(
+                row.getString(1),
+                capacity,
+                held,
+                exclusive ? 0 : Math.max(0, capacity - held),
+                row.getLong(5),
+                row.getLong(6));
+    }
+}
