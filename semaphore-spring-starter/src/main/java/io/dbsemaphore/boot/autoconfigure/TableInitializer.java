@@ -9,8 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
@@ -26,6 +28,10 @@ import org.springframework.dao.DataAccessException;
  * as well.
  *
  * <p>A look at the tables comes first: the script locks tables that other instances use, even if there is nothing to add.
+ *
+ * <p>A script that fails is tried again: another instance may have created an object between the script's look at it and its
+ * own attempt. The next attempt finds that object. A statement that fails twice in a row without a conflict is therefore
+ * reported.
  */
 final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
@@ -66,6 +72,7 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
     protected void runScripts(Scripts scripts) {
         long begin = System.nanoTime();
         boolean logged = false;
+        @Nullable String failedBefore = null;
         while (script.isNeeded()) {
             try {
                 super.runScripts(withPrefix());
@@ -74,6 +81,7 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
             } catch (DataAccessException failure) {
                 if (System.nanoTime() - begin > MAX_TIME.toNanos()
                         || isRefusal(failure)
+                        || (!SqlErrors.isConflict(failure) && Objects.equals(failure.getMessage(), failedBefore))
                         || Thread.currentThread().isInterrupted()) {
                     throw explain(failure);
                 }
@@ -85,6 +93,7 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
                             failure.getMessage());
                     logged = true;
                 }
+                failedBefore = SqlErrors.isConflict(failure) ? null : failure.getMessage();
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE.toNanos()));
             }
         }

@@ -4,6 +4,7 @@ import static io.dbsemaphore.boot.autoconfigure.Hosts.assertStartFails;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -66,6 +67,24 @@ class TableFailureAnalysisTests {
                 .contains("semaphore_id")
                 .contains("semaphore.table-prefix")
                 .contains("dbsemaphore.tablePrefix");
+    }
+
+    /** It is soon clear that no other instance which starts at the same time is the cause. */
+    @Test
+    @Timeout(20)
+    void showsWhyTheScriptFails(CapturedOutput output) {
+        String url = "spring.datasource.url=jdbc:h2:mem:taken-name;DB_CLOSE_DELAY=-1";
+        Hosts.jdbcWithoutTables()
+                .withPropertyValues(url, "semaphore.enabled=false")
+                .run(context -> context.getBean(JdbcTemplate.class)
+                        .execute("create table paper (id bigint, constraint pk_permit primary key (id))"));
+
+        assertStartFails(ApplicationContextException.class, Hosts.OnDataSource.class, url);
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("The tables of the semaphores cannot be created by db/dbsemaphore/sql/h2.sql")
+                .contains("PK_PERMIT");
     }
 
     @Test
