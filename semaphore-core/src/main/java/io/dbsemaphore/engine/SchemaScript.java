@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import io.dbsemaphore.persistence.unit.TablePrefix;
@@ -51,8 +52,9 @@ public final class SchemaScript {
     }
 
     /**
-     * Whether tables or columns are missing. False if a table of that name is another application's, which the script would
-     * change, and if the tables cannot be read: the engine's own look at them, which follows, reports that.
+     * Whether tables or columns are missing, or are being changed by somebody else. False if a table of that name is another
+     * application's, which the script would change, and if the tables cannot be read: the engine's own look at them, which
+     * follows, reports that.
      *
      * @return whether to run the script
      */
@@ -60,7 +62,7 @@ public final class SchemaScript {
         try {
             return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);
         } catch (SQLException unreadable) {
-            return false;
+            return SqlErrors.isConflict(unreadable);
         }
     }
 }
