@@ -42,11 +42,14 @@ public final class StartStatements {
 
     /** Selects all columns of all tables, without rows, and executes an update that matches no row. */
     public void touchTables() {
-        entities.forEach(entity -> sql.query(
-                "select " + String.join(", ", TableCheck.columnsOf(entity)) + " from " + tablePrefix
-                        + entity.getAnnotation(Table.class).name() + " where 1 = 0",
-                List.of(),
-                rows -> false));
+        for (Class<?> entity : entities) {
+            sql.query(
+                    "select " + String.join(", ", TableCheck.columnsOf(entity)) + " from " + tablePrefix
+                            + entity.getAnnotation(Table.class).name() + " where 1 = 0",
+                    List.of(),
+                    rows -> false);
+            sql.flush(); // one by one: a firewall that rejects several statements at once must not fail the start
+        }
         sql.update("update " + tablePrefix + "semaphore set capacity = 0 where id = ?", List.of(0L));
         sql.flush();
     }
