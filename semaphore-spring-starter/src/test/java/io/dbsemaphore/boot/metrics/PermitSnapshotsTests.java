@@ -76,14 +76,11 @@ class PermitSnapshotsTests {
     }
 
     private ThreadFactory threads() {
-        return task -> new Thread(task, "readings") {
-            @Override
-            public void start() {
-                if (noThreads.get()) {
-                    throw new InternalError("no thread"); // an OutOfMemoryError would end JUnit where it escapes
-                }
-                super.start();
+        return task -> {
+            if (noThreads.get()) {
+                throw new InternalError("no thread"); // an OutOfMemoryError would end JUnit where it escapes
             }
+            return new Thread(task, "readings");
         };
     }
 }
