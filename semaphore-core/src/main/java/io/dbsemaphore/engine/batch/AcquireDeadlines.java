@@ -157,10 +157,11 @@ final class AcquireDeadlines {
         return acquire.isBlockedByRow() || acquire.state().isExternalIdLocked()
                 ? new CannotAcquireLockException(acquire.lockedFor(decisionTimeout))
                 : new QueryTimeoutException(
-                        "The database has not decided about permits of %s for %d ms: no connection could be had, or it does not answer (semaphore.decision-timeout is %s). Nothing is held"
+                        "The database has not decided about permits of %s for %d ms: no connection could be had, or it does not answer (semaphore.decision-timeout is %s). %s"
                                 .formatted(
                                         acquire.names(),
                                         TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - acquire.startedAt()),
-                                        decisionTimeout));
+                                        decisionTimeout,
+                                        acquire.consequence()));
     }
 }

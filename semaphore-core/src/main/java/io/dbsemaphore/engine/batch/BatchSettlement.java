@@ -146,13 +146,16 @@ final class BatchSettlement {
     /**
      * Another transaction has inserted the external id, or locked the request, or those of another member. From now on the
      * acquire waits for that in a batch of its own, before it locks a semaphore. One that has waited so in vain makes room for
-     * others: few batches may wait at the same time.
+     * others: few batches may wait at the same time. The time of a batch that it shared does not count: another member's
+     * external id may have been the locked one.
      */
     private void externalIdLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
         Duration pause = acquire.state().isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);
         acquire.state().setExternalIdLocked(true);
         acquire.isolate();
-        tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pause, failure);
+        boolean shared = batch.members().size() > 1;
+        Deadline until = shared ? clock.in(limits.lockWait()) : Deadline.after(batch.startedAt(), limits.lockWait());
+        tryAgainAfterLock(acquire, until, pause, failure);
     }
 
     private void rowLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {

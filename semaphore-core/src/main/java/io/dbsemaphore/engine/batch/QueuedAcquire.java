@@ -257,10 +257,18 @@ final class QueuedAcquire {
 
     /** The message of the exception for its caller when another transaction has locked something for so long or longer. */
     String lockedFor(Duration time) {
-        return state.isExternalIdLocked()
-                ? "Another transaction has inserted the external id '%s', or locked its request, for more than %s. Nothing is held"
+        String locked = state.isExternalIdLocked()
+                ? "Another transaction has inserted the external id '%s', or locked its request, for more than %s"
                         .formatted(command().externalId(), time)
-                : "A row of the semaphores %s was locked, or deleted again and again, by other transactions for more than %s. Nothing is held"
+                : "A row of the semaphores %s was locked, or deleted again and again, by other transactions for more than %s"
                         .formatted(names(), time);
+        return locked + ". " + consequence();
+    }
+
+    /** What a failure of the acquire means for its caller. */
+    String consequence() {
+        return state.isOutcomeUnknown()
+                ? "An earlier attempt may have acquired the permits: then they are released again"
+                : "Nothing is held";
     }
 }

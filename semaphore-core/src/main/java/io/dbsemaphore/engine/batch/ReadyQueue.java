@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -22,9 +23,14 @@ import java.util.function.Predicate;
  */
 final class ReadyQueue {
 
+    private static final Comparator<QueuedAcquire> BY_PAUSE =
+            Comparator.comparing(QueuedAcquire::notBefore).thenComparing(QueuedAcquire::ticket);
+
     private final Map<Group, TreeMap<Long, QueuedAcquire>> ready = new HashMap<>();
-    private final TreeSet<QueuedAcquire> pausing =
-            new TreeSet<>(Comparator.comparing(QueuedAcquire::notBefore).thenComparing(QueuedAcquire::ticket));
+    /** Those that are ready to wait for their external ids. Who has not waited yet goes before those who have, in vain. */
+    private final TreeSet<QueuedAcquire> awaitingIds = new TreeSet<>(BY_PAUSE);
+
+    private final TreeSet<QueuedAcquire> pausing = new TreeSet<>(BY_PAUSE);
     private final QueueClock clock;
     private int size;
     private int keptAlive;
@@ -41,15 +47,32 @@ final class ReadyQueue {
         }
     }
 
-    /** The position of a selection within a group. */
+    /** The position of a selection within acquires that are offered in this order. */
     private static final class Cursor {
 
         private final Iterator<QueuedAcquire> rest;
+        private final boolean sameNames;
+        private final long firstTicket;
         private QueuedAcquire next;
 
-        Cursor(SortedMap<Long, QueuedAcquire> group) {
-            rest = group.values().iterator();
+        private Cursor(Collection<QueuedAcquire> acquires, boolean sameNames, long firstTicket) {
+            this.rest = acquires.iterator();
+            this.sameNames = sameNames;
+            this.firstTicket = firstTicket;
             next = rest.next();
+        }
+
+        /** The acquires of a group, each at the position of its ticket. */
+        static Cursor of(SortedMap<Long, QueuedAcquire> group) {
+            return new Cursor(group.values(), true, 0);
+        }
+
+        /** All of these at the position of the first ticket among them, since any of them may take the turn of that one. */
+        static Cursor atOnce(Collection<QueuedAcquire> acquires) {
+            return new Cursor(
+                    acquires,
+                    false,
+                    acquires.stream().mapToLong(QueuedAcquire::ticket).min().orElseThrow());
         }
 
         boolean advance() {
@@ -59,7 +82,7 @@ final class ReadyQueue {
         }
 
         long ticket() {
-            return next.ticket();
+            return sameNames ? next.ticket() : firstTicket;
         }
     }
 
@@ -76,12 +99,16 @@ final class ReadyQueue {
     }
 
     private void makeReady(QueuedAcquire acquire) {
+        if (acquire.state().isExternalIdLocked()) {
+            awaitingIds.add(acquire);
+            return;
+        }
         ready.computeIfAbsent(Group.of(acquire), group -> new TreeMap<>()).put(acquire.ticket(), acquire);
     }
 
     /** Removes an acquire, if present. Its pause must not have been changed since it was added. */
     void remove(QueuedAcquire acquire) {
-        if (pausing.remove(acquire) || removeReady(acquire)) {
+        if (pausing.remove(acquire) || awaitingIds.remove(acquire) || removeReady(acquire)) {
             size--;
             keptAlive -= acquire.command().isKeptAlive() ? 1 : 0;
         }
@@ -122,7 +149,8 @@ final class ReadyQueue {
     }
 
     /**
-     * Offers the ready acquires, one by one in arrival order, until no more are wanted.
+     * Offers the ready acquires, one by one in arrival order, until no more are wanted. Those that wait for their external ids
+     * are offered at the turn of the first of them, in the order in which their pauses ended.
      *
      * @param withKeptAlive whether to offer acquires whose grants this JVM keeps alive
      * @param selection returns false when all acquires that follow with the same names need not be offered
@@ -134,12 +162,19 @@ final class ReadyQueue {
         PriorityQueue<Cursor> cursors = new PriorityQueue<>(Comparator.comparing(Cursor::ticket));
         ready.forEach((group, members) -> {
             if (withKeptAlive || !group.keptAlive()) {
-                cursors.add(new Cursor(members));
+                cursors.add(Cursor.of(members));
             }
         });
+        List<QueuedAcquire> awaiting = awaitingIds.stream()
+                .filter(acquire -> withKeptAlive || !acquire.command().isKeptAlive())
+                .toList();
+        if (!awaiting.isEmpty()) {
+            cursors.add(Cursor.atOnce(awaiting));
+        }
         while (!cursors.isEmpty() && !isFull.getAsBoolean()) {
             Cursor first = cursors.remove();
-            if (selection.test(first.next) && first.advance()) {
+            boolean offersMore = selection.test(first.next) || !first.sameNames;
+            if (offersMore && first.advance()) {
                 cursors.add(first);
             }
         }
@@ -147,8 +182,10 @@ final class ReadyQueue {
 
     List<QueuedAcquire> clear() {
         List<QueuedAcquire> all = new ArrayList<>(pausing);
+        all.addAll(awaitingIds);
         ready.values().forEach(members -> all.addAll(members.values()));
         pausing.clear();
+        awaitingIds.clear();
         ready.clear();
         size = 0;
         keptAlive = 0;

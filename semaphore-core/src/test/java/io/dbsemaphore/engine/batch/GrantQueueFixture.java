@@ -25,7 +25,11 @@ abstract class GrantQueueFixture {
     final GrantQueue queue = queue(2, 500, QueueClock.SYSTEM);
 
     static GrantQueue queue(int atOnce, int maxBatchSize, QueueClock clock) {
-        BatchLimits limits = new BatchLimits(atOnce, maxBatchSize, 3, Duration.ofSeconds(5));
+        return queue(atOnce, maxBatchSize, Duration.ofSeconds(5), clock);
+    }
+
+    static GrantQueue queue(int atOnce, int maxBatchSize, Duration lockWait, QueueClock clock) {
+        BatchLimits limits = new BatchLimits(atOnce, maxBatchSize, 3, lockWait);
         return new GrantQueue(limits, false, Values.FAIR, clock);
     }
 
