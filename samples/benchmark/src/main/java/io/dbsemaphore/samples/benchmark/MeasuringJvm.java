@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A process that measures one build of the library, and the other approaches. It receives commands on its standard input,
@@ -25,7 +26,7 @@ final class MeasuringJvm implements AutoCloseable {
     private final ObjectInputStream answers;
     private final String library;
 
-    /** @param build the jar or the classes of another build of the library; empty for that of this JVM */
+    /** @param build the jar or the classes of another build of the library, or a class path; empty for that of this JVM */
     MeasuringJvm(String build) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), MeasuringJvmMain.class.getName());
@@ -47,13 +48,19 @@ final class MeasuringJvm implements AutoCloseable {
         }
     }
 
+    /** Another build comes first, since it may bring classes of the benchmark, too, and takes the place of this JVM's. */
     private static String classPath(String build) {
         // Surefire starts its JVM with a jar that only refers to the class path
         String own = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        if (build.isEmpty()) {
+            return own;
+        }
         Path current = Path.of(LibraryBuild.location());
-        return Arrays.stream(own.split(File.pathSeparator))
-                .map(entry ->
-                        !build.isEmpty() && Path.of(entry).toAbsolutePath().equals(current) ? build : entry)
+        return Stream.concat(
+                        Stream.of(build),
+                        Arrays.stream(own.split(File.pathSeparator))
+                                .filter(entry ->
+                                        !Path.of(entry).toAbsolutePath().equals(current)))
                 .collect(Collectors.joining(File.pathSeparator));
     }
 
