@@ -25,7 +25,7 @@ final class AcquireService {
     private final Executor completions;
 
     /**
-     * Makes it.
+     * Acquires for the callers of one run.
      *
      * @param completions its threads may be blocked by code of the application
      */
@@ -130,6 +130,7 @@ final class AcquireService {
             end(outcome);
         }
 
+        /** Leaves the gate first: the application's code runs where the result is completed, and a stop need not wait for it. */
         private void end(AcquireResult outcome) {
             gate.exit();
             if (!result.complete(outcome) && outcome instanceof AcquireResult.Granted unwanted) {

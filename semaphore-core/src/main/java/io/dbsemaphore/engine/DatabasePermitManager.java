@@ -23,7 +23,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
     private final Supplier<EngineRun> current;
 
     /**
-     * Makes it.
+     * Delegates to the runs of an engine.
      *
      * @param granting the run that grants acquires; throws when the engine is stopped
      * @param current the current run, or the last one

@@ -31,7 +31,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     private final ListenerNotifier listeners;
 
     /**
-     * Makes it.
+     * Administers the database of the current run.
      *
      * @param current the current run, or the last one
      */

@@ -49,7 +49,7 @@ final class ReuseService {
     private final ReusedGrant.Operations operations;
 
     /**
-     * Makes it.
+     * Begins with no reusable permits.
      *
      * @param times how long permits of a semaphore may be reused; zero if they are not
      */

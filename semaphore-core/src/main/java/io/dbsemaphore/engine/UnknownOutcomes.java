@@ -23,7 +23,7 @@ final class UnknownOutcomes {
     private final Duration decisionTimeout;
 
     /**
-     * Makes it.
+     * With the timeout of a run.
      *
      * @param decisionTimeout how long a caller waits for the database after its wait time has ended
      */

@@ -15,7 +15,7 @@ import javax.sql.DataSource;
 final class HostConnections {
 
     /** How long the library waits for a connection: its own, or after an interrupt the host's. */
-    static final Duration PATIENCE = Duration.ofSeconds(30);
+    static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
 
     private final DataSource host;
     private final AtomicInteger waiting = new AtomicInteger();
@@ -46,7 +46,7 @@ final class HostConnections {
 
     private Connection takeUninterruptibly() throws SQLException {
         boolean interrupted = Thread.interrupted();
-        long until = System.nanoTime() + PATIENCE.toNanos();
+        long until = System.nanoTime() + CONNECTION_TIMEOUT.toNanos();
         try {
             while (true) {
                 try {

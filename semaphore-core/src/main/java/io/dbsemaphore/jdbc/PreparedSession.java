@@ -42,7 +42,7 @@ final class PreparedSession {
         autoCommitBefore = target.getAutoCommit();
         isolationBefore = target.getTransactionIsolation();
         networkTimeoutBefore = target.getNetworkTimeout();
-        networkTimeout = patience(limits);
+        networkTimeout = longestAnswer(limits);
         target.setNetworkTimeout(Runnable::run, networkTimeout);
         if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
             target.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
@@ -66,7 +66,7 @@ final class PreparedSession {
     }
 
     /** No statement of the library takes longer than its lock wait: an unresponsive server is not awaited for longer. */
-    private static int patience(SessionLimits limits) {
+    private static int longestAnswer(SessionLimits limits) {
         return Math.toIntExact(limits.lockWait().plus(limits.idle()).toMillis());
     }
 
@@ -102,7 +102,7 @@ final class PreparedSession {
 
     /** Limits how long the next answer of the server is awaited. Takes no round trip. */
     void limitWait() throws SQLException {
-        int longest = patience(limits);
+        int longest = longestAnswer(limits);
         if (limited) {
             long remaining = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
             longest = (int) Math.min(longest, Math.max(remaining, GRACE_MILLIS));

@@ -20,7 +20,7 @@ public final class ReleaseSubscription implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ReleaseSubscription.class);
 
     /** How long an answer of the server is awaited. */
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(3);
 
     private final Connection connection;
     private final PGConnection driver;
@@ -59,7 +59,7 @@ public final class ReleaseSubscription implements AutoCloseable {
     }
 
     private void begin() throws SQLException {
-        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(PATIENCE.toMillis()));
+        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(NETWORK_TIMEOUT.toMillis()));
         connection.setAutoCommit(true);
         execute("listen " + channel);
     }

@@ -167,12 +167,12 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     /**
      * Returns all connections to the host until {@link #resume}, and waits for those in use.
      *
-     * @param patience how long to wait
+     * @param timeout how long to wait
      */
-    public void suspend(Duration patience) {
+    public void suspend(Duration timeout) {
         close();
-        pools.shared().awaitReturns(patience);
-        pools.reserved().awaitReturns(patience);
+        pools.shared().awaitReturns(timeout);
+        pools.reserved().awaitReturns(timeout);
     }
 
     /** Resumes keeping sessions between transactions. */

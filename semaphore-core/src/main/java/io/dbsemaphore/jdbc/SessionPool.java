@@ -166,10 +166,10 @@ final class SessionPool implements AutoCloseable {
 
     private void awaitPlace() throws SQLException {
         // the work must be done although it is interrupted
-        if (!Uninterruptibles.acquire(places, HostConnections.PATIENCE.toNanos())) {
+        if (!Uninterruptibles.acquire(places, HostConnections.CONNECTION_TIMEOUT.toNanos())) {
             throw new SQLTransientConnectionException(
                     "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
-                            .formatted(size, HostConnections.PATIENCE));
+                            .formatted(size, HostConnections.CONNECTION_TIMEOUT));
         }
     }
 

@@ -122,7 +122,7 @@ public final class GrantTransaction {
         return result;
     }
 
-    private BatchResult decide(GrantBatch batch, QueuedRelease release) {
+    private BatchResult decide(GrantBatch batch, PendingRelease release) {
         BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
         repeatedCommands.settle(outcomes);
         awaitLockedExternalIds(outcomes);
@@ -152,8 +152,9 @@ public final class GrantTransaction {
     private void awaitLockedExternalIds(BatchOutcomes outcomes) {
         outcomes.open().stream()
                 .filter(AcquireState::isExternalIdLocked)
-                .map(acquire -> PermitRequest.undone(ids.next(), acquire.command(), requests.now()))
-                .forEach(requests::queueWaitForExternalId);
+                .map(AcquireState::command)
+                .forEach(command -> requests.queueWaitForExternalId(
+                        command.externalId(), () -> PermitRequest.undone(ids.next(), command, requests.now())));
     }
 
     /** Locks the rows of the open acquires: immediately, or in the next round trip. */

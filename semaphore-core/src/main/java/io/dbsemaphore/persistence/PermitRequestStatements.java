@@ -17,8 +17,10 @@ interface PermitRequestStatements {
      * Queues statements that wait for transactions that have inserted or locked this external id. On most databases only the
      * insert of a row with it finds a row that is not committed; that row is deleted again. On InnoDB a locking read finds it,
      * and locks less: an insert that waits for a duplicate blocks all inserts into the gap before it.
+     *
+     * @param row supplies the row where it is needed
      */
-    void queueWaitForExternalId(PermitRequest row);
+    void queueWaitForExternalId(String externalId, Supplier<PermitRequest> row);
 
     /** Locks the held requests among these that no other transaction has locked, and returns their ids. */
     Set<Long> lockSkipLocked(Collection<Long> ids);

@@ -33,12 +33,13 @@ final class PermitRequestStatementsImpl extends HeldRows<PermitRequest> implemen
     }
 
     @Override
-    public void queueWaitForExternalId(PermitRequest row) {
+    public void queueWaitForExternalId(String externalId, Supplier<PermitRequest> row) {
         if (locksUncommittedRows) {
-            sql.query(lockExternalId, List.of(row.externalId()), ResultSet::next);
+            sql.query(lockExternalId, List.of(externalId), ResultSet::next);
         } else {
-            insertAll(List.of(row));
-            sql.update(delete, List.of(row.id()));
+            PermitRequest inserted = row.get();
+            insertAll(List.of(inserted));
+            sql.update(delete, List.of(inserted.id()));
         }
     }
 

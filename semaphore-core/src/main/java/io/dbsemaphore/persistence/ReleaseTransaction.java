@@ -92,7 +92,7 @@ public final class ReleaseTransaction {
         });
     }
 
-    private Map<Long, ReleaseOutcome> releaseNow(QueuedRelease release) {
+    private Map<Long, ReleaseOutcome> releaseNow(PendingRelease release) {
         semaphores.flush();
         return outcomes(release.permitIds().keySet(), release.released());
     }
@@ -114,15 +114,15 @@ public final class ReleaseTransaction {
      * release is sent together with a lock that is refused if another transaction has locked one of the permits, which is
      * rare; then nothing has been changed, and {@link #queueSkipLocked} starts over. Otherwise it starts with that.
      */
-    QueuedRelease queue(SortedMap<Long, List<Long>> permitIds) {
+    PendingRelease queue(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
-            return QueuedRelease.NONE;
+            return PendingRelease.NONE;
         }
         if (!semaphores.areOneRoundTrip()) {
             return queueSkipLocked(permitIds);
         }
-        Set<Long> all = QueuedRelease.permitsOf(permitIds.keySet(), permitIds);
-        return new QueuedRelease(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
+        Set<Long> all = PendingRelease.permitsOf(permitIds.keySet(), permitIds);
+        return new PendingRelease(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
     }
 
     /**
@@ -130,7 +130,7 @@ public final class ReleaseTransaction {
      *
      * @throws RuntimeException the given failure, unless its cause is a refused lock
      */
-    QueuedRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
+    PendingRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
         if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
             throw failure;
         }
@@ -138,12 +138,12 @@ public final class ReleaseTransaction {
         return queueSkipLocked(permitIds);
     }
 
-    private QueuedRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds) {
-        Set<Long> locked = permits.lockSkipLocked(QueuedRelease.permitsOf(permitIds.keySet(), permitIds));
-        Set<Long> unlocked = QueuedRelease.requestsOf(permitIds, locked);
+    private PendingRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds) {
+        Set<Long> locked = permits.lockSkipLocked(PendingRelease.permitsOf(permitIds.keySet(), permitIds));
+        Set<Long> unlocked = PendingRelease.requestsOf(permitIds, locked);
         Supplier<Integer> changed =
-                unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, QueuedRelease.permitsOf(unlocked, permitIds));
-        return new QueuedRelease(permitIds, () -> locked, changed);
+                unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, PendingRelease.permitsOf(unlocked, permitIds));
+        return new PendingRelease(permitIds, () -> locked, changed);
     }
 
     private Supplier<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {
@@ -182,12 +182,12 @@ public final class ReleaseTransaction {
                 .forEach(permit -> permitIds
                         .computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
                         .add(permit.id()));
-        Set<Long> held = QueuedRelease.permitsOf(requestIds, permitIds);
+        Set<Long> held = PendingRelease.permitsOf(requestIds, permitIds);
         Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockSkipLocked(held);
-        Set<Long> unlocked = QueuedRelease.requestsOf(permitIds, locked);
+        Set<Long> unlocked = PendingRelease.requestsOf(permitIds, locked);
         Set<Long> released = unlocked.isEmpty() ? Set.of() : requests.lockSkipLocked(unlocked);
         if (!released.isEmpty()) {
-            queueRelease(released, QueuedRelease.permitsOf(released, permitIds));
+            queueRelease(released, PendingRelease.permitsOf(released, permitIds));
         }
         return outcomes(requestIds, released);
     }

@@ -35,7 +35,7 @@ final class AcquireDeadlines {
     private final Runnable left;
 
     /**
-     * Makes it.
+     * Begins without deadlines.
      *
      * @param queued runs when there may be acquires to be tried
      * @param left runs when a caller has ceased to wait

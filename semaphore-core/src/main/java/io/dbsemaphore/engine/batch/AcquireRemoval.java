@@ -26,7 +26,7 @@ final class AcquireRemoval {
     private final QueueClock clock;
 
     /**
-     * Makes it.
+     * Removes from these queues.
      *
      * @param wake moves the waiters of these semaphores that can be served to the ready queue, and returns whether there were any
      */

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Settles a batch that has ended: each member is answered, waits for permits, or is queued again. A batch that fails is
- * bisected into its members, so that only the caller whose acquire causes a failure sees it. After a {@linkplain
+ * Settles a batch that has ended: each member is answered, waits for permits, or is queued again. The members of a batch that fails
+ * are tried again one by one, so that only the caller whose acquire causes a failure sees it. After a {@linkplain
  * ConflictBackOff conflict} the batch is tried again as a whole: smaller batches would conflict more often. Guarded by the
  * lock of the {@link GrantQueue}.
  */

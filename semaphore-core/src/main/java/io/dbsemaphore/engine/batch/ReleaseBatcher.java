@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Releases grants in batches: one transaction releases the grants of many callers. A batch that fails is bisected into its
- * releases, so that only the caller whose release causes a failure sees it.
+ * Releases grants in batches: one transaction releases the grants of many callers. A batch that fails is tried again release by
+ * release, so that only the caller whose release causes a failure sees it.
  */
 public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable {
 

@@ -47,7 +47,7 @@ final class ScheduledRenewal {
         return state.grant().requestId();
     }
 
-    /** When the next action was due when it was {@linkplain #plan planned}. */
+    /** When the {@linkplain #plan planned} action is to be taken. */
     Deadline due() {
         return due;
     }

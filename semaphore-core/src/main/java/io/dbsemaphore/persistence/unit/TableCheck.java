@@ -111,9 +111,8 @@ public final class TableCheck {
             }
         } finally {
             if (!connection.getAutoCommit()) {
-                // Not every pool does: the table would stay locked against changes. And PostgreSQL executes nothing
-                // else
-                // in a transaction that has failed
+                // not every pool does: the table would stay locked against changes, and PostgreSQL executes nothing
+                // more in a transaction that has failed
                 connection.rollback();
             }
         }

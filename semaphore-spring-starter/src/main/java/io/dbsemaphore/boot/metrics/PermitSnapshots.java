@@ -17,16 +17,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all semaphores are at, read by one query now and then, on a thread of its own: whoever asks gets what was read
- * last, at once, be the database slow or away. Nothing is read before somebody has asked, nor when nobody has asked for
- * two minutes; the first who asks is told that nothing is known yet.
+ * The status of all semaphores, read by one query at an interval, on a thread of its own. A gauge gets the last reading at once,
+ * however slow the database is. Nothing is read before a gauge has been asked for its value, or when none has been for two
+ * minutes; the first value after that is not a number.
  */
 final class PermitSnapshots implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(PermitSnapshots.class);
 
-    /** How many intervals a reading is good for: then it is better to say nothing. */
-    private static final int GOOD_FOR = 3;
+    /** The number of intervals after which a reading is too old to be shown. */
+    private static final int MAX_AGE = 3;
 
     private static final Duration IDLE_AFTER = Duration.ofMinutes(2);
 
@@ -53,7 +53,7 @@ final class PermitSnapshots implements AutoCloseable {
     double sum(String name, ToLongFunction<SemaphoreStatus> value) {
         ask();
         Snapshot snapshot = last;
-        return snapshot == null || System.nanoTime() - snapshot.readAt() > GOOD_FOR * intervalNanos
+        return snapshot == null || System.nanoTime() - snapshot.readAt() > MAX_AGE * intervalNanos
                 ? Double.NaN
                 : snapshot.byName().getOrDefault(name, List.of()).stream()
                         .mapToLong(value)

@@ -25,7 +25,7 @@ final class Report {
     private final List<String> appendix;
 
     /**
-     * Makes it.
+     * A report of these results.
      *
      * @param introduction what was measured, and how
      * @param appendix the lines of a further table; may be empty

@@ -14,13 +14,13 @@ final class FinalCheck {
 
     private final SemaphoreTemplate semaphores;
     private final Findings findings;
-    private final Duration patience;
+    private final Duration tolerance;
 
-    /** @param patience how long after the run the last permit may become available */
-    FinalCheck(SemaphoreTemplate semaphores, Findings findings, Duration patience) {
+    /** @param tolerance how long after the run the last permit may become available */
+    FinalCheck(SemaphoreTemplate semaphores, Findings findings, Duration tolerance) {
         this.semaphores = semaphores;
         this.findings = findings;
-        this.patience = patience;
+        this.tolerance = tolerance;
     }
 
     /**
@@ -30,7 +30,7 @@ final class FinalCheck {
      */
     Duration acquireAll(Collection<String> names) {
         long begin = System.nanoTime();
-        long end = begin + patience.toNanos();
+        long end = begin + tolerance.toNanos();
         for (String name : names) {
             Duration wait = Duration.ofNanos(Math.max(TimeUnit.SECONDS.toNanos(1), end - System.nanoTime()));
             try (PermitGrant grant =

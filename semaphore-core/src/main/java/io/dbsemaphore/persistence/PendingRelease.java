@@ -19,9 +19,9 @@ import java.util.stream.Collectors;
  * @param locked the ids of the permits that were held and are now locked by this transaction
  * @param changed the number of requests that were released
  */
-record QueuedRelease(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> locked, Supplier<Integer> changed) {
+record PendingRelease(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> locked, Supplier<Integer> changed) {
 
-    static final QueuedRelease NONE = new QueuedRelease(new TreeMap<>(), Set::of, () -> 0);
+    static final PendingRelease NONE = new PendingRelease(new TreeMap<>(), Set::of, () -> 0);
 
     /**
      * The ids of the requests that were released. To be called after the round trip.
