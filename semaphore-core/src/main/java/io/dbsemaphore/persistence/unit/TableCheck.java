@@ -103,19 +103,31 @@ public final class TableCheck {
 
     private static Set<String> columnsOf(Connection connection, String table) throws SQLException {
         Set<String> columns = new TreeSet<>();
-        try (Statement statement = connection.createStatement();
+        try (Transaction ending = () -> rollBack(connection);
+                Statement statement = connection.createStatement();
                 ResultSet none = statement.executeQuery("select * from " + table + " where 1 = 0")) {
             ResultSetMetaData metaData = none.getMetaData();
             for (int i = 1; i <= metaData.getColumnCount(); i++) {
                 columns.add(metaData.getColumnName(i).toLowerCase(Locale.ROOT));
             }
-        } finally {
-            if (!connection.getAutoCommit()) {
-                // not every pool does: the table would stay locked against changes, and PostgreSQL executes nothing
-                // more in a transaction that has failed
-                connection.rollback();
-            }
         }
         return columns;
+    }
+
+    /**
+     * Ends the transaction, unless auto-commit is on. Not every pool does: the table would stay locked against changes, and
+     * PostgreSQL executes nothing more in a transaction that has failed.
+     */
+    private static void rollBack(Connection connection) throws SQLException {
+        if (!connection.getAutoCommit()) {
+            connection.rollback();
+        }
+    }
+
+    /** Is ended after the statement, so that a failure of its end is suppressed by an earlier one. */
+    private interface Transaction extends AutoCloseable {
+
+        @Override
+        void close() throws SQLException;
     }
 }
