@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One caller's release through all attempts. Guarded by the lock of the {@link ReleaseQueue}, except for its answer, and for
- * whether a commit was sent.
+ * One caller's release through all attempts. While it is queued, it is guarded by the lock of the {@link ReleaseQueue}; from
+ * when it is taken until it is added again, only the thread of its batch uses it. Any thread may wait for its answer.
  */
 final class QueuedRelease {
 
@@ -20,7 +20,7 @@ final class QueuedRelease {
     private final CompletableFuture<ReleaseOutcome> answer = new CompletableFuture<>();
     private final long startedAt = System.nanoTime();
     private final Deadline lockDeadline;
-    private volatile boolean commitSent;
+    private boolean commitSent;
     private int attempts;
     private boolean isolated;
     private int timesBlocked;
