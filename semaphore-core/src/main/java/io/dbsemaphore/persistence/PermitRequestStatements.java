@@ -14,9 +14,15 @@ interface PermitRequestStatements {
     void insertAll(List<PermitRequest> requests);
 
     /**
-     * Queues statements that wait for transactions that have inserted or locked this external id. On most databases only the
-     * insert of a row with it finds a row that is not committed; that row is deleted again. On InnoDB a locking read finds it,
-     * and locks less: an insert that waits for a duplicate blocks all inserts into the gap before it.
+     * On InnoDB, queues a locking read that waits for transactions that have inserted or locked this external id. It locks less
+     * than an insert, which blocks all inserts into the gap before a duplicate while it waits for it. On other databases such a
+     * read does not find a row that is not committed, so nothing is queued.
+     */
+    void queueLockOfExternalId(String externalId);
+
+    /**
+     * Queues statements that wait for transactions that have inserted or locked this external id: on InnoDB
+     * {@linkplain #queueLockOfExternalId a locking read}, on other databases the insert of a row, which is deleted again.
      *
      * @param row supplies the row where it is needed
      */

@@ -33,10 +33,16 @@ final class PermitRequestStatementsImpl extends HeldRows<PermitRequest> implemen
     }
 
     @Override
-    public void queueWaitForExternalId(String externalId, Supplier<PermitRequest> row) {
+    public void queueLockOfExternalId(String externalId) {
         if (locksUncommittedRows) {
             sql.query(lockExternalId, List.of(externalId), ResultSet::next);
-        } else {
+        }
+    }
+
+    @Override
+    public void queueWaitForExternalId(String externalId, Supplier<PermitRequest> row) {
+        queueLockOfExternalId(externalId);
+        if (!locksUncommittedRows) {
             PermitRequest inserted = row.get();
             insertAll(List.of(inserted));
             sql.update(delete, List.of(inserted.id()));

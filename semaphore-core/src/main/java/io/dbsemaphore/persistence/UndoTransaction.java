@@ -9,9 +9,9 @@ import java.util.List;
 
 /**
  * Undoes an acquire whose commit has an unknown outcome. If it was committed, its request is released. Otherwise a request
- * that holds nothing is inserted with the same external id: the insert waits while the lost transaction is still active,
- * and afterwards the unique constraint rejects the lost request. A grant that another caller has made
- * under the same external id in the meantime is left alone.
+ * that holds nothing is inserted with the same external id: the unique constraint then rejects the lost request. While the
+ * lost transaction is still active, the locking read before waits for it on InnoDB, and the insert on other databases. A grant
+ * that another caller has made under the same external id in the meantime is left alone.
  */
 public final class UndoTransaction {
 
@@ -38,6 +38,7 @@ public final class UndoTransaction {
     public void undo(AcquireState acquire) {
         AcquireCommand command = acquire.command();
         transaction.run(() -> {
+            requests.queueLockOfExternalId(command.externalId());
             List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
                 requests.insertAll(List.of(PermitRequest.undone(ids.next(), command, requests.now())));

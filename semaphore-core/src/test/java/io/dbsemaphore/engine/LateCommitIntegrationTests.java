@@ -9,6 +9,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.persistence.UndoTransaction;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.Slow;
@@ -21,6 +22,10 @@ import io.dbsemaphore.testing.node.Waits;
 import io.dbsemaphore.testing.node.Wish;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -28,6 +33,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,6 +46,8 @@ import org.springframework.dao.DataAccessException;
 class LateCommitIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(10);
+    /** A statement of an undo waits for a second: whoever waits for its locks takes as long. */
+    private static final Duration FREE = Duration.ofMillis(700);
 
     private static Schema schema;
     private static SemaphoreRows rows;
@@ -115,7 +123,7 @@ class LateCommitIntegrationTests {
         AcquireRequest request = wish.on(other);
 
         CompletableFuture<Throwable> failed = failureOf(acquireWithDelayedCommit(impatientEngine, request)::join);
-        waits.await("insert into permit_request");
+        awaitUndo();
         network.arrive();
 
         assertThat(failed.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join())
@@ -158,6 +166,48 @@ class LateCommitIntegrationTests {
                 .untilAsserted(() -> assertThat(rows.states(request.externalId().orElseThrow()))
                         .containsExactly("RELEASED"));
         assertNeverGrantedAnew(request);
+    }
+
+    /** On InnoDB, an insert that waits for a duplicate blocks those of all ids between it and the id before. */
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
+    @Test
+    void delaysNoExternalIdThatSortsNextToWhatItUndoes() throws SQLException {
+        String externalId = "!" + UUID.randomUUID(); // below all generated ids
+        AcquireRequest undone = Wish.ONE_NAME.on(other).withExternalId(externalId);
+        AcquireRequest next = Wish.ONE_NAME.on(other);
+
+        network.delayNextCommit();
+        assertThatThrownBy(() -> template(impatientEngine).acquire(undone))
+                .isInstanceOf(AcquireOutcomeUnknownException.class);
+        awaitUndo();
+        waits.await("where external_id = ");
+        List<Duration> pairs = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            long begun = System.nanoTime();
+            other.semaphores()
+                    .acquire(next.withExternalId("!" + i + externalId).withWaitTime(SOON))
+                    .release();
+            pairs.add(Duration.ofNanos(System.nanoTime() - begun));
+        }
+
+        assertThat(pairs.stream().sorted().toList().get(1))
+                .as("median of " + pairs)
+                .isLessThan(FREE);
+        network.arrive();
+        Awaitility.await()
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(rows.states(externalId)).containsExactly("RELEASED"));
+        assertNeverGrantedAnew(undone);
+    }
+
+    /** The statement alone does not tell: a retried acquire, which has ended by then, may wait for its external id, too. */
+    private void awaitUndo() {
+        Awaitility.await("an undo")
+                .atMost(SOON)
+                .until(() -> Thread.getAllStackTraces().values().stream()
+                        .flatMap(Arrays::stream)
+                        .anyMatch(frame -> frame.getClassName().equals(UndoTransaction.class.getName())));
+        waits.await(" permit_request");
     }
 
     private static CompletableFuture<PermitGrant> acquireWithDelayedCommit(
