@@ -1,37 +1,48 @@
 package io.dbsemaphore.concurrent;
 
 /**
- * Finds out whether the calling thread has enough stack left for work on the database. A {@link StackOverflowError} in the
- * middle of that leaves connections and queues half done that other threads use, too. So it has to come before.
+ * Finds out whether the calling thread has enough stack left for an acquire or a release. A {@link StackOverflowError} in the
+ * middle of that leaves queues and connections half done that other threads use, too. So it has to come before. The check
+ * writes to the stack that it asks for, which evicts other data from the processor's caches: it asks for no more than is needed.
  */
 public final class StackReserve {
+
+    /**
+     * What it takes to queue work, to wait for the answer, and to give a grant back if that is what it comes to: more than 80, at most
+     * 160. In compiled code 240 frames are 23 kB, interpreted 120 kB.
+     */
+    private static final int FRAMES_TO_WAIT = 240;
 
     /**
      * In compiled code about four times the stack that an acquire takes. Interpreted code, and Hibernate where the driver sends
      * statements one by one, take more.
      */
-    private static final int FRAMES = 500;
+    private static final int FRAMES_FOR_DATABASE = 500;
 
     private StackReserve() {}
 
     /**
-     * Requires it.
+     * Requires enough to queue work for another thread, and to wait for it.
      *
      * @throws StackOverflowError when there is too little; nothing was done
      */
-    public static void require() {
-        long unused =
-                descend(FRAMES, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24);
+    public static void requireToWait() {
+        require(FRAMES_TO_WAIT);
     }
 
-    /** Whether there is enough. */
-    public static boolean isEnough() {
+    /** Whether there is enough for work on the database. */
+    public static boolean isEnoughForDatabase() {
         try {
-            require();
+            require(FRAMES_FOR_DATABASE);
             return true;
         } catch (StackOverflowError end) {
             return false;
         }
+    }
+
+    private static void require(int frames) {
+        long unused =
+                descend(frames, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24);
     }
 
     /** Takes stack by many parameters, which the compiler passes on the stack. */

@@ -62,13 +62,13 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     /** A caller that has too little stack for an acquire is told so before anything that others use is touched. */
     private static AcquireAttempt begin(EngineRun run, AcquireAttempt attempt) {
-        StackReserve.require();
+        StackReserve.requireToWait();
         return run.reuse().prepare(attempt);
     }
 
     @Override
     public ReleaseOutcome release(String externalId) {
-        StackReserve.require();
+        StackReserve.requireToWait();
         EngineRun run = current.get();
         return run.reuse().isKnown(externalId)
                 ? run.reuse().findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED)
@@ -77,7 +77,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public ReleaseOutcome release(HeldGrant grant) {
-        StackReserve.require(); // or the grant is still held, and kept alive: a later release is as good
+        StackReserve.requireToWait(); // or the grant is still held, and kept alive: a later release is as good
         ReleaseService releases = current.get().releases();
         return releases.release(grant, releases.eventOf(grant));
     }

@@ -45,7 +45,8 @@ public final class DatabaseThreads {
 
     /** Whether the calling thread may use the {@code DataSource}. */
     public boolean mayUseCaller() {
-        return DaemonThreads.isCurrent() || (plain && !isInTransaction() && !isVirtual() && StackReserve.isEnough());
+        return DaemonThreads.isCurrent()
+                || (plain && !isInTransaction() && !isVirtual() && StackReserve.isEnoughForDatabase());
     }
 
     private static boolean isInTransaction() {
