@@ -6,8 +6,9 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Remembers what it heard, and on which thread. */
@@ -18,7 +19,7 @@ public final class RecordingListener implements SemaphoreListener {
 
     private static final Set<String> ENDINGS = Set.of("released", "expired", "forced");
 
-    private final List<Event> events = new CopyOnWriteArrayList<>();
+    private final Queue<Event> events = new ConcurrentLinkedQueue<>();
     private final LongAdder decided = new LongAdder();
 
     /** The recorded events of this kind, in order. */
