@@ -64,18 +64,22 @@ final class EngineRuns {
     /** Opens the database, and begins the first run. */
     void open() {
         first.run();
-        database().warmUp();
+        EngineDatabase opened = database();
+        load(() -> opened);
     }
 
     /** See {@link SemaphoreEngine#warmUp}. */
     void warmUp() {
-        startThread("semaphore-warm-up", () -> {
-            try {
-                database().warmUp();
-            } catch (RuntimeException | Error notNow) {
-                log.debug("The first acquire will take longer", notNow);
-            }
-        });
+        startThread("semaphore-warm-up", () -> load(this::database));
+    }
+
+    /** Loads what the first acquire needs. The start does not depend on it: a cut connection, for one, may work again by then. */
+    private static void load(Supplier<EngineDatabase> database) {
+        try {
+            database.get().warmUp();
+        } catch (RuntimeException | Error notNow) {
+            log.debug("The first acquire will take longer", notNow);
+        }
     }
 
     /** As {@link #open}, on a separate thread. Every use of the engine waits for it, and throws its failure. */

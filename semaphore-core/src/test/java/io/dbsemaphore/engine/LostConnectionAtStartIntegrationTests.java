@@ -49,6 +49,17 @@ class LostConnectionAtStartIntegrationTests {
         assertThatThrownBy(() -> new Node(host).close()).hasStackTraceContaining("cut by a proxy");
     }
 
+    /** What the first acquire needs is loaded by a query. */
+    @Test
+    void startsThoughTheConnectionIsCutWhileItLoads() {
+        host.failBefore("semaphore s1_0", new SQLException("cut by a proxy", "08006"));
+
+        try (Node node = new Node(host);
+                PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(node.semaphore(1)))) {
+            assertThat(grant.isHeld()).isTrue();
+        }
+    }
+
     private void cutNext() {
         host.failBefore("from capacity_change", new SQLException("cut by a proxy", "08006"));
     }
