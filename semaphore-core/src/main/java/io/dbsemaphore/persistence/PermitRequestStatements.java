@@ -11,6 +11,12 @@ import java.util.function.Supplier;
  */
 interface PermitRequestStatements {
 
+    /**
+     * Executes the queued statements. To be called before a query of Hibernate if the transaction is to survive their failure: a
+     * failure within the query would mark it for rollback.
+     */
+    void flush();
+
     void insertAll(List<PermitRequest> requests);
 
     /**

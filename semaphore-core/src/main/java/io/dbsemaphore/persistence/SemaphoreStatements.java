@@ -21,7 +21,7 @@ interface SemaphoreStatements {
     /** Queues the lock of {@link SemaphoreRepository#lockSkipLocked}. */
     Supplier<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids);
 
-    /** Executes the queued statements. */
+    /** Executes the queued statements, see {@link PermitRequestStatements#flush}. */
     void flush();
 
     /**

@@ -25,6 +25,11 @@ public abstract class HeldRows<E> {
         this.table = table;
     }
 
+    /** Executes the queued statements. */
+    public void flush() {
+        sql.flush();
+    }
+
     public void insertAll(List<E> rows) {
         insert.insertAll(rows);
     }

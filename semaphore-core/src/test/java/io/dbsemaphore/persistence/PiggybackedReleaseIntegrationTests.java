@@ -1,0 +1,107 @@
+package io.dbsemaphore.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantBatch;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.DatabaseThreads;
+import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.node.RowLock;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Grant transactions that release a grant whose permit another transaction has locked: it stays held, all else is decided. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PiggybackedReleaseIntegrationTests {
+
+    private final Schema schema = TestDatabase.create().migrate();
+    private SemaphoreDataSource connections;
+    private SemaphorePersistence persistence;
+    private StoredGrant held;
+
+    @BeforeEach
+    void open() throws SQLException {
+        Duration limit = Duration.ofSeconds(5);
+        Database database = Database.of(schema.newPool(1));
+        DataSource pool = schema.newPool(2);
+        connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(pool, 2));
+        persistence = SemaphorePersistence.open(connections, database, "", limit, null);
+        persistence.admin().create("a", 2);
+        persistence.admin().create("b", 1);
+        held = granted(grant(acquire("a", false), new TreeMap<>()));
+    }
+
+    @AfterEach
+    void close() {
+        persistence.close();
+        connections.close();
+        schema.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void isSkippedByAnAcquire(boolean withExternalId) throws SQLException {
+        assertSkipped(acquire("a", withExternalId));
+    }
+
+    /** The semaphore's id is looked up. */
+    @Test
+    void isSkippedByTheFirstAcquireOfASemaphore() throws SQLException {
+        assertSkipped(acquire("b", false));
+    }
+
+    private void assertSkipped(AcquireState acquire) throws SQLException {
+        BatchResult result;
+        try (RowLock lock = RowLock.ofPermits(schema, held.externalId())) {
+            result = grant(acquire, releaseOf(held));
+        }
+
+        assertThat(result.released()).isEmpty();
+        assertThat(granted(result).externalId()).isEqualTo(acquire.command().externalId());
+        assertThat(schema.jdbc().queryForList("select state from permit_request", String.class))
+                .containsExactly("ACQUIRED", "ACQUIRED");
+    }
+
+    private BatchResult grant(AcquireState acquire, SortedMap<Long, List<Long>> releases) {
+        LocalQueues queues = new LocalQueues(0, "test", Set.of(), Map.of());
+        return persistence.grants().grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues));
+    }
+
+    private static AcquireState acquire(String name, boolean withExternalId) {
+        String externalId = UUID.randomUUID().toString();
+        return new AcquireState(
+                new AcquireCommand(externalId, withExternalId, true, Map.of(name, 1), false, null, "test", null));
+    }
+
+    private static StoredGrant granted(BatchResult result) {
+        return ((GrantOutcome.Granted) result.outcomes().get(0)).grant();
+    }
+
+    private static SortedMap<Long, List<Long>> releaseOf(StoredGrant grant) {
+        return new TreeMap<>(Map.of(
+                grant.requestId(),
+                grant.permits().stream().map(StoredPermit::id).toList()));
+    }
+}
