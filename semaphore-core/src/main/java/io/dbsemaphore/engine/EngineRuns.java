@@ -73,7 +73,7 @@ final class EngineRuns {
         startThread("semaphore-warm-up", () -> load(this::database));
     }
 
-    /** Loads what the first acquire needs. The start does not depend on it: a cut connection, for one, may work again by then. */
+    /** Loads what the first acquire needs. If that fails, the engine starts nevertheless, and the first acquire loads it. */
     private static void load(Supplier<EngineDatabase> database) {
         try {
             database.get().warmUp();

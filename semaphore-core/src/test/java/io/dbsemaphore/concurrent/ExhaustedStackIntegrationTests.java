@@ -7,7 +7,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.engine.SemaphoreEngine;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
@@ -26,7 +25,6 @@ import org.junit.jupiter.api.Timeout;
  * StackOverflowError}, and whatever happens, no other caller is affected and no connection is lost.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Slow
 class ExhaustedStackIntegrationTests {
 
     private static final long STACK_SIZE = 1_000_000;

@@ -63,12 +63,12 @@ final class ReadyQueue {
         }
 
         /** The acquires of a group, each at the position of its ticket. */
-        static Cursor of(SortedMap<Long, QueuedAcquire> group) {
+        static Cursor ofGroup(SortedMap<Long, QueuedAcquire> group) {
             return new Cursor(group.values(), true, 0);
         }
 
         /** All of these at the position of the first ticket among them, since any of them may take the turn of that one. */
-        static Cursor atOnce(Collection<QueuedAcquire> acquires) {
+        static Cursor atFirstTicket(Collection<QueuedAcquire> acquires) {
             return new Cursor(
                     acquires,
                     false,
@@ -162,14 +162,14 @@ final class ReadyQueue {
         PriorityQueue<Cursor> cursors = new PriorityQueue<>(Comparator.comparing(Cursor::ticket));
         ready.forEach((group, members) -> {
             if (withKeptAlive || !group.keptAlive()) {
-                cursors.add(Cursor.of(members));
+                cursors.add(Cursor.ofGroup(members));
             }
         });
         List<QueuedAcquire> awaiting = awaitingIds.stream()
                 .filter(acquire -> withKeptAlive || !acquire.command().isKeptAlive())
                 .toList();
         if (!awaiting.isEmpty()) {
-            cursors.add(Cursor.atOnce(awaiting));
+            cursors.add(Cursor.atFirstTicket(awaiting));
         }
         while (!cursors.isEmpty() && !isFull.getAsBoolean()) {
             Cursor first = cursors.remove();

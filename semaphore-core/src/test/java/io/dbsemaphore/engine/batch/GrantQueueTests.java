@@ -2,24 +2,18 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.UnknownCommits;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /** The batches that the queue hands out, and whether its callers contend. */
@@ -164,138 +158,6 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(stalled.awaited()).containsExactly("copy");
         assertThat(other.members()).containsExactly(waiter);
         assertThat(stalling.take(true, true, false).members()).containsExactly(waiter);
-    }
-
-    /** The wait for an external id delays no other acquire of the semaphore, and lets none overtake another. */
-    @Test
-    void keepsTheOrderOfASemaphoreWhileABatchWaitsForAnExternalId() {
-        AtomicLong now = new AtomicLong();
-        QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue ordered = queue(3, 500, clock);
-        ordered.add(withLockedExternalId(clock));
-        AcquireBatch waiting = ordered.take(true, true, false);
-        now.addAndGet(Duration.ofSeconds(1).toNanos());
-        ordered.add(new QueuedAcquire(state(Map.of("copy", 1), false), Deadline.in(Duration.ZERO), clock));
-        AcquireBatch inFlight = ordered.take(true, true, false);
-        ordered.add(new QueuedAcquire(state(Map.of("backup", 1, "copy", 1), false), Deadline.in(Duration.ZERO), clock));
-        ordered.add(new QueuedAcquire(state(BACKUP, false), Deadline.in(Duration.ZERO), clock));
-
-        assertThat(waiting.isWaiting()).isEqualTo(true);
-        assertThat(inFlight.names()).containsExactly("copy");
-        assertThat(ordered.take(true, true, false).members()).isEmpty();
-    }
-
-    /** It waits for the only slot for that; who acquires the same semaphore does not wait with it. */
-    @Test
-    void takesOthersWhileTwoWaitForTheirExternalIds() {
-        QueuedAcquire first = withLockedExternalId(QueueClock.SYSTEM);
-        QueuedAcquire second = withLockedExternalId(QueueClock.SYSTEM);
-        QueuedAcquire other = withoutWaitTime(BACKUP);
-        List.of(first, second, other).forEach(queue::add);
-
-        AcquireBatch waiting = queue.take(true, true, false);
-
-        assertThat(waiting.members()).containsExactly(first);
-        assertThat(waiting.isWaiting()).isEqualTo(true);
-        assertThat(queue.nanosToWork()).isZero();
-        assertThat(queue.take(true, true, false).members()).containsExactly(other);
-    }
-
-    /** Hold-and-wait: the transaction may have inserted the id. */
-    @Test
-    void waitsForAnExternalIdOrForARow() {
-        QueuedAcquire acquire = withLockedExternalId(QueueClock.SYSTEM);
-        acquire.state().setBlockedBy("backup");
-        queue.add(acquire);
-
-        AcquireBatch batch = queue.take(true, true, false);
-
-        assertThat(batch.isWaiting()).isEqualTo(true);
-        assertThat(batch.awaited()).isEmpty();
-        end(queue, batch, Map.of(), new GrantOutcome.Postponed("backup"));
-        assertThat(acquire.state().isExternalIdLocked()).as("locked").isEqualTo(false);
-    }
-
-    @Test
-    void pausesLongerIfItHasWaitedForItsExternalIdInVain() {
-        AtomicLong now = new AtomicLong();
-        QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue pausing = queue(2, 500, clock);
-        pausing.add(withLockedExternalId(clock));
-
-        BatchSettlement.Result unused = pausing.finishFailed(pausing.take(true, true, false), locked(), true);
-
-        assertThat(Duration.ofNanos(pausing.nanosToWork())).isBetween(Duration.ofMillis(200), Duration.ofSeconds(1));
-    }
-
-    /** There is one slot to wait in, and who waits in it may do so in vain. */
-    @Test
-    void whoeverHasNotWaitedForItsExternalIdTakesTurnsWithThoseWhoHave() {
-        AtomicLong now = new AtomicLong();
-        QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue single = queue(2, 500, clock);
-        List<QueuedAcquire> acquires =
-                Stream.generate(() -> withLockedExternalId(clock)).limit(3).toList();
-        acquires.forEach(single::add);
-
-        List<QueuedAcquire> taken = new ArrayList<>();
-        for (int i = 0; i < acquires.size(); i++) {
-            AcquireBatch batch = single.take(true, true, false);
-            taken.addAll(batch.members());
-            now.addAndGet(Duration.ofSeconds(1).toNanos());
-            BatchSettlement.Result unused = single.finishFailed(batch, locked(), true);
-        }
-
-        assertThat(taken).containsExactlyElementsOf(acquires);
-    }
-
-    /** The batch waited as long as a statement may, which was the whole limit, for the external id of one of its members. */
-    @Test
-    void doesNotRefuseAnAcquireForTheExternalIdOfAnother() {
-        AtomicLong now = new AtomicLong();
-        QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue impatient = queue(2, 500, Duration.ofSeconds(1), clock);
-        List<QueuedAcquire> acquires = Stream.of("locked", "free")
-                .map(id -> new AcquireState(new AcquireCommand(id, true, true, BACKUP, false, null, "test", null)))
-                .map(state -> new QueuedAcquire(state, clock.in(Duration.ZERO), clock))
-                .toList();
-        acquires.forEach(impatient::add);
-        AcquireBatch batch = impatient.take(true, true, false);
-        acquires.forEach(acquire -> acquire.state().claim());
-        now.addAndGet(Duration.ofSeconds(1).toNanos());
-
-        BatchSettlement.Result settled = impatient.finishFailed(batch, locked(), true);
-
-        assertThat(batch.members()).isEqualTo(acquires);
-        assertThat(settled.decided()).isEmpty();
-    }
-
-    @Test
-    void doesNotSayThatNothingIsHeldWhereTheOutcomeIsUnknown() {
-        QueuedAcquire acquire = withoutWaitTime(BACKUP);
-
-        assertThat(acquire.lockedFor(Duration.ofSeconds(1))).contains("Nothing is held");
-
-        acquire.state().setOutcomeUnknown(true);
-
-        assertThat(acquire.lockedFor(Duration.ofSeconds(1)))
-                .doesNotContain("Nothing is held")
-                .contains("released again");
-    }
-
-    private static CannotAcquireLockException locked() {
-        return new CannotAcquireLockException("1205", lockWait());
-    }
-
-    private static SQLException lockWait() {
-        return new SQLException("Lock wait timeout exceeded", "40001", 1205);
-    }
-
-    private static QueuedAcquire withLockedExternalId(QueueClock clock) {
-        QueuedAcquire acquire = new QueuedAcquire(state(BACKUP, false), Deadline.in(Duration.ZERO), clock);
-        acquire.state().setExternalIdLocked(true);
-        acquire.isolate();
-        return acquire;
     }
 
     private void add(int acquires) {
