@@ -60,9 +60,21 @@ public final class SchemaScript {
      */
     public boolean isNeeded() {
         try {
-            return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);
+            return isIncomplete();
         } catch (SQLException unreadable) {
             return SqlErrors.isConflict(unreadable);
+        }
+    }
+
+    /** A connection of the pool may have been cut since it was last used; the next one is a new one. */
+    private boolean isIncomplete() throws SQLException {
+        try {
+            return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);
+        } catch (SQLException unreadable) {
+            if (!SemaphorePersistence.isConnectionBroken(unreadable)) {
+                throw unreadable;
+            }
+            return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);
         }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -57,6 +58,18 @@ class LostConnectionAtStartIntegrationTests {
         try (Node node = new Node(host);
                 PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(node.semaphore(1)))) {
             assertThat(grant.isHeld()).isTrue();
+        }
+    }
+
+    /** Otherwise the tables would not be created, and the start would report that they are missing. */
+    @Test
+    void looksAtTheTablesOnTheNextConnection() throws SQLException {
+        try (Schema empty = TestDatabase.create();
+                StatementGate pool = new StatementGate(empty.newPool(1))) {
+            pool.failBefore("from semaphore", new SQLException("cut by a proxy", "08006"));
+
+            assertThat(new SchemaScript(pool, Database.of(empty.newPool(1)), "").isNeeded())
+                    .isTrue();
         }
     }
 

@@ -5,7 +5,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
+import java.time.temporal.ChronoUnit;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
@@ -154,14 +154,13 @@ final class AcquireDeadlines {
         if (last != null) {
             return last;
         }
+        Duration passed =
+                Duration.ofNanos(System.nanoTime() - acquire.startedAt()).truncatedTo(ChronoUnit.MILLIS);
         return acquire.isBlockedByRow() || acquire.state().isExternalIdLocked()
-                ? new CannotAcquireLockException(acquire.lockedFor(decisionTimeout))
+                ? new CannotAcquireLockException(
+                        acquire.lockedFor(passed.compareTo(decisionTimeout) < 0 ? passed : decisionTimeout))
                 : new QueryTimeoutException(
                         "The database has not decided about permits of %s for %d ms: no connection could be had, or it does not answer (semaphore.decision-timeout is %s). %s"
-                                .formatted(
-                                        acquire.names(),
-                                        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - acquire.startedAt()),
-                                        decisionTimeout,
-                                        acquire.consequence()));
+                                .formatted(acquire.names(), passed.toMillis(), decisionTimeout, acquire.consequence()));
     }
 }

@@ -96,6 +96,27 @@ class DecisionTimeoutIntegrationTests {
         assertThat(cluster.held(name)).isZero();
     }
 
+    @Test
+    void theMessageOfALockedRowSaysHowLongItWasLocked() throws Exception {
+        String name = cluster.semaphore(1);
+        try (RowLock lock = cluster.lock(name)) {
+            Future<Optional<PermitGrant>> first = late(AcquireRequest.of(name));
+            Concurrently.assertWaits(first);
+            long begun = System.nanoTime();
+
+            assertThatThrownBy(() ->
+                            node.semaphores().tryAcquire(AcquireRequest.of(name).withWaitTime(WAIT_TIME)))
+                    .isInstanceOf(CannotAcquireLockException.class)
+                    .message()
+                    .satisfies(message -> assertThat(durationIn(message))
+                            .isBetween(WAIT_TIME, Duration.ofNanos(System.nanoTime() - begun)));
+        }
+    }
+
+    private static Duration durationIn(String message) {
+        return Duration.parse(message.replaceAll("(?s).* for more than (PT[0-9.]+S).*", "$1"));
+    }
+
     private Future<Optional<PermitGrant>> late(AcquireRequest request) {
         return Concurrently.async(() -> node.semaphores().tryAcquire(request.withWaitTime(WAIT_TIME)));
     }
