@@ -2,8 +2,10 @@ package io.dbsemaphore.concurrent;
 
 /**
  * Finds out whether the calling thread has enough stack left for an acquire or a release. A {@link StackOverflowError} in the
- * middle of that leaves queues and connections half done that other threads use, too. So it has to come before. The check
- * writes to the stack that it asks for, which evicts other data from the processor's caches: it asks for no more than is needed.
+ * middle of that leaves queues and connections half done that other threads use, too. So it has to come before.
+ *
+ * <p>The check takes the stack that it asks for, before every acquire and release, so it should be fast and should not evict
+ * other data from the processor's caches. Its frames are large, and are hardly written to.
  */
 public final class StackReserve {
 
@@ -41,14 +43,26 @@ public final class StackReserve {
     }
 
     private static void require(int frames) {
-        long unused =
-                descend(frames, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24);
+        long unused = reserve(frames);
     }
 
-    /** Takes stack by many parameters, which the compiler passes on the stack. */
+    /**
+     * Takes stack, in compiled code by the space for the arguments of {@link #pass}, which only the last frame writes to, and in
+     * interpreted code by the local variables.
+     */
+    @SuppressWarnings("UnusedVariable")
+    private static long reserve(int frames) {
+        long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x;
+        if (frames > 0) {
+            return reserve(frames - 1) + 1;
+        }
+        return pass(3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24);
+    }
+
+    /** Passes its arguments on, to itself: HotSpot inlines one level of a recursion, so that calls remain. */
     @SuppressWarnings("TooManyParameters")
-    private static long descend(
-            int frames,
+    private static long pass(
+            int levels,
             long a,
             long b,
             long c,
@@ -73,8 +87,8 @@ public final class StackReserve {
             long v,
             long w,
             long x) {
-        return frames == 0
+        return levels == 0
                 ? a
-                : a + descend(frames - 1, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, a);
+                : a + pass(levels - 1, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, a);
     }
 }

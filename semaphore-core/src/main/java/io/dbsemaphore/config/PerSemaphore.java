@@ -85,7 +85,9 @@ public record PerSemaphore<T>(T byDefault, Map<String, T> byName, Map<String, T>
     }
 
     private T ofPattern(String name) {
-        return longestMatch(byPattern, name).map(Map.Entry::getValue).orElse(byDefault);
+        return byPattern.isEmpty()
+                ? byDefault
+                : longestMatch(byPattern, name).map(Map.Entry::getValue).orElse(byDefault);
     }
 
     /** The longest of the patterns that match a name, with its value. */

@@ -17,11 +17,13 @@ import org.jspecify.annotations.Nullable;
 final class AcquireCommandFactory {
 
     private final SemaphoreSettings settings;
+    private final String defaultOwner;
     private final InstanceLease lease;
     private final HostTransactionCheck hostTransaction;
 
     AcquireCommandFactory(SemaphoreSettings settings, InstanceLease lease) {
         this.settings = settings;
+        this.defaultOwner = settings.get(SemaphoreSettings.OWNER); // once, since it may look up the name of the host
         this.lease = lease;
         this.hostTransaction = new HostTransactionCheck(settings.get(SemaphoreSettings.HOST_TRANSACTION));
     }
@@ -73,7 +75,7 @@ final class AcquireCommandFactory {
                 request.permits(),
                 request.isExclusive(),
                 ttl(request),
-                request.owner().orElse(settings.get(SemaphoreSettings.OWNER)),
+                request.owner().orElse(defaultOwner),
                 keptAlive ? lease.id() : null);
     }
 

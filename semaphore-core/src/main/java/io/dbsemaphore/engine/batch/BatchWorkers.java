@@ -117,7 +117,8 @@ final class BatchWorkers implements AutoCloseable {
      * {@link #endInCaller}.
      */
     boolean beginInCaller() {
-        return databaseThreads.mayUseCaller()
+        return monitor.is(runningSince::isEmpty)
+                && databaseThreads.mayUseCaller()
                 && monitor.is(() ->
                         runningSince.isEmpty() && runningSince.put(Thread.currentThread(), System.nanoTime()) == null);
     }

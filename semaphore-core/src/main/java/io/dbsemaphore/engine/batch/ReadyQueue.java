@@ -159,7 +159,7 @@ final class ReadyQueue {
         while (nanosToReady() <= 0) {
             makeReady(pausing.pollFirst());
         }
-        PriorityQueue<Cursor> cursors = new PriorityQueue<>(Comparator.comparing(Cursor::ticket));
+        PriorityQueue<Cursor> cursors = new PriorityQueue<>(Comparator.comparingLong(Cursor::ticket));
         ready.forEach((group, members) -> {
             if (withKeptAlive || !group.keptAlive()) {
                 cursors.add(Cursor.ofGroup(members));
