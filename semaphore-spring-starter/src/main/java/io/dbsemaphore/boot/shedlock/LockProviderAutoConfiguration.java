@@ -5,6 +5,7 @@ import io.dbsemaphore.boot.autoconfigure.MutexPattern;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import net.javacrumbs.shedlock.core.LockProvider;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -12,24 +13,45 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
 
 /** Auto-configuration for a {@link LockProvider} of ShedLock whose locks are semaphores. */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
 @ConditionalOnClass(LockProvider.class)
 @ConditionalOnBooleanProperty("semaphore.adapters.shedlock.enabled")
 @ConditionalOnBean(SemaphoreEngine.class)
-@ConditionalOnMissingBean(LockProvider.class)
 @EnableConfigurationProperties(LockProviderProperties.class)
 public final class LockProviderAutoConfiguration {
 
-    @Bean
-    SemaphoreLockProvider semaphoreLockProvider(SemaphoreOperations semaphores, LockProviderProperties properties) {
-        return new SemaphoreLockProvider(semaphores, properties.prefix());
+    /** Tells why the property has no effect. Comes first: the adapter's own bean must not count. */
+    @Configuration(proxyBeanMethods = false)
+    @Order(0)
+    @ConditionalOnBean(LockProvider.class)
+    static class OwnBeanConfiguration {
+
+        OwnBeanConfiguration() {
+            LoggerFactory.getLogger(LockProviderAutoConfiguration.class)
+                    .warn(
+                            "semaphore.adapters.shedlock.enabled=true has no effect, since the application defines a LockProvider of its"
+                                    + " own, whose locks are no semaphores. Remove that bean, or the property");
+        }
     }
 
-    @Bean
-    MutexPattern semaphoreLockProviderPattern(LockProviderProperties properties) {
-        return new MutexPattern(
-                SemaphoreLockProvider.requests(properties.prefix()).pattern());
+    @Configuration(proxyBeanMethods = false)
+    @Order(1)
+    @ConditionalOnMissingBean(LockProvider.class)
+    static class AdapterConfiguration {
+
+        @Bean
+        SemaphoreLockProvider semaphoreLockProvider(SemaphoreOperations semaphores, LockProviderProperties properties) {
+            return new SemaphoreLockProvider(semaphores, properties.prefix());
+        }
+
+        @Bean
+        MutexPattern semaphoreLockProviderPattern(LockProviderProperties properties) {
+            return new MutexPattern(
+                    SemaphoreLockProvider.requests(properties.prefix()).pattern());
+        }
     }
 }

@@ -12,12 +12,15 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.config.EnableIntegration;
@@ -25,6 +28,7 @@ import org.springframework.integration.dsl.IntegrationFlow;
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.LockRegistry;
 
+@ExtendWith(OutputCaptureExtension.class)
 class LockRegistryAutoConfigurationTests {
 
     private static final String ENABLED = "semaphore.adapters.spring-integration.enabled=true";
@@ -45,7 +49,7 @@ class LockRegistryAutoConfigurationTests {
     }
 
     @Test
-    void makesLocksThatAreSemaphores() {
+    void makesLocksThatAreSemaphores(CapturedOutput log) {
         host.withPropertyValues(ENABLED).run(context -> {
             Lock lock = context.getBean(LockRegistry.class).obtain("orders");
             lock.lock();
@@ -53,6 +57,7 @@ class LockRegistryAutoConfigurationTests {
                     .hasSize(1);
             lock.unlock();
         });
+        assertThat(log).doesNotContain("has no effect");
     }
 
     @Test
@@ -113,13 +118,14 @@ class LockRegistryAutoConfigurationTests {
     }
 
     @Test
-    void backsOffWhereTheApplicationHasALockRegistry() {
+    void backsOffWhereTheApplicationHasALockRegistry(CapturedOutput log) {
         host.withPropertyValues(ENABLED)
                 .withUserConfiguration(OwnLockRegistry.class)
                 .run(context -> {
                     assertThat(context).hasSingleBean(LockRegistry.class).doesNotHaveBean(MutexPattern.class);
                     assertThat(context.getBean(LockRegistry.class)).isInstanceOf(DefaultLockRegistry.class);
                 });
+        assertThat(log).contains("semaphore.adapters.spring-integration.enabled=true has no effect");
     }
 
     @Test

@@ -17,13 +17,17 @@ import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+@ExtendWith(OutputCaptureExtension.class)
 class LockProviderAutoConfigurationTests {
 
     private static final String ENABLED = "semaphore.adapters.shedlock.enabled=true";
@@ -44,7 +48,7 @@ class LockProviderAutoConfigurationTests {
     }
 
     @Test
-    void runsTasksUnderSemaphores() {
+    void runsTasksUnderSemaphores(CapturedOutput log) {
         host.withPropertyValues(ENABLED).run(context -> {
             SemaphoreAdmin admin = context.getBean(SemaphoreAdmin.class);
             LockConfiguration nightly =
@@ -59,6 +63,7 @@ class LockProviderAutoConfigurationTests {
             boolean again = executor.<Integer>executeWithLock(() -> 1, nightly).wasExecuted();
             assertThat(again).as("within lockAtLeastFor").isEqualTo(false);
         });
+        assertThat(log).doesNotContain("has no effect");
     }
 
     /** What an application with ShedLock has, and nothing else of this library than the property. */
@@ -91,13 +96,14 @@ class LockProviderAutoConfigurationTests {
     }
 
     @Test
-    void backsOffWhereTheApplicationHasALockProvider() {
+    void backsOffWhereTheApplicationHasALockProvider(CapturedOutput log) {
         host.withPropertyValues(ENABLED)
                 .withUserConfiguration(OwnLockProvider.class)
                 .run(context -> assertThat(context)
                         .hasSingleBean(LockProvider.class)
                         .doesNotHaveBean(SemaphoreLockProvider.class)
                         .doesNotHaveBean(MutexPattern.class));
+        assertThat(log).contains("semaphore.adapters.shedlock.enabled=true has no effect");
     }
 
     @Test
