@@ -16,6 +16,9 @@ import java.util.Map;
  * {@code @WithPermits} methods that wait without a thread, it is a thread of the library
  * ({@code semaphore-completion-N}) that application code may block.
  *
+ * <p>In an application with the starter, events that occur while beans are still being created are kept, 1,000 at most, and told
+ * when all beans have been created, on the thread that starts the application.
+ *
  * <p><b>Transactions.</b> Listeners are called outside any transaction of the library, after it has committed; a
  * transaction of the application may be open on the calling thread.
  *

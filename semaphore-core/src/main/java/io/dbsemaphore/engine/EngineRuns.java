@@ -146,6 +146,7 @@ final class EngineRuns {
             state = State.RUNNING;
         }
         current().startMaintenance();
+        configuration.listeners().tellEarly();
     }
 
     /** Ends the run, and returns all connections to the pool. */

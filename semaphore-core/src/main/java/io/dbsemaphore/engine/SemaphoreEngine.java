@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The semaphores of one database, as used by one JVM. An application without the starter creates one engine for each
@@ -50,7 +51,9 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
      * @param patterns the semaphores that are created on first use
-     * @param semaphoreListeners supplies the listeners, for each event, so that they may be created after the engine
+     * @param semaphoreListeners supplies the listeners, for each event, so that they may be created after the engine. Called by
+     *     threads of the library, too, so it must not wait. Null while they are not known: the first 1,000 events are kept until
+     *     they are
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @throws SemaphoreTablesMissingException if the tables do not exist
      * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
@@ -62,7 +65,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             DataSource dataSource,
             SemaphoreSettings settings,
             SemaphorePatterns patterns,
-            Supplier<List<SemaphoreListener>> semaphoreListeners,
+            Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness) {
         this(dataSource, settings, patterns, semaphoreListeners, ownerLiveness, new DaemonThreads());
     }
@@ -71,7 +74,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             DataSource dataSource,
             SemaphoreSettings settings,
             SemaphorePatterns patterns,
-            Supplier<List<SemaphoreListener>> semaphoreListeners,
+            Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             DaemonThreads threads) {
         this(new EngineRuns(
@@ -95,7 +98,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
      * @param patterns the semaphores that are created on first use
-     * @param semaphoreListeners supplies the listeners, for each event
+     * @param semaphoreListeners supplies the listeners, see the {@linkplain #SemaphoreEngine constructor}
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
      * @param tableCreation called on that thread once the database can be reached, and before the tables are used; may create
      *     them, by the script that it is passed
@@ -107,7 +110,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             DataSource dataSource,
             SemaphoreSettings settings,
             SemaphorePatterns patterns,
-            Supplier<List<SemaphoreListener>> semaphoreListeners,
+            Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,

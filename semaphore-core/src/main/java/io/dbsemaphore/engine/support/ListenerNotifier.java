@@ -2,29 +2,63 @@ package io.dbsemaphore.engine.support;
 
 import io.dbsemaphore.SemaphoreListener;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Notifies all listeners. A listener that throws affects neither the other listeners nor the acquire or release. */
+/**
+ * Notifies all listeners. A listener that throws affects neither the other listeners nor the acquire or release. Events that occur
+ * before the listeners are known are kept, and told later.
+ */
 public final class ListenerNotifier {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerNotifier.class);
 
-    private final Supplier<List<SemaphoreListener>> listeners;
+    private static final int MAX_EARLY = 1_000;
+
+    private final Supplier<@Nullable List<SemaphoreListener>> listeners;
+    private final Queue<Consumer<SemaphoreListener>> early = new LinkedBlockingQueue<>(MAX_EARLY);
 
     /**
      * Makes a notifier.
      *
-     * @param listeners supplies the listeners for each event, since a listener may itself depend on the engine
+     * @param listeners supplies the listeners for each event, since a listener may itself depend on the engine; null while they
+     *     are not known
      */
-    public ListenerNotifier(Supplier<List<SemaphoreListener>> listeners) {
+    public ListenerNotifier(Supplier<@Nullable List<SemaphoreListener>> listeners) {
         this.listeners = listeners;
     }
 
     public void tell(Consumer<SemaphoreListener> event) {
-        for (SemaphoreListener listener : current()) {
+        List<SemaphoreListener> known = current();
+        if (known == null) {
+            var unused = early.offer(event);
+        } else {
+            tellEarly(known);
+            tell(event, known);
+        }
+    }
+
+    /** Tells the events that have been kept, if the listeners are known by now. */
+    public void tellEarly() {
+        List<SemaphoreListener> known = current();
+        if (known != null) {
+            tellEarly(known);
+        }
+    }
+
+    private void tellEarly(List<SemaphoreListener> known) {
+        for (Consumer<SemaphoreListener> event = early.poll(); event != null; event = early.poll()) {
+            tell(event, known);
+        }
+    }
+
+    private static void tell(Consumer<SemaphoreListener> event, List<SemaphoreListener> listeners) {
+        for (SemaphoreListener listener : listeners) {
             try {
                 event.accept(listener);
             } catch (Throwable failure) { // an acquire that threw here would not release its permits
@@ -34,7 +68,7 @@ public final class ListenerNotifier {
         }
     }
 
-    private List<SemaphoreListener> current() {
+    private @Nullable List<SemaphoreListener> current() {
         try {
             return listeners.get();
         } catch (Throwable failure) {

@@ -8,6 +8,7 @@ import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
@@ -23,6 +24,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -36,7 +38,6 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Auto-configuration for semaphores in a database of the application: a {@link SemaphoreTemplate} to inject, a
@@ -52,6 +53,15 @@ import org.springframework.util.function.SingletonSupplier;
 @Import(AutoProxyCreatorRegistrar.class)
 public final class SemaphoreAutoConfiguration {
 
+    /** Not lazy: it acts when all beans have been created. Before the engine: its condition is about another one. */
+    @Bean
+    @Lazy(false)
+    @ConditionalOnMissingBean(SemaphoreEngine.class)
+    ListenerBeans semaphoreListenerBeans(
+            ObjectProvider<SemaphoreListener> listeners, ObjectProvider<OwnerLiveness> ownerLiveness) {
+        return new ListenerBeans(listeners, ownerLiveness);
+    }
+
     @Bean(destroyMethod = "close")
     @DependsOnDatabaseInitialization
     @ConditionalOnMissingBean
@@ -62,8 +72,7 @@ public final class SemaphoreAutoConfiguration {
             DeclaredSemaphores declaredSemaphores,
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<DataSource> dataSources,
-            ObjectProvider<SemaphoreListener> listeners,
-            ObjectProvider<OwnerLiveness> ownerLiveness,
+            ListenerBeans listenerBeans,
             ObjectProvider<DataSourcePoolMetadataProvider> pools,
             Environment environment,
             ResourceLoader resourceLoader) {
@@ -79,17 +88,26 @@ public final class SemaphoreAutoConfiguration {
                 dataSource,
                 settings,
                 patterns,
-                SingletonSupplier.of(() -> listeners.orderedStream().toList()),
-                SingletonSupplier.of(() -> ownerLiveness.orderedStream().toList()),
+                listenerBeans::listeners,
+                listenerBeans::ownerLiveness,
                 schemaWait.isZero()
                         ? script -> TableInitializer.run(script, properties.initializeSchema())
                         : script -> {},
                 schemaWait,
                 declaredSemaphores::createBy);
         if (!roomBesideTheApplication) {
-            engine.check(); // waits for the engine to start, before the application needs the only connection
+            checked(engine); // waits for the engine to start, before the application needs the only connection
         }
         return engine;
+    }
+
+    private static void checked(SemaphoreEngine engine) {
+        try {
+            engine.check();
+        } catch (RuntimeException | Error failure) {
+            engine.close();
+            throw failure;
+        }
     }
 
     @Bean
@@ -126,7 +144,8 @@ public final class SemaphoreAutoConfiguration {
      */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    @ConditionalOnMissingBean
+    @ConditionalOnMissingBean(
+            search = SearchStrategy.CURRENT) // that of a parent context does not advise beans of this one
     static WithPermitsAdvisor withPermitsAdvisor(
             ObjectProvider<SemaphoreOperations> operations, BeanFactory beanFactory, Environment environment) {
         int order = Binder.get(environment)

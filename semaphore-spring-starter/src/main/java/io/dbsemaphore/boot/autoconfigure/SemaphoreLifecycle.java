@@ -14,6 +14,8 @@ import org.springframework.context.event.ContextClosedEvent;
  * <p>While the context is being closed, application work continues after all phases: executors that are not
  * {@code Lifecycle} beans wait for their tasks when they are destroyed, as Quartz does. In that case the semaphores
  * work until the engine is destroyed, which happens after all executors and before the pool.
+ *
+ * <p>A context that uses the engine of its parent neither starts nor stops it.
  */
 final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 
@@ -27,6 +29,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     private final DeclaredSemaphores declared;
     private final ApplicationContext context;
     private final ConfigurableListableBeanFactory beanFactory;
+    private final boolean isOwner;
     private volatile boolean running;
     private volatile boolean closing;
 
@@ -39,18 +42,21 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
         this.declared = declared;
         this.context = context;
         this.beanFactory = beanFactory;
+        this.isOwner = beanFactory.getBeanNamesForType(SemaphoreEngine.class, true, false).length > 0;
     }
 
     @Override
     public void start() {
-        engine.start();
+        if (isOwner) {
+            engine.start();
+        }
         declared.createBy(engine.admin());
         running = true;
     }
 
     @Override
     public void stop() {
-        if (!closing) {
+        if (isOwner && !closing) {
             engine.shutDown();
         }
         running = false;

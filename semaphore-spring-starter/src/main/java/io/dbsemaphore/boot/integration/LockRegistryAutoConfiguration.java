@@ -2,8 +2,8 @@ package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreOperations;
-import io.dbsemaphore.boot.autoconfigure.MutexPattern;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

@@ -1,8 +1,8 @@
 package io.dbsemaphore.boot.shedlock;
 
 import io.dbsemaphore.SemaphoreOperations;
-import io.dbsemaphore.boot.autoconfigure.MutexPattern;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import net.javacrumbs.shedlock.core.LockProvider;
 import org.slf4j.LoggerFactory;

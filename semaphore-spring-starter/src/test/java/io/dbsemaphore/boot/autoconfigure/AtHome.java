@@ -16,11 +16,11 @@ import org.springframework.context.ApplicationContext;
  * What holds in every host that has a semaphore {@code orders} of capacity 1: its own tables, repositories and
  * transactions work as if the starter were not there, and the semaphores work.
  */
-final class AtHome {
+public final class AtHome {
 
     private AtHome() {}
 
-    static void assertIn(ApplicationContext host) {
+    public static void assertIn(ApplicationContext host) {
         assertThatTheHostWorks(host.getBean(Bookkeeping.class));
         assertThatSemaphoresWork(host);
     }

@@ -20,7 +20,11 @@ import org.springframework.boot.transaction.autoconfigure.TransactionManagerCust
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** The applications that the starter is tried in. */
-final class Hosts {
+public final class Hosts {
+
+    /** The property of the changelog of {@link OrdersApplication}. */
+    public static final String ORDERS_CHANGELOG =
+            "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml";
 
     private Hosts() {}
 
@@ -52,15 +56,14 @@ final class Hosts {
      * An application with JPA and Liquibase, all of Spring Boot's auto-configurations, started as {@code main} does; on
      * an H2 of its own unless the properties say otherwise.
      */
-    static ConfigurableApplicationContext orders(Object... sourcesAndProperties) {
-        List<Object> all =
-                new ArrayList<>(List.of("spring.liquibase.change-log=classpath:com/example/orders/changelog.xml"));
+    public static ConfigurableApplicationContext orders(Object... sourcesAndProperties) {
+        List<Object> all = new ArrayList<>(List.of(ORDERS_CHANGELOG));
         all.addAll(Arrays.asList(sourcesAndProperties));
         return start(OrdersApplication.class, all.toArray());
     }
 
     /** Any application, with all auto-configurations. Flyway is on the class path of the tests, so it is off by default. */
-    static ConfigurableApplicationContext start(Class<?> application, Object... sourcesAndProperties) {
+    public static ConfigurableApplicationContext start(Class<?> application, Object... sourcesAndProperties) {
         return application(application, sourcesAndProperties)
                 .web(WebApplicationType.NONE)
                 .run();
@@ -72,7 +75,7 @@ final class Hosts {
     }
 
     /** Any application, to be started. */
-    static SpringApplicationBuilder application(Class<?> application, Object... sourcesAndProperties) {
+    public static SpringApplicationBuilder application(Class<?> application, Object... sourcesAndProperties) {
         List<Class<?>> sources = new ArrayList<>(List.of(application));
         List<String> properties =
                 new ArrayList<>(List.of("spring.main.banner-mode=off", "spring.flyway.enabled=false"));

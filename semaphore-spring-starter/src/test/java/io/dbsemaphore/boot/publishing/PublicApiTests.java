@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.publishing;
 
-import io.dbsemaphore.boot.autoconfigure.MutexPattern;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.testing.PublicApi;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.boot.autoconfigure.MutexPattern;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.boot.autoconfigure;
+package io.dbsemaphore.boot.context;
 
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;

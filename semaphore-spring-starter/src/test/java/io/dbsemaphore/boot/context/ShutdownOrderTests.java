@@ -1,10 +1,11 @@
-package io.dbsemaphore.boot.autoconfigure;
+package io.dbsemaphore.boot.context;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.boot.autoconfigure.Hosts;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.boot.autoconfigure;
+package io.dbsemaphore.boot.context;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -10,6 +10,8 @@ import ch.qos.logback.core.read.ListAppender;
 import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.boot.autoconfigure.AtHome;
+import io.dbsemaphore.boot.autoconfigure.Hosts;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import io.dbsemaphore.testing.StatementGate;
 import java.time.Duration;

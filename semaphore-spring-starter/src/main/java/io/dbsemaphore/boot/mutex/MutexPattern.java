@@ -1,4 +1,4 @@
-package io.dbsemaphore.boot.autoconfigure;
+package io.dbsemaphore.boot.mutex;
 
 /**
  * A pattern that an adapter needs: the semaphores that it makes have one permit, unless a pattern of the application's properties

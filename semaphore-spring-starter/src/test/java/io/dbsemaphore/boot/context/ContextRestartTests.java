@@ -1,4 +1,4 @@
-package io.dbsemaphore.boot.autoconfigure;
+package io.dbsemaphore.boot.context;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -7,6 +7,8 @@ import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.boot.autoconfigure.AtHome;
+import io.dbsemaphore.boot.autoconfigure.Hosts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,7 +21,6 @@ import org.springframework.test.context.TestContextManager;
 class ContextRestartTests {
 
     private static final String ONE_PERMIT = "semaphore.semaphores.orders.capacity=1";
-    private static final String CHANGELOG = "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml";
 
     private ConfigurableApplicationContext host;
 
@@ -92,12 +93,12 @@ class ContextRestartTests {
     @SpringBootTest(
             classes = OrdersApplication.class,
             webEnvironment = SpringBootTest.WebEnvironment.NONE,
-            properties = {CHANGELOG, ONE_PERMIT, "spring.flyway.enabled=false"})
+            properties = {Hosts.ORDERS_CHANGELOG, ONE_PERMIT, "spring.flyway.enabled=false"})
     static class InContextA extends TestCase {}
 
     @SpringBootTest(
             classes = OrdersApplication.class,
             webEnvironment = SpringBootTest.WebEnvironment.NONE,
-            properties = {CHANGELOG, ONE_PERMIT, "spring.flyway.enabled=false", "another.context=true"})
+            properties = {Hosts.ORDERS_CHANGELOG, ONE_PERMIT, "spring.flyway.enabled=false", "another.context=true"})
     static class InContextB extends TestCase {}
 }

@@ -1,0 +1,144 @@
+package io.dbsemaphore.boot.context;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.Permits;
+import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.annotation.WithPermits;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.EventListener;
+
+/** A context that uses the semaphores of its parent, with the same auto-configurations. */
+class ChildContextTests {
+
+    private ConfigurableApplicationContext parent;
+
+    @BeforeEach
+    void start() {
+        parent = new SpringApplicationBuilder(Semaphores.class)
+                .web(WebApplicationType.NONE)
+                .properties("spring.main.banner-mode=off", "semaphore.semaphores.orders.capacity=1")
+                .run();
+    }
+
+    @AfterEach
+    void close() {
+        parent.close();
+    }
+
+    private ConfigurableApplicationContext startChild(Class<?>... sources) {
+        return new SpringApplicationBuilder(sources)
+                .web(WebApplicationType.NONE)
+                .properties("semaphore.semaphores.invoices.capacity=2")
+                .parent(parent)
+                .run();
+    }
+
+    /** By the auto proxy creator of AspectJ, and by that of Spring, which takes the advisors of its own context only. */
+    @ParameterizedTest
+    @ValueSource(strings = {"true", "false"})
+    void isGuarded(String withAspectJ) {
+        try (ConfigurableApplicationContext child = new SpringApplicationBuilder(Semaphores.class, Guarded.class)
+                .web(WebApplicationType.NONE)
+                .properties("spring.aop.auto=" + withAspectJ)
+                .parent(parent)
+                .run()) {
+            assertThat(child.getBean(Guarded.class).permits()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void usesTheEngineOfItsParent() {
+        try (ConfigurableApplicationContext child = startChild(Semaphores.class)) {
+            assertThat(child.getBean(SemaphoreTemplate.class)).isSameAs(parent.getBean(SemaphoreTemplate.class));
+            assertThat(parent.getBean(SemaphoreAdmin.class).find("invoices"))
+                    .as("declared by the child")
+                    .isPresent();
+        }
+        assertThatTheParentAcquires();
+    }
+
+    @Test
+    void doesNotStopTheSemaphoresOfItsParent() {
+        try (ConfigurableApplicationContext child = startChild(Semaphores.class)) {
+            Consumer<Runnable> stopsAndStarts = stop -> {
+                stop.run();
+                assertThatTheParentAcquires();
+            };
+            stopsAndStarts.accept(child::stop);
+            stopsAndStarts.accept(child::start);
+            stopsAndStarts.accept(child::pause);
+            stopsAndStarts.accept(child::restart);
+        }
+    }
+
+    @Test
+    void doesNotStopThemByItsFailure() {
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> startChild(Semaphores.class, Failing.class))
+                .withMessage("too late");
+
+        assertThatTheParentAcquires();
+    }
+
+    @Test
+    void resumesAfterItsParent() {
+        try (ConfigurableApplicationContext child = startChild(Semaphores.class)) {
+            child.pause();
+            parent.pause();
+            parent.restart();
+            child.restart();
+
+            assertThatTheParentAcquires();
+        }
+    }
+
+    private void assertThatTheParentAcquires() {
+        boolean held =
+                parent.getBean(SemaphoreTemplate.class).execute(AcquireRequest.of("orders"), grant -> grant.isHeld());
+        assertThat(held).as("held").isEqualTo(true);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({
+        AopAutoConfiguration.class,
+        DataSourceAutoConfiguration.class,
+        SemaphoreAutoConfiguration.class
+    })
+    static class Semaphores {}
+
+    static class Guarded {
+
+        @WithPermits("orders")
+        int permits() {
+            return Permits.find().map(grant -> grant.permits().size()).orElse(0);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Failing {
+
+        /** When all lifecycle beans have been started. */
+        @EventListener
+        void onRefreshed(ContextRefreshedEvent refreshed) {
+            throw new IllegalStateException("too late");
+        }
+    }
+}
