@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
 
@@ -63,10 +64,16 @@ final class FallbackMethod implements Refusal {
             arguments[arguments.length - 1] = refused;
         }
         try {
-            return method.invoke(invocation.getThis(), arguments);
+            return method.invoke(target(invocation.getThis()), arguments);
         } catch (InvocationTargetException thrown) {
             throw thrown.getTargetException();
         }
+    }
+
+    /** The object itself where the target is a proxy already: a private method would see the empty fields of that proxy. */
+    private @Nullable Object target(@Nullable Object object) {
+        Object inner = object == null ? null : AopProxyUtils.getSingletonTarget(object);
+        return method.getDeclaringClass().isInstance(inner) ? target(inner) : object;
     }
 
     private static Stream<Method> methods(Class<?> targetClass) {

@@ -169,6 +169,19 @@ class HostMatrixTests extends HostMatrixFixture {
     }
 
     @Test
+    void guardedRepository() {
+        host = Hosts.orders(Wirings.GuardedRepository.class, ONE_PERMIT);
+        AtHome.assertIn(host);
+        Wirings.GuardedOrders orders = host.getBean(Wirings.GuardedOrders.class);
+
+        assertThat(orders.count()).isEqualTo(2);
+        try (PermitGrant grant = host.getBean(SemaphoreTemplate.class).acquire(AcquireRequest.of("orders"))) {
+            assertThatExceptionOfType(PermitsUnavailableException.class).isThrownBy(orders::count);
+            assertThat(orders.existsById(1L)).isEqualTo(true);
+        }
+    }
+
+    @Test
     void transactionsAroundThePermits() {
         host = Hosts.orders(Wirings.TransactionsFirst.class, TransactionWitness.class, ONE_PERMIT);
 

@@ -15,6 +15,8 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.data.jpa.repository.JpaRepository;
+import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -66,6 +68,19 @@ final class Wirings {
             return new JpaTransactionManager(factory);
         }
     }
+
+    public interface GuardedOrders extends JpaRepository<CustomerOrder, Long> {
+
+        @Override
+        @WithPermits("orders")
+        long count();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableJpaRepositories(
+            basePackageClasses = {GuardedOrders.class, CustomerOrder.class},
+            considerNestedRepositories = true)
+    static class GuardedRepository {}
 
     @Configuration(proxyBeanMethods = false)
     static class TwoOnePrimary {
