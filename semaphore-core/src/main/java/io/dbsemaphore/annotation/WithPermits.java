@@ -33,10 +33,12 @@ import org.springframework.core.annotation.AliasFor;
  * {@code Stream}, ...) are rejected at start-up. A method with {@code @Async} is guarded on the thread that runs it.
  *
  * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. A
- * method that returns a {@code CompletableFuture} or {@code CompletionStage} is called on the calling thread if it has
- * no {@code waitTime}; otherwise the call returns a future at once, no thread waits, and the method is called on a
- * thread of the library when the permits are held, without the thread-locals of the caller; if the acquire fails, the
- * future is completed exceptionally. All other methods are called on the calling thread, which waits for the permits.
+ * method that returns a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} is called on a
+ * thread of the library when the permits are held, without the thread-locals of the caller; the call returns a future at
+ * once, and no thread waits. All other methods are called on the calling thread, which waits for the permits.
+ *
+ * <p><b>If the acquire fails,</b> or an expression, no method throws that returns a reactive type, or returns a future
+ * and has a {@code waitTime}: each subscription fails, and the future is completed exceptionally. All other methods throw.
  *
  * <p><b>Inside the method</b> {@link io.dbsemaphore.Permits#current()} returns the grant, on the thread that called the
  * method.

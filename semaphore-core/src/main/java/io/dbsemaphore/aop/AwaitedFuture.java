@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The future of guarded work whose permits are acquired asynchronously. The method is called when the permits are held,
- * on the thread that completes the acquire. Cancelling the future cancels the acquire or the work.
+ * on the thread that completes the acquire, but never on the calling thread. Cancelling the future cancels the acquire or
+ * the work.
  *
  * @param <T> the type of the result
  */
@@ -18,31 +19,47 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
 
     private final MethodInvocation call;
     private final Refusal refusal;
-    private final Executor releases;
-    private volatile CompletableFuture<?> current;
+    private final Executor threads;
+    private volatile CompletionStage<?> current;
 
     private AwaitedFuture(
-            CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor releases) {
+            CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor threads) {
         this.current = acquire;
         this.call = call;
         this.refusal = refusal;
-        this.releases = releases;
+        this.threads = threads;
     }
 
-    /** @param call a clone of the invocation, since the thread of the original proceeds */
+    /**
+     * Calls the method when the permits are held.
+     *
+     * @param call a clone of the invocation, since the thread of the original proceeds
+     * @param threads release the permits, and call the method if the permits are held at once
+     */
     static AwaitedFuture<@Nullable Object> of(
-            CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor releases) {
-        AwaitedFuture<@Nullable Object> future = new AwaitedFuture<>(acquire, call, refusal, releases);
+            CompletableFuture<PermitGrant> acquire, MethodInvocation call, Refusal refusal, Executor threads) {
+        AwaitedFuture<@Nullable Object> future = new AwaitedFuture<>(acquire, call, refusal, threads);
         CompletableFuture<?> unused =
                 future.whenComplete((value, failure) -> acquire.cancel(true)); // no effect once it is complete
-        CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> future.acquired(grant, failure));
+        Thread caller = Thread.currentThread();
+        CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
+            boolean atOnce = Thread.currentThread() == caller && !acquire.isCancelled();
+            Executor executor = atOnce ? threads : Runnable::run;
+            executor.execute(() -> future.acquired(grant, failure));
+        });
         return future;
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        current.cancel(mayInterruptIfRunning);
-        return super.cancel(mayInterruptIfRunning);
+        CompletionStage<?> before = current;
+        GuardedFuture.cancel(before, mayInterruptIfRunning);
+        boolean cancelled = super.cancel(mayInterruptIfRunning);
+        CompletionStage<?> now = current;
+        if (cancelled && now != before) { // work that began meanwhile, and may have missed the cancellation
+            GuardedFuture.cancel(now, mayInterruptIfRunning);
+        }
+        return cancelled;
     }
 
     private void acquired(@Nullable PermitGrant grant, @Nullable Throwable failure) {
@@ -50,7 +67,7 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
             if (grant != null && isDone()) { // cancelled, or completed by the application
                 GrantRelease.afterSuccess(grant);
             } else if (grant != null) {
-                follow(GuardedFuture.start(call, grant, releases));
+                follow(GuardedFuture.start(call, grant, threads));
             } else if (failure instanceof PermitsUnavailableException refused) {
                 follow(refusal.answer(call, refused));
             } else if (failure != null) {
@@ -68,11 +85,9 @@ final class AwaitedFuture<T extends @Nullable Object> extends CompletableFuture<
             return;
         }
         CompletionStage<T> stage = (CompletionStage<T>) work;
-        if (work instanceof CompletableFuture<?> future) {
-            current = future;
-            if (isCancelled()) {
-                future.cancel(true);
-            }
+        current = stage;
+        if (isCancelled()) {
+            GuardedFuture.cancel(stage, true);
         }
         stage.whenComplete((value, failure) -> {
             if (failure == null) {

@@ -8,12 +8,10 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ProxyMethodInvocation;
 
 /**
- * Guards a method whose work ends when the future that it returns completes. Without a wait time it acquires and calls
- * the method on the calling thread. With a wait time it returns at once without blocking a thread, and the method is
- * called on a thread of the library when the permits are held.
+ * Guards a method whose work ends when the future that it returns completes. It acquires and calls the method on the
+ * calling thread, and throws what the acquire throws.
  */
 final class FutureGuard implements MethodGuard {
 
@@ -30,13 +28,8 @@ final class FutureGuard implements MethodGuard {
     }
 
     @Override
-    @SuppressWarnings("FutureReturnValueIgnored") // it is returned
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         AcquireRequest request = requests.create(invocation);
-        if (!request.waitTime().isZero()) {
-            MethodInvocation call = ((ProxyMethodInvocation) invocation).invocableClone();
-            return AwaitedFuture.of(operations.get().acquireAsync(request), call, refusal, releases);
-        }
         PermitGrant grant;
         try {
             grant = operations.get().acquire(request);

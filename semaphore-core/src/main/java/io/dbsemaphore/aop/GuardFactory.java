@@ -52,7 +52,10 @@ final class GuardFactory {
         Refusal refusal = Refusals.of(annotated);
         return switch (shape) {
             case SYNCHRONOUS -> synchronous(annotated, new SynchronousGuard(this::operations, requests, refusal));
-            case FUTURE -> new FutureGuard(this::operations, requests, refusal, releases);
+            case FUTURE ->
+                operation.waitTime().isZero()
+                        ? new FutureGuard(this::operations, requests, refusal, releases)
+                        : new AwaitingFutureGuard(this::operations, requests, refusal, releases);
             case REACTIVE -> reactive(annotated, requests, refusal);
         };
     }
@@ -106,9 +109,10 @@ final class GuardFactory {
     }
 
     /**
-     * Returns an executor for releases of callers that must not be blocked, such as event loops. It has one thread for each
-     * concurrent release, since a release must not queue behind dependent actions that an earlier one runs on the same thread;
-     * there are never more of them than grants are held. If no thread can be created, the submitting thread runs the release.
+     * Returns an executor for releases of callers that must not be blocked, such as event loops, and for methods whose permits
+     * such a caller holds at once. It has one thread for each of them at a time, since a release must not queue behind dependent
+     * actions that an earlier one runs on the same thread; there are never more of them than grants are held. If no thread can
+     * be created, the submitting thread runs the release.
      */
     private static Executor releasesOnThreads() {
         Executor threads = new ThreadPoolExecutor(

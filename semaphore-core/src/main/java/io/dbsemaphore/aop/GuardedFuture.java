@@ -78,16 +78,21 @@ final class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        try {
-            work.toCompletableFuture().cancel(mayInterruptIfRunning);
-        } catch (UnsupportedOperationException notCancellable) {
-            // The work continues: cancellation is a request
-        }
+        cancel(work, mayInterruptIfRunning);
         Throwable releaseFailure = release();
         if (releaseFailure != null) {
             GrantRelease.logFailure(grant, releaseFailure);
         }
         return super.cancel(mayInterruptIfRunning);
+    }
+
+    /** Cancels work if that is possible. If it is not, the work continues: cancellation is a request. */
+    static void cancel(CompletionStage<?> work, boolean mayInterruptIfRunning) {
+        try {
+            boolean unused = work.toCompletableFuture().cancel(mayInterruptIfRunning);
+        } catch (UnsupportedOperationException notCancellable) {
+            // It continues
+        }
     }
 
     private void end(T value, @Nullable Throwable failure) {

@@ -20,7 +20,7 @@ import reactor.core.scheduler.Schedulers;
 /**
  * Guards a method whose work is done when the publisher that it returns is subscribed to. The method is called for each
  * subscription, on {@code boundedElastic}, under the grant that the subscription has acquired. The request is created
- * when the method is called.
+ * when the method is called; if that fails, so does each subscription.
  */
 final class ReactiveGuard implements MethodGuard {
 
@@ -45,7 +45,12 @@ final class ReactiveGuard implements MethodGuard {
 
     @Override
     public Object invoke(MethodInvocation invocation) {
-        AcquireRequest request = requests.create(invocation);
+        AcquireRequest request;
+        try {
+            request = requests.create(invocation);
+        } catch (Exception failure) {
+            return adapter.fromPublisher(adapter.isMultiValue() ? Flux.error(failure) : Mono.error(failure));
+        }
         // An invocation can proceed only once, so each subscription uses a clone of this one
         ProxyMethodInvocation call = (ProxyMethodInvocation) ((ProxyMethodInvocation) invocation).invocableClone();
         Mono<SubscriptionGrant> grants =

@@ -7,6 +7,7 @@ import io.dbsemaphore.annotation.WithPermits;
 import java.io.IOException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -69,9 +70,9 @@ class ReactiveBackup {
         return Mono.just("fallback " + argument);
     }
 
-    @WithPermits("backup:#{#name}")
-    Mono<String> named(@Nullable String name) {
-        return Mono.just(String.valueOf(name));
+    @WithPermits("backup:#{#id.get()}")
+    Mono<String> named(AtomicReference<@Nullable String> id) {
+        return Mono.just(String.valueOf(id.get()));
     }
 
     @WithPermits("backup")

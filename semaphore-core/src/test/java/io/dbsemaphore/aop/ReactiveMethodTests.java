@@ -146,12 +146,22 @@ class ReactiveMethodTests extends ReactiveFixture {
 
     @Test
     void evaluatesTheNameWhenCalled() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> backup.named(null))
-                .withMessageContaining("is null");
+        AtomicReference<String> id = new AtomicReference<>("a");
+        Mono<String> mono = backup.named(id);
+        id.set("b");
 
-        assertThat(backup.named("a").block(PATIENCE)).isEqualTo("a");
+        assertThat(mono.block(PATIENCE)).isEqualTo("b");
         assertThat(permits.lastRequest().permits()).containsOnlyKeys("backup:a");
+    }
+
+    @Test
+    void failsWhereAnExpressionDoes() {
+        Mono<String> mono = backup.named(new AtomicReference<>());
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> mono.block(PATIENCE))
+                .withMessageContaining("is null. Nothing was acquired");
+        assertThat(permits.requests).isEmpty();
     }
 
     @Test

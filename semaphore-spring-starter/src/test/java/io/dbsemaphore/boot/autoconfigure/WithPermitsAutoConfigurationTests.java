@@ -3,9 +3,14 @@ package io.dbsemaphore.boot.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.Permits;
+import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.aop.config.AopConfigUtils;
@@ -86,6 +91,30 @@ class WithPermitsAutoConfigurationTests {
     }
 
     @Test
+    void failsTheFutureOfAMethodThatWaitsAfterTheStop() {
+        host.run(context -> {
+            context.stop();
+
+            assertThat(context.getBean(Backup.class).threadOfWork())
+                    .failsWithin(Duration.ofSeconds(10))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(SemaphoreClosedException.class);
+        });
+    }
+
+    @Test
+    void doesNotCallAMethodThatWaitsOnTheCallingThreadWhereAPermitIsReused() {
+        host.withPropertyValues("semaphore.semaphores.backup.reuse=10s").run(context -> {
+            Backup backup = context.getBean(Backup.class);
+            backup.threadOfWork().get(10, TimeUnit.SECONDS);
+
+            assertThat(backup.threadOfWork())
+                    .succeedsWithin(Duration.ofSeconds(10))
+                    .isNotSameAs(Thread.currentThread());
+        });
+    }
+
+    @Test
     void ordersTheAdviceAsConfigured() {
         host.run(context ->
                 assertThat(context.getBean(WithPermitsAdvisor.class).getOrder()).isEqualTo(1000));
@@ -143,6 +172,11 @@ class WithPermitsAutoConfigurationTests {
         @WithPermits("backup")
         public boolean isUnderPermit() {
             return Permits.find().isPresent();
+        }
+
+        @WithPermits(names = "backup", waitTime = "10s")
+        public CompletableFuture<Thread> threadOfWork() {
+            return CompletableFuture.completedFuture(Thread.currentThread());
         }
     }
 
