@@ -30,12 +30,14 @@ import org.springframework.core.annotation.AliasFor;
  * {@code ReactiveAdapterRegistry}, if Reactor is on the class path: on completion, error or cancellation of the
  * subscription; the method is called for each subscription, after a separate acquire. For all other types: when the
  * method returns. Return types whose work is known to end later (a plain {@code Future}, a {@code Callable}, a
- * {@code Stream}, ...) are rejected at start-up. A method with {@code @Async} is guarded on the thread that runs it.
+ * {@code Stream}, ...) are rejected at start-up.
  *
  * <p><b>Threads.</b> A method that returns a reactive type is called on Reactor's {@code boundedElastic} scheduler. A
  * method that returns a {@code CompletableFuture} or {@code CompletionStage} and has a {@code waitTime} is called on a
  * thread of the library when the permits are held, without the thread-locals of the caller; the call returns a future at
- * once, and no thread waits. All other methods are called on the calling thread, which waits for the permits.
+ * once, and no thread waits. All other methods are called on the calling thread, which waits for the permits. With
+ * {@code @Async} the calling thread is that of the executor, for all methods that are not reactive: it waits for the
+ * permits and calls the method, also if the method returns a future.
  *
  * <p><b>If the acquire fails,</b> or an expression, no method throws that returns a reactive type, or returns a future
  * and has a {@code waitTime}: each subscription fails, and the future is completed exceptionally. All other methods throw.

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.Nullness;
 import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 
 /** Creates the guard of an annotated method, after it has checked everything that can be checked at start-up. */
 final class GuardFactory {
@@ -53,7 +55,7 @@ final class GuardFactory {
         return switch (shape) {
             case SYNCHRONOUS -> synchronous(annotated, new SynchronousGuard(this::operations, requests, refusal));
             case FUTURE ->
-                operation.waitTime().isZero()
+                operation.waitTime().isZero() || isAsync(annotated)
                         ? new FutureGuard(this::operations, requests, refusal, releases)
                         : new AwaitingFutureGuard(this::operations, requests, refusal, releases);
             case REACTIVE -> reactive(annotated, requests, refusal);
@@ -81,6 +83,15 @@ final class GuardFactory {
                     "is not supported for a return type that is not nullable: a skipped call would return null. Return "
                             + returned.getSimpleName() + "? (in Java: @Nullable) or an Optional");
         }
+    }
+
+    /**
+     * Whether the calling thread is that of Spring's executor, which is to run the method and waits for the future that it
+     * returns. It can wait for the permits as well.
+     */
+    private static boolean isAsync(AnnotatedMethod annotated) {
+        return AnnotatedElementUtils.hasAnnotation(annotated.method(), Async.class)
+                || AnnotatedElementUtils.hasAnnotation(annotated.targetClass(), Async.class);
     }
 
     private MethodGuard reactive(AnnotatedMethod annotated, RequestFactory requests, Refusal refusal) {

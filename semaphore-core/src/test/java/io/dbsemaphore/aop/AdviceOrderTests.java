@@ -78,6 +78,25 @@ class AdviceOrderTests {
         }
     }
 
+    /** The thread would only wait for the work otherwise, which would run elsewhere. */
+    @Test
+    void waitsForThePermitsOfAnAsyncMethodOnTheThreadThatRunsIt() throws Exception {
+        try (GuardedContext context = GuardedContext.of(AsyncConfiguration.class, Backup.class, AsyncBackup.class)) {
+            context.permits.capacity("backup", 0);
+            CompletableFuture<Thread> method = context.bean(Backup.class).patientAsyncFuture();
+            CompletableFuture<Thread> type = context.bean(AsyncBackup.class).patientFuture();
+            assertThat(context.permits.waiting.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(method).isNotDone();
+            assertThat(type).isNotDone();
+
+            context.permits.capacity("backup", 2);
+
+            assertThat(List.of(method.get(10, TimeUnit.SECONDS), type.get(10, TimeUnit.SECONDS)))
+                    .allMatch(thread -> thread.getName().startsWith("async-"), "is a thread of the executor")
+                    .containsExactlyInAnyOrderElementsOf(context.permits.acquiringThreads);
+        }
+    }
+
     @Test
     void acquiresForEachRetry() {
         try (GuardedContext context = GuardedContext.of(RetryConfiguration.class, Backup.class)) {
@@ -126,10 +145,25 @@ class AdviceOrderTests {
             return CompletableFuture.completedFuture(Permits.current().permits().size());
         }
 
+        @WithPermits(names = "backup", waitTime = "1m")
+        @Async
+        public CompletableFuture<Thread> patientAsyncFuture() {
+            return CompletableFuture.completedFuture(Thread.currentThread());
+        }
+
         @WithPermits("backup")
         @Retryable(maxRetries = 2, delay = 0)
         public void retried(RuntimeException failure) {
             throw failure;
+        }
+    }
+
+    @Async
+    static class AsyncBackup {
+
+        @WithPermits(names = "backup", waitTime = "1m")
+        public CompletableFuture<Thread> patientFuture() {
+            return CompletableFuture.completedFuture(Thread.currentThread());
         }
     }
 
