@@ -102,12 +102,22 @@ final class EngineRuns {
         EngineDatabase opened = opening.get();
         try {
             EngineRun started = newRun(opened);
-            onceOpen.accept(adminOf(() -> started)); // the run is not the current one yet
+            onceOpen(started);
             database = opened;
             run = started;
             return started;
         } catch (RuntimeException | Error failure) {
             opened.close();
+            throw failure;
+        }
+    }
+
+    /** The run is not the current one yet, so that nothing else would end it. */
+    private void onceOpen(EngineRun started) {
+        try {
+            onceOpen.accept(adminOf(() -> started));
+        } catch (RuntimeException | Error failure) {
+            started.end();
             throw failure;
         }
     }
