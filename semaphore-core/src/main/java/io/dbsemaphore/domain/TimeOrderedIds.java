@@ -6,6 +6,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * Primary keys that are assigned in the JVM: 41 bits of milliseconds, then 22 bits that start at a random value in each
@@ -13,18 +14,36 @@ import java.util.concurrent.atomic.AtomicLong;
  * JVMs may rarely generate the same id; the second insert violates the primary key, and its transaction is repeated with
  * new ids.
  *
+ * <p>While the JVM's clock is before 2025, the ids are consecutive numbers from a random one within 41 bits on, so that those of
+ * two starts differ. They are lower than all later ids by a clock that is right.
+ *
  * <p>After Twitter's Snowflake, without the assignment of node numbers.
  */
 public final class TimeOrderedIds {
 
     private static final long EPOCH = Instant.parse("2025-01-01T00:00:00Z").toEpochMilli();
     private static final int RANDOM_BITS = 22;
+    private static final int FIRST_ID_BITS = 41;
 
-    private final AtomicLong last = new AtomicLong();
+    private final LongSupplier clock;
+    private final AtomicLong last = new AtomicLong(ThreadLocalRandom.current().nextLong(1L << FIRST_ID_BITS));
+
+    public TimeOrderedIds() {
+        this(System::currentTimeMillis);
+    }
+
+    /**
+     * Generates ids by a clock.
+     *
+     * @param clock the milliseconds since 1970
+     */
+    TimeOrderedIds(LongSupplier clock) {
+        this.clock = clock;
+    }
 
     /** Returns the next id, which is higher than all previous ids of this object, even if the JVM's clock goes back. */
     public long next() {
-        long candidate = (System.currentTimeMillis() - EPOCH) << RANDOM_BITS
+        long candidate = (clock.getAsLong() - EPOCH) << RANDOM_BITS
                 | ThreadLocalRandom.current().nextLong(1L << RANDOM_BITS);
         return last.updateAndGet(previous -> Math.max(previous + 1, candidate));
     }
