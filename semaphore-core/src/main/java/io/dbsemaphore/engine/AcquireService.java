@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.support.CallerExceptions;
@@ -82,8 +83,18 @@ final class AcquireService {
     CompletableFuture<AcquireResult> acquireAsync(AcquireAttempt attempt) {
         gate.enter();
         AsyncAcquire acquire = new AsyncAcquire(attempt);
-        acquire.submit();
+        acquire.begin();
         return acquire.result;
+    }
+
+    /** Runs a completion here if it is refused, as for lack of memory: without it the acquire would never end. */
+    private void complete(Runnable completion) {
+        try {
+            completions.execute(completion);
+        } catch (Throwable refused) {
+            UnexpectedErrors.log(log, "The start of a completion of an asynchronous acquire", refused);
+            completion.run();
+        }
     }
 
     /** One acquire in progress for which no thread waits. */
@@ -97,10 +108,41 @@ final class AcquireService {
             this.attempt = attempt;
         }
 
-        void submit() {
+        void begin() {
+            try {
+                CompletableFuture<?> prepared = reuse.prepareAsync(attempt);
+                if (prepared.isDone()) {
+                    submit();
+                } else {
+                    CompletableFuture<?> unused = prepared.whenCompleteAsync(
+                            (none, failure) -> takeOrSubmit(), AcquireService.this::complete);
+                }
+            } catch (RuntimeException | Error failure) {
+                fail(failure);
+            }
+        }
+
+        /** A permit may have become idle while others went back. */
+        private void takeOrSubmit() {
+            AcquireResult reused;
+            try {
+                reused = reuse.takeNow(attempt.request());
+            } catch (RuntimeException | Error failure) {
+                fail(failure);
+                return;
+            }
+            if (reused == null) {
+                submit();
+            } else {
+                end(reused);
+            }
+        }
+
+        private void submit() {
             try {
                 BatchingGranter.Submission submission = granter.submit(attempt.state(), attempt.waitTime());
-                CompletableFuture<?> unused = submission.answer().whenCompleteAsync(this::decided, completions);
+                CompletableFuture<?> unused =
+                        submission.answer().whenCompleteAsync(this::decided, AcquireService.this::complete);
                 // without effect where it has its answer, as when it is that which ends the result
                 CompletableFuture<?> unusedToo = result.whenComplete(
                         (ended, failure) -> submission.withdrawal().run());

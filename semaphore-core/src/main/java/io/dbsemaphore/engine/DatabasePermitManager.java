@@ -54,10 +54,13 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
         EngineRun run = granting.get();
-        AcquireResult reused = run.reuse().take(request, false);
-        return reused != null
-                ? CompletableFuture.completedFuture(reused)
-                : run.acquires().acquireAsync(begin(run, run.commands().begin(request)));
+        AcquireResult reused = run.reuse().takeNow(request);
+        if (reused != null) {
+            return CompletableFuture.completedFuture(reused);
+        }
+        AcquireAttempt attempt = run.commands().begin(request);
+        StackReserve.requireToWait();
+        return run.acquires().acquireAsync(attempt);
     }
 
     /** A caller that has too little stack for an acquire is told so before anything that others use is touched. */

@@ -17,7 +17,6 @@ import io.dbsemaphore.engine.reuse.IdlePermitReturns;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.reuse.ReusablePermits;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
-import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 import java.util.List;
@@ -36,9 +35,6 @@ import org.jspecify.annotations.Nullable;
  * afterwards.
  */
 final class ReuseService {
-
-    /** How long a caller without a wait time waits for idle permits that are going back. */
-    private static final Duration MAX_WAIT_FOR_RETURNS = Duration.ofSeconds(5);
 
     private final ReusablePermits permits;
     private final IdlePermitReturns idleReturns;
@@ -71,12 +67,21 @@ final class ReuseService {
     }
 
     /**
-     * Acquires an idle permit.
+     * Acquires an idle permit. May wait for those that are going back.
      *
      * @param keptAliveByDefault whether the grant is kept alive if the request does not say
      * @return null if there is none for this request, which then has to go the ordinary way
      */
     @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
+        return take(request, keptAliveByDefault, true);
+    }
+
+    /** As {@link #take}, without waiting. */
+    @Nullable AcquireResult takeNow(AcquireRequest request) {
+        return take(request, false, false);
+    }
+
+    private @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault, boolean mayWait) {
         if (permits.isDisabled() || Thread.currentThread().isInterrupted()) {
             return null;
         }
@@ -90,7 +95,9 @@ final class ReuseService {
         ReusablePermit permit = permits.poll(terms);
         if (permit == null) {
             giveBack(permits.pollOthers(terms));
-            awaitReturns(request, terms.name());
+            if (mayWait) {
+                idleReturns.await(request);
+            }
             permit = permits.poll(terms);
         }
         if (permit == null) {
@@ -110,34 +117,33 @@ final class ReuseService {
 
     /** Prepares an acquire that goes the ordinary way: its grant may be reused, or idle permits must not stand in its way. */
     AcquireAttempt prepare(AcquireAttempt attempt) {
-        if (permits.isDisabled()) {
-            return attempt;
-        }
-        ReuseTerms terms =
-                commands.reuseTerms(attempt.request(), attempt.keptAlive()).orElse(null);
-        if (terms == null) {
-            attempt.request().permits().keySet().forEach(name -> {
-                giveBack(permits.pollAll(name));
-                awaitReturns(attempt.request(), name);
-            });
-        } else if (!permits.reuseOf(terms.name()).isZero()) {
-            attempt.state().reuse(terms, permits.tokensFor(terms.name()));
+        if (!permits.isDisabled() && !prepareReuse(attempt)) {
+            idleReturns.await(attempt.request());
         }
         return attempt;
     }
 
-    /**
-     * Waits for idle permits that are going back, if the caller would not wait for them: it would be refused, although they were
-     * released before it came.
-     */
-    private void awaitReturns(AcquireRequest request, String name) {
-        if (request.waitTime().isZero()) {
-            try {
-                permits.awaitReturns(name, Deadline.in(MAX_WAIT_FOR_RETURNS));
-            } catch (InterruptedException interrupt) {
-                Thread.currentThread().interrupt(); // the acquire ends with that
-            }
+    /** As {@link #prepare}, without a thread that waits: the acquire is to begin when the future is completed. */
+    CompletableFuture<?> prepareAsync(AcquireAttempt attempt) {
+        if (permits.isDisabled()) {
+            return CompletableFuture.completedFuture(null);
         }
+        boolean unused = prepareReuse(attempt);
+        return idleReturns.awaitAsync(attempt.request());
+    }
+
+    /** Returns false if the acquire cannot reuse permits, so that idle ones are given back. */
+    private boolean prepareReuse(AcquireAttempt attempt) {
+        ReuseTerms terms =
+                commands.reuseTerms(attempt.request(), attempt.keptAlive()).orElse(null);
+        if (terms == null) {
+            attempt.request().permits().keySet().forEach(name -> giveBack(permits.pollAll(name)));
+            return false;
+        }
+        if (!permits.reuseOf(terms.name()).isZero()) {
+            attempt.state().reuse(terms, permits.tokensFor(terms.name()));
+        }
+        return true;
     }
 
     /**

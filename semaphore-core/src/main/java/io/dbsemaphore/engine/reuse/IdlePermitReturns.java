@@ -1,15 +1,23 @@
 package io.dbsemaphore.engine.reuse;
 
+import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.RecurringTask;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** Takes out permits that have been idle for long: one thread, which runs while there are reusable permits. */
+/**
+ * Takes out permits that have been idle for long: one thread, which runs while there are reusable permits. An acquire that would
+ * not wait for permits waits for those that are going back: it would be refused, although they were released before it came.
+ */
 public final class IdlePermitReturns implements AutoCloseable {
+
+    /** How long such an acquire waits. */
+    private static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
     private static final Duration CHECK_FOR_STALE = Duration.ofSeconds(5);
 
@@ -43,6 +51,29 @@ public final class IdlePermitReturns implements AutoCloseable {
         task.wake();
     }
 
+    /** Waits for permits that are going back, if the request has no wait time. */
+    public void await(AcquireRequest request) {
+        if (request.waitTime().isZero()) {
+            Deadline deadline = Deadline.in(MAX_WAIT);
+            try {
+                for (String name : request.permits().keySet()) {
+                    permits.awaitReturns(name, deadline);
+                }
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt(); // the acquire ends with that
+            }
+        }
+    }
+
+    /** As {@link #await}, without a thread that waits. The future is completed by a thread that must not be blocked. */
+    public CompletableFuture<?> awaitAsync(AcquireRequest request) {
+        return request.waitTime().isZero()
+                ? CompletableFuture.allOf(request.permits().keySet().stream()
+                        .map(name -> permits.whenReturned(name, MAX_WAIT))
+                        .toArray(CompletableFuture<?>[]::new))
+                : CompletableFuture.completedFuture(null);
+    }
+
     @Override
     public void close() {
         task.close();
@@ -65,6 +96,7 @@ public final class IdlePermitReturns implements AutoCloseable {
             if (!idle.isEmpty()) {
                 due.accept(idle);
             }
+            permits.endOverdueWaits();
             if (nextForStale.isPassed()) {
                 nextForStale = Deadline.in(CHECK_FOR_STALE);
                 permits.removeStale();

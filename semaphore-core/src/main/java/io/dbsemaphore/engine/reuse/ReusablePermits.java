@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Predicate;
@@ -148,7 +149,7 @@ public final class ReusablePermits {
     public void beginReturn(ReusablePermit permit) {
         ReusedSemaphore semaphore = semaphores.get(permit.terms().name());
         if (semaphore != null) {
-            semaphore.beginReturn();
+            semaphore.returns().begin(1);
         }
     }
 
@@ -156,16 +157,38 @@ public final class ReusablePermits {
     public void returned(ReusablePermit permit) {
         ReusedSemaphore semaphore = semaphores.get(permit.terms().name());
         if (semaphore != null) {
-            semaphore.returned();
+            semaphore.returns().endOne();
         }
     }
 
     /** Waits until no idle permit of the semaphore is going back, or the deadline has passed. */
-    public void awaitReturns(String name, Deadline deadline) throws InterruptedException {
+    void awaitReturns(String name, Deadline deadline) throws InterruptedException {
         ReusedSemaphore semaphore = semaphores.get(name);
         if (semaphore != null) {
-            semaphore.awaitReturns(deadline);
+            semaphore.returns().await(deadline);
         }
+    }
+
+    /**
+     * As {@link #awaitReturns}, without a thread that waits.
+     *
+     * @param max after this time {@link #endOverdueWaits} ends the wait
+     */
+    CompletableFuture<?> whenReturned(String name, Duration max) {
+        ReusedSemaphore semaphore = semaphores.get(name);
+        if (semaphore == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        CompletableFuture<?> returned = semaphore.returns().whenNone(max);
+        if (closed) { // meanwhile, so that nothing else would end the wait in time
+            semaphore.returns().endWait();
+        }
+        return returned;
+    }
+
+    /** Ends asynchronous waits for permits that have not gone back in time. */
+    void endOverdueWaits() {
+        semaphores.values().forEach(semaphore -> semaphore.returns().endOverdueWait());
     }
 
     /** Forgets the permits that have expired, and whose users have dropped them, and the semaphores that had none for long. */
@@ -198,11 +221,12 @@ public final class ReusablePermits {
         }
     }
 
-    /** From now on no use begins. Returns the idle permits. */
+    /** From now on no use begins, and no acquire waits for permits that go back. Returns the idle permits. */
     public List<ReusablePermit> close() {
         closed = true;
         List<ReusablePermit> idle = new ArrayList<>();
         semaphores.keySet().forEach(name -> idle.addAll(pollAll(name)));
+        semaphores.values().forEach(semaphore -> semaphore.returns().endWait());
         return idle;
     }
 

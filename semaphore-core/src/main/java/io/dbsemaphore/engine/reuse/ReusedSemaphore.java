@@ -1,11 +1,8 @@
 package io.dbsemaphore.engine.reuse;
 
 import io.dbsemaphore.domain.ReuseTerms;
-import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +22,7 @@ final class ReusedSemaphore {
 
     private final IdlePermits idle = new IdlePermits();
     private final long idleNanos;
-    private final AtomicInteger returning = new AtomicInteger();
+    private final PendingReturns returns = new PendingReturns();
     private int live;
     private volatile int tokens = FIRST_TOKENS;
     private volatile long reusableUntil = System.nanoTime();
@@ -47,45 +44,20 @@ final class ReusedSemaphore {
                         permit -> permit.isReusable(nowNanos) && permit.terms().equals(terms));
     }
 
-    /**
-     * Removes the idle permits that match, which are going back: each counts until {@link #returned}, since meanwhile the
-     * database still counts it as held.
-     */
+    /** Removes the idle permits that match, which are going back: each counts as one of the {@link #returns} until that has ended. */
     List<ReusablePermit> pollForReturn(Predicate<ReusablePermit> filter) {
         if (!idle.has(filter)) {
             return List.of();
         }
-        beginReturn(); // first: whoever finds no idle permit sees that one may be on its way
+        returns.begin(1); // first: whoever finds no idle permit sees that one may be on its way
         List<ReusablePermit> polled = idle.pollAll(filter);
-        returning.addAndGet(polled.size());
-        returned();
+        returns.begin(polled.size());
+        returns.endOne();
         return polled;
     }
 
-    /** Counts a permit that is going back. */
-    void beginReturn() {
-        returning.incrementAndGet();
-    }
-
-    /** Counts a permit whose return has ended. */
-    void returned() {
-        if (returning.decrementAndGet() == 0) {
-            synchronized (returning) {
-                returning.notifyAll();
-            }
-        }
-    }
-
-    /** Waits until no permit is going back, or the deadline has passed. */
-    void awaitReturns(Deadline deadline) throws InterruptedException {
-        if (returning.get() == 0) {
-            return;
-        }
-        synchronized (returning) {
-            while (returning.get() > 0 && !deadline.isPassed()) {
-                TimeUnit.NANOSECONDS.timedWait(returning, deadline.remainingNanos());
-            }
-        }
+    PendingReturns returns() {
+        return returns;
     }
 
     /** Counts a permit that was granted. Not to be called by two threads at a time. */
@@ -128,7 +100,7 @@ final class ReusedSemaphore {
 
     /** Whether there was no permit for long, so that what was learnt may be forgotten. */
     boolean isForgotten(long nowNanos) {
-        return live == 0 && nowNanos - reusableUntil > FORGET_AFTER;
+        return live == 0 && returns.areNone() && nowNanos - reusableUntil > FORGET_AFTER;
     }
 
     /** How often the idle permits are to be looked at. */

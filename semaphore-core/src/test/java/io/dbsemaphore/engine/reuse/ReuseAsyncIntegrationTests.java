@@ -1,0 +1,134 @@
+package io.dbsemaphore.engine.reuse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * An asynchronous acquire without a wait time comes while the only permit goes back, and the database does not answer. It must
+ * neither be refused nor block its caller.
+ */
+@Slow
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ReuseAsyncIntegrationTests extends ReuseFixture {
+
+    /** A caller that is blocked is so for 5 seconds. */
+    private static final Duration AT_ONCE = Duration.ofMillis(2_500);
+
+    private final List<Pause> pauses = new ArrayList<>();
+
+    @AfterEach
+    void openPauses() {
+        pauses.forEach(Pause::open);
+    }
+
+    @Test
+    void anAcquireThatCannotReuseAnIdlePermitContinuesWhenItHasGoneBack() throws Exception {
+        acquire(node).release();
+        Pause goesBack = pauseOfReturn(node);
+
+        CompletableFuture<PermitGrant> acquire =
+                acquireAtOnce(node, AcquireRequest.of(name).exclusive());
+
+        goesBack.awaitReached(SOON);
+        assertThat(acquire).isNotDone();
+        goesBack.open();
+        Concurrently.get(acquire).release();
+    }
+
+    @Test
+    void anAcquireOfTheSameKindContinuesWhenAPermitHasGoneBack() throws Exception {
+        acquire(brief).release();
+        Pause goesBack = pauseOfReturn(brief);
+        goesBack.awaitReached(SOON); // after its idle time
+
+        CompletableFuture<PermitGrant> acquire = acquireAtOnce(brief, request());
+
+        assertThat(acquire).isNotDone();
+        goesBack.open();
+        Concurrently.get(acquire).release();
+    }
+
+    /** The database may not answer for long. */
+    @Test
+    void anAcquireDoesNotWaitForLong() {
+        acquire(node).release();
+        Pause goesBack = pauseOfReturn(node);
+
+        CompletableFuture<PermitGrant> acquire =
+                acquireAtOnce(node, AcquireRequest.of(name).exclusive());
+
+        goesBack.awaitReached(SOON);
+        await().atMost(SOON).until(acquire::isDone);
+        assertThat(acquire).isCompletedExceptionally();
+    }
+
+    @Test
+    void anAcquireThatWasCancelledMeanwhileHoldsNothing() throws Exception {
+        acquire(node).release();
+        Pause goesBack = pauseOfReturn(node);
+        CompletableFuture<PermitGrant> acquire =
+                acquireAtOnce(node, AcquireRequest.of(name).exclusive());
+        goesBack.awaitReached(SOON);
+
+        acquire.cancel(false);
+        goesBack.open();
+
+        PermitGrant next = Concurrently.get(
+                other.semaphores().acquireAsync(AcquireRequest.of(name).withWaitTime(SOON)));
+        assertThat(cluster.held(name)).isEqualTo(1);
+        next.release();
+    }
+
+    @Test
+    void aStopDoesNotWaitForTheReturn() throws Exception {
+        try (Node stopped = Node.on(cluster.schema(), settings(REUSE))) {
+            acquire(stopped).release();
+            Pause goesBack = pauseOfReturn(stopped);
+            CompletableFuture<PermitGrant> acquire =
+                    acquireAtOnce(stopped, AcquireRequest.of(name).exclusive());
+            goesBack.awaitReached(SOON);
+
+            Future<Boolean> stop = Concurrently.async(() -> {
+                stopped.stop();
+                return true;
+            });
+
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> Concurrently.get(acquire, Duration.ofSeconds(3)))
+                    .withCauseInstanceOf(SemaphoreClosedException.class);
+            goesBack.open();
+            Concurrently.get(stop);
+        }
+    }
+
+    private Pause pauseOfReturn(Node on) {
+        Pause pause = on.gate().pauseBefore("update permit");
+        pauses.add(pause);
+        return pause;
+    }
+
+    private static CompletableFuture<PermitGrant> acquireAtOnce(Node on, AcquireRequest request) {
+        long begun = System.nanoTime();
+        CompletableFuture<PermitGrant> acquire = on.semaphores().acquireAsync(request);
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(AT_ONCE);
+        return acquire;
+    }
+}
