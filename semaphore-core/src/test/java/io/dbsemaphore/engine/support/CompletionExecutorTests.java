@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,8 @@ class CompletionExecutorTests {
     private static final Duration SOON = Duration.ofSeconds(20);
 
     private final Threads threads = new Threads();
-    private final CompletionExecutor completions = new CompletionExecutor(threads, Duration.ofHours(1));
+    private final CompletionExecutor completions =
+            new CompletionExecutor(threads, Duration.ofHours(1), System::nanoTime);
     private final CountDownLatch release = new CountDownLatch(1);
     private final AtomicInteger done = new AtomicInteger();
     private final Set<Thread> ranOn = ConcurrentHashMap.newKeySet();
@@ -127,6 +129,53 @@ class CompletionExecutorTests {
         assertThat(ranOn).doesNotContain(Thread.currentThread());
     }
 
+    /** Whatever the creation of a thread throws. */
+    @Test
+    void runTasksOnTheCallersThreadWhereTheCreationOfAThreadFails() {
+        threads.failFrom = 1;
+
+        completions.execute(this::run);
+        completions.execute(this::run);
+
+        assertThat(done).hasValue(2);
+        assertThat(ranOn).containsExactly(Thread.currentThread());
+    }
+
+    /** The first thread tries to start the second, and must survive its failure. */
+    @Test
+    void runAllTasksOnOneThreadWhereTheCreationOfTheSecondFails() {
+        threads.failFrom = 2;
+        for (int i = 0; i < 20; i++) {
+            completions.execute(this::run);
+        }
+
+        awaitDone(20);
+        assertThat(ranOn).hasSize(1).doesNotContain(Thread.currentThread());
+    }
+
+    /** As an {@link OutOfMemoryError} may come at any time. A thread reads the clock three times to begin a task. */
+    @Test
+    void runAllTasksAlthoughThreadsFailBetweenThem() {
+        AtomicInteger reads = new AtomicInteger();
+        LongSupplier clock = () -> {
+            if (reads.incrementAndGet() % 5 == 0) {
+                throw new InternalError("on purpose"); // an OutOfMemoryError that gets out would end the test run
+            }
+            return System.nanoTime();
+        };
+        try (CompletionExecutor failing = new CompletionExecutor(threads, Duration.ofHours(1), clock)) {
+            for (int i = 0; i < 50; i++) {
+                failing.execute(this::run);
+            }
+
+            awaitDone(50);
+            failing.execute(this::run);
+            awaitDone(51);
+        }
+        assertThat(reads).hasValueGreaterThan(50);
+        assertThat(ranOn).doesNotContain(Thread.currentThread());
+    }
+
     @Test
     void useThreadsAgainOnceThereAreSome() {
         threads.none = true;
@@ -172,7 +221,7 @@ class CompletionExecutorTests {
 
     @Test
     void endWhenIdle() {
-        try (CompletionExecutor brief = new CompletionExecutor(threads, Duration.ofMillis(50))) {
+        try (CompletionExecutor brief = new CompletionExecutor(threads, Duration.ofMillis(50), System::nanoTime)) {
             brief.execute(this::run);
 
             awaitDone(1);
@@ -216,13 +265,16 @@ class CompletionExecutorTests {
 
         private final AtomicInteger started = new AtomicInteger();
         private volatile boolean none;
+        private volatile int failFrom = Integer.MAX_VALUE;
 
         @Override
         public Thread create(String name, Runnable task) {
             if (none) {
                 throw new InternalError("no thread");
             }
-            started.incrementAndGet();
+            if (started.incrementAndGet() >= failFrom) {
+                throw new IllegalStateException("no thread from the " + failFrom + ". on");
+            }
             return super.create(name, task);
         }
     }
