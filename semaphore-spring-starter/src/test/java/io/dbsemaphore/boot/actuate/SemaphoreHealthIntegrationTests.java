@@ -82,6 +82,21 @@ class SemaphoreHealthIntegrationTests {
         assertThat(reason(health())).contains("clean-up of requests");
     }
 
+    /** As after a checkpoint, or in a cached test context. */
+    @Test
+    void isUpAfterALongPause() {
+        host = OrdersHost.on(database, LaterClock.class);
+
+        for (int pause = 0; pause < 2; pause++) {
+            host.context().pause();
+            LATER.addAndGet(Duration.ofDays(10).toNanos());
+            host.context().restart();
+
+            assertThat(health()).extracting(Health::getStatus).isEqualTo(Status.UP);
+        }
+        assertThat(reasonAfter(Duration.ofHours(1))).contains("release of orphans");
+    }
+
     @Test
     void doesNotExpectMaintenanceOfAnInstanceThatTakesNoPart() {
         host = OrdersHost.on(database, LaterClock.class, "semaphore.maintenance.enabled=false");
