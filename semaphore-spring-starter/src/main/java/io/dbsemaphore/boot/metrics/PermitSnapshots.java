@@ -15,13 +15,21 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
 
 /**
  * The status of all semaphores, read by one query at an interval, on a thread of its own. A gauge gets the last reading at once,
  * however slow the database is. Nothing is read before a gauge has been asked for its value, or when none has been for two
- * minutes; the first value after that is not a number.
+ * minutes; the first value after that is not a number. While the application context is paused or stopped there is no thread and
+ * nothing is read.
  */
-final class PermitSnapshots implements AutoCloseable {
+final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
+
+    /**
+     * Above 1024, the phase of the engine, so that the readings end before it; below {@code Integer.MAX_VALUE / 2}, where
+     * application work begins.
+     */
+    static final int PHASE = 1025;
 
     private static final Logger log = LoggerFactory.getLogger(PermitSnapshots.class);
 
@@ -30,13 +38,16 @@ final class PermitSnapshots implements AutoCloseable {
 
     private static final Duration IDLE_AFTER = Duration.ofMinutes(2);
 
+    /** How long a stop waits for a reading in progress before it interrupts it, and again afterwards. */
+    private static final Duration END_WITHIN = Duration.ofSeconds(2);
+
     private final SemaphoreAdmin admin;
     private final ConfiguredNames names;
     private final long intervalNanos;
-    private final ScheduledThreadPoolExecutor thread;
-    private final AtomicBoolean reading = new AtomicBoolean();
+    private final ThreadFactory threads;
     private volatile long askedAt;
     private volatile @Nullable Snapshot last;
+    private volatile @Nullable Readings readings;
 
     private record Snapshot(Map<String, List<SemaphoreStatus>> byName, long readAt) {}
 
@@ -44,14 +55,16 @@ final class PermitSnapshots implements AutoCloseable {
         this.admin = admin;
         this.names = names;
         this.intervalNanos = interval.toNanos();
-        this.thread = new ScheduledThreadPoolExecutor(1, threads);
-        thread.setKeepAliveTime(1, TimeUnit.SECONDS);
-        thread.allowCoreThreadTimeOut(true);
+        this.threads = threads;
     }
 
     /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
     double sum(String name, ToLongFunction<SemaphoreStatus> value) {
-        ask();
+        askedAt = System.nanoTime();
+        Readings current = readings;
+        if (current != null) {
+            current.beginUnlessBegun();
+        }
         Snapshot snapshot = last;
         return snapshot == null || System.nanoTime() - snapshot.readAt() > MAX_AGE * intervalNanos
                 ? Double.NaN
@@ -60,40 +73,95 @@ final class PermitSnapshots implements AutoCloseable {
                         .sum();
     }
 
-    private void ask() {
-        askedAt = System.nanoTime();
-        if (reading.compareAndSet(false, true)) {
-            readIn(0);
-        }
-    }
-
-    private void readIn(long nanos) {
-        try {
-            ScheduledFuture<?> unused = thread.schedule(this::read, nanos, TimeUnit.NANOSECONDS);
-        } catch (RuntimeException | Error failure) { // closed, or no thread available: the next caller tries again
-            thread.getQueue().clear(); // the executor has queued the task nevertheless
-            reading.set(false);
-            log.debug("What the semaphores are at is not read now", failure);
-        }
-    }
-
-    private void read() {
-        try {
-            long readAt = System.nanoTime();
-            last = new Snapshot(
-                    admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))), readAt);
-        } catch (RuntimeException | Error failure) {
-            log.debug("What the semaphores are at could not be read", failure);
-        }
-        if (System.nanoTime() - askedAt < IDLE_AFTER.toNanos()) {
-            readIn(intervalNanos);
-        } else {
-            reading.set(false);
+    @Override
+    public void start() {
+        if (readings == null) {
+            readings = new Readings();
         }
     }
 
     @Override
+    public void stop() {
+        Readings current = readings;
+        readings = null;
+        if (current != null) {
+            current.end();
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return readings != null;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
     public void close() {
-        thread.shutdownNow();
+        stop();
+    }
+
+    /** The readings between a start and the next stop. */
+    private final class Readings {
+
+        private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, threads);
+        private final AtomicBoolean begun = new AtomicBoolean();
+
+        Readings() {
+            thread.setKeepAliveTime(1, TimeUnit.SECONDS);
+            thread.allowCoreThreadTimeOut(true);
+            thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        }
+
+        void beginUnlessBegun() {
+            if (begun.compareAndSet(false, true)) {
+                readIn(0);
+            }
+        }
+
+        private void readIn(long nanos) {
+            try {
+                ScheduledFuture<?> unused = thread.schedule(this::read, nanos, TimeUnit.NANOSECONDS);
+            } catch (RuntimeException | Error failure) { // ended, or no thread available: the next caller tries again
+                thread.getQueue().clear(); // the executor has queued the task nevertheless
+                begun.set(false);
+                log.debug("What the semaphores are at is not read now", failure);
+            }
+        }
+
+        private void read() {
+            try {
+                long readAt = System.nanoTime();
+                last = new Snapshot(
+                        admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))),
+                        readAt);
+            } catch (RuntimeException | Error failure) {
+                log.debug("What the semaphores are at could not be read", failure);
+            }
+            if (System.nanoTime() - askedAt < IDLE_AFTER.toNanos()) {
+                readIn(intervalNanos);
+            } else {
+                begun.set(false);
+            }
+        }
+
+        /** Lets a reading end first, since an interrupt can make a driver close the database, as H2's does. */
+        void end() {
+            thread.shutdown();
+            try {
+                if (!thread.awaitTermination(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
+                    thread.shutdownNow();
+                    if (!thread.awaitTermination(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
+                        log.debug("A reading of what the semaphores are at has not ended yet");
+                    }
+                }
+            } catch (InterruptedException interrupt) {
+                thread.shutdownNow();
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 }

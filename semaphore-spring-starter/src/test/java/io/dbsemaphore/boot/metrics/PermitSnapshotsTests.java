@@ -10,11 +10,15 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
@@ -26,7 +30,19 @@ class PermitSnapshotsTests {
 
     private final AtomicInteger readings = new AtomicInteger();
     private final AtomicBoolean noThreads = new AtomicBoolean();
+    private final AtomicReference<Reading> duringAReading = new AtomicReference<>(() -> {});
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
     private final PermitSnapshots snapshots = new PermitSnapshots(admin(), names(), INTERVAL, threads());
+
+    private interface Reading {
+
+        void call() throws InterruptedException;
+    }
+
+    @BeforeEach
+    void start() {
+        snapshots.start();
+    }
 
     @AfterEach
     void close() {
@@ -54,6 +70,36 @@ class PermitSnapshotsTests {
         Awaitility.await("no other").during(Duration.ofMillis(300)).until(() -> readings.get() == 1);
     }
 
+    @Test
+    void areNotReadWhileStopped() {
+        Awaitility.await("a reading").until(() -> held() == 2);
+
+        snapshots.stop();
+        assertThat(threads).as("threads after the stop").noneMatch(Thread::isAlive);
+        assertThat(held()).as("the last reading").isEqualTo(2);
+        snapshots.start();
+
+        Awaitility.await("another reading").until(() -> held() == 2 && readings.get() == 2);
+        assertThat(threads).as("one thread for each run").hasSize(2);
+    }
+
+    /** A database that hangs must not keep the application from being stopped. */
+    @Test
+    void endAlthoughAReadingHangs() throws InterruptedException {
+        CountDownLatch never = new CountDownLatch(1);
+        CountDownLatch hangs = new CountDownLatch(1);
+        duringAReading.set(() -> {
+            hangs.countDown();
+            never.await();
+        });
+        assertThat(held()).isNaN();
+        hangs.await();
+
+        snapshots.stop();
+
+        assertThat(threads).as("threads after the stop").noneMatch(Thread::isAlive);
+    }
+
     private double held() {
         return snapshots.sum("orders", SemaphoreStatus::held);
     }
@@ -71,6 +117,7 @@ class PermitSnapshotsTests {
         return (SemaphoreAdmin) Proxy.newProxyInstance(
                 SemaphoreAdmin.class.getClassLoader(), new Class<?>[] {SemaphoreAdmin.class}, (proxy, method, args) -> {
                     readings.incrementAndGet();
+                    duringAReading.get().call();
                     return List.of(new SemaphoreStatus("orders", 3, 2, 1, 2));
                 });
     }
@@ -80,7 +127,9 @@ class PermitSnapshotsTests {
             if (noThreads.get()) {
                 throw new InternalError("no thread"); // an OutOfMemoryError would end JUnit where it escapes
             }
-            return new Thread(task, "readings");
+            Thread thread = new Thread(task, "readings");
+            threads.add(thread);
+            return thread;
         };
     }
 }
