@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
@@ -72,6 +73,31 @@ class OperatorIntegrationTests {
                 .awaitText(".state", "1 free")
                 .awaitText("#main", "its machine is gone");
         assertThat(host.admin().holders("backup")).isEmpty();
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    /** It is sent in the address, which servers take with all headers only up to some length. */
+    @Test
+    void isToldToShortenAReasonThatNoServerWouldTake() {
+        host.admin().create("long", 1);
+        other.semaphores().acquire(AcquireRequest.of("long").withTtl(Duration.ofHours(1)));
+
+        open("#/semaphore/long");
+        browser.click("#main table", "Release").awaitText("dialog", "loses 1 permit of long");
+        browser.type("#reason", "障".repeat(900)).click("dialog", "Release by force");
+        browser.awaitText("dialog .failure", "The reason is too long")
+                .awaitText("dialog .failure", "Nothing was released");
+        assertThat(host.admin().holders("long")).hasSize(1);
+
+        String shortened = "障"
+                .repeat(Integer.parseInt(
+                        browser.text("dialog .failure").replaceFirst("(?s).* about ([0-9]+) characters.*", "$1")));
+        browser.type("#reason", shortened).click("dialog", "Release by force");
+        browser.awaitText("#notice", "were released by force");
+        assertThat(host.admin().capacityHistory("long"))
+                .extracting(CapacityChange::reason)
+                .containsExactly(shortened);
+        assertThat(shortened).hasSizeGreaterThan(400);
         assertThat(browser.errors()).isEmpty();
     }
 

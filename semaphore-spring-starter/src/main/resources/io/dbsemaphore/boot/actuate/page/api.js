@@ -2,6 +2,8 @@
 // by many servers.
 
 const TIMEOUT = 10000;
+/** How long the parameters of a forced release may be: servers accept 8 KB (Tomcat, by default), with all headers and cookies. */
+const MAX_QUERY = 4000;
 const endpoint = location.pathname.replace(/\/+$/, "");
 const may = {
   setCapacity: document.body.dataset.setCapacity === "true",
@@ -19,8 +21,19 @@ function setCapacity(name, capacity, reason) {
   return request("POST", {}, {name, capacity: String(capacity), reason});
 }
 
-function forceRelease(name, externalId, reason) {
+/** Sends the reason in the address: Spring Boot reads no body of a DELETE. */
+async function forceRelease(name, externalId, reason) {
+  const room = MAX_QUERY - encodedLength({name, externalId, reason: ""});
+  const needed = encodedLength({reason}) - "reason=".length;
+  if (needed > room) {
+    const fitting = Math.floor(reason.length * room / needed);
+    throw new RequestError(`The reason is too long: it is sent in the address, where letters other than a to z take more room. Shorten it to about ${count(fitting, "character", "characters")}. Nothing was released.`);
+  }
   return request("DELETE", {name, externalId, reason});
+}
+
+function encodedLength(parameters) {
+  return new URLSearchParams(parameters).toString().length;
 }
 
 async function request(method, parameters, body) {
