@@ -37,8 +37,9 @@ public interface SemaphoreAdmin {
      *
      * @param name the semaphore
      * @param capacity the new capacity, at least 0
-     * @param changedBy the operator, for the audit; 1 to 190 characters
-     * @param reason the reason, for the audit; 1 to 1000 characters
+     * @param changedBy the operator, for the audit; 1 to 190 characters, no control characters
+     * @param reason the reason, for the audit; 1 to 1000 characters, no control characters except
+     *     for tabs and line breaks
      * @throws SemaphoreNotFoundException if the semaphore does not exist
      * @throws IllegalArgumentException if an argument is invalid
      */
@@ -86,7 +87,7 @@ public interface SemaphoreAdmin {
      * external id contains a text.
      *
      * @param name the semaphore
-     * @param containing the text, in upper or lower case; empty for all holders
+     * @param containing the text, in upper or lower case, without control characters; empty for all holders
      * @param afterToken the fencing token of the last holder of the previous page; 0 for the first page
      * @param limit the maximum number of holders, 1 to {@value #MAX_LIMIT}
      * @return the holders
@@ -170,8 +171,9 @@ public interface SemaphoreAdmin {
      * example those that have checked it with {@link SemaphoreOperations#requireHeld}.
      *
      * @param externalId the external id of the request
-     * @param releasedBy the operator, for the audit; 1 to 190 characters
-     * @param reason the reason, for the audit; 1 to 1000 characters
+     * @param releasedBy the operator, for the audit; 1 to 190 characters, no control characters
+     * @param reason the reason, for the audit; 1 to 1000 characters, no control characters except
+     *     for tabs and line breaks
      * @return what the release did
      * @throws org.springframework.dao.CannotAcquireLockException if another transaction kept the request locked for
      *     longer than that; nothing was released

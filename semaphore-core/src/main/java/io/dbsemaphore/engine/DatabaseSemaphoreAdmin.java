@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,11 @@ import org.jspecify.annotations.Nullable;
 final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     private static final int MAX_REASON = 1000;
+
+    /** Control characters, and halves of surrogate pairs, which no database can store. */
+    private static final Pattern CONTROL_CHARACTERS = Pattern.compile("[\\p{Cc}\\p{Cs}]");
+
+    private static final Pattern NEITHER_TAB_NOR_LINE = Pattern.compile("[\\p{Cc}\\p{Cs}&&[^\\t\\n\\r]]");
 
     private final Supplier<EngineRun> current;
     private final ListenerNotifier listeners;
@@ -52,8 +58,8 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     public void setCapacity(String name, int capacity, String changedBy, String reason) {
         SemaphoreName.requireValid(name);
         checkCapacity(name, capacity);
-        checkText("changedBy", changedBy, SemaphoreName.MAX_LENGTH);
-        checkText("reason", reason, MAX_REASON);
+        checkOperator("changedBy", changedBy);
+        checkReason(reason);
         EngineRun run = current.get();
         run.retry().call(() -> {
             run.persistence().admin().setCapacity(name, capacity, changedBy, reason);
@@ -91,6 +97,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         SemaphoreName.requireValid(name);
         Objects.requireNonNull(containing, "containing");
+        refuseCharacters("containing", containing, CONTROL_CHARACTERS, "no control characters");
         checkLimit(limit);
         return run(database -> database.reports().holders(name, containing, afterToken, limit));
     }
@@ -138,8 +145,8 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     @Override
     public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
         SemaphoreName.requireValidKey("external id", externalId);
-        checkText("releasedBy", releasedBy, SemaphoreName.MAX_LENGTH);
-        checkText("reason", reason, MAX_REASON);
+        checkOperator("releasedBy", releasedBy);
+        checkReason(reason);
         EngineRun run = current.get();
         ReleaseOutcome outcome = run.releases()
                 .release(
@@ -170,11 +177,33 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         }
     }
 
+    private static void checkOperator(String what, String operator) {
+        checkText(what, operator, SemaphoreName.MAX_LENGTH);
+        refuseCharacters(what, operator, CONTROL_CHARACTERS, "no control characters");
+    }
+
+    private static void checkReason(String reason) {
+        checkText("reason", reason, MAX_REASON);
+        refuseCharacters(
+                "reason", reason, NEITHER_TAB_NOR_LINE, "no control characters except for tabs and line breaks");
+    }
+
+    /** Also on databases that store such characters: others refuse them, and lists and logs cannot show them. */
+    private static void refuseCharacters(String what, String text, Pattern refused, String rule) {
+        if (refused.matcher(text).find()) {
+            throw new IllegalArgumentException("%s must have %s, and no half of a surrogate pair: '%s'"
+                    .formatted(what, rule, beginningOf(refused.matcher(text).replaceAll("?"))));
+        }
+    }
+
+    private static String beginningOf(String text) {
+        return text.length() > 40 ? text.substring(0, 40) + "…" : text;
+    }
+
     private static void checkText(String what, String text, int maxLength) {
         if (text == null || text.isBlank() || text.length() > maxLength) {
             throw new IllegalArgumentException("%s must have 1 to %d characters: '%s'"
-                    .formatted(
-                            what, maxLength, text != null && text.length() > 40 ? text.substring(0, 40) + "…" : text));
+                    .formatted(what, maxLength, text == null ? null : beginningOf(text)));
         }
     }
 }
