@@ -19,6 +19,12 @@ final class SemaphoreViews {
     private static final int HISTORY = 100;
     private static final Duration MAX_PERIOD = Duration.ofDays(366);
 
+    /** No request is older. */
+    private static final Instant FIRST = Instant.EPOCH;
+
+    /** A year below what MySQL can store, since drivers convert to other time zones and round. */
+    private static final Instant LAST = Instant.parse("9999-01-01T00:00:00Z");
+
     private final SemaphoreAdmin admin;
 
     SemaphoreViews(SemaphoreAdmin admin) {
@@ -72,6 +78,10 @@ final class SemaphoreViews {
         if (period.isNegative() || period.compareTo(MAX_PERIOD) > 0) {
             throw new IllegalArgumentException(
                     "The parameter 'period' must be between 0 and %d days: %s".formatted(MAX_PERIOD.toDays(), period));
+        }
+        if (until != null && (until.isBefore(FIRST) || until.isAfter(LAST))) {
+            throw new IllegalArgumentException(
+                    "The parameter 'until' must be between %s and %s: %s".formatted(FIRST, LAST, until));
         }
         Instant now = admin.now();
         Instant to = until == null ? now : until;

@@ -5,6 +5,7 @@ import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreName;
 import io.dbsemaphore.SemaphoreStatus;
 import java.security.Principal;
 import java.time.Instant;
@@ -116,7 +117,16 @@ public class SemaphoresEndpoint {
 
     private static String who(SecurityContext securityContext) {
         Principal principal = securityContext.getPrincipal();
-        return principal == null ? NOBODY : principal.getName();
+        return principal == null ? NOBODY : shortened(principal.getName().replaceAll("[\\p{Cc}\\p{Cs}]", "?"));
+    }
+
+    /** The subject of an X.509 certificate can be longer than what the audit has room for; its beginning is the most specific. */
+    private static String shortened(String name) {
+        if (name.length() <= SemaphoreName.MAX_LENGTH) {
+            return name;
+        }
+        int end = SemaphoreName.MAX_LENGTH - 1;
+        return name.substring(0, Character.isHighSurrogate(name.charAt(end - 1)) ? end - 1 : end) + "…";
     }
 
     private static String why(@Nullable String reason) {

@@ -93,8 +93,13 @@ public class SemaphoresEndpointWebExtension {
      */
     @WriteOperation
     public WebEndpointResponse<Object> setCapacityByName(
-            SecurityContext securityContext, String name, @Nullable String capacity, @Nullable String reason) {
-        return setCapacity(securityContext, name, capacity, reason);
+            SecurityContext securityContext,
+            @Nullable String name,
+            @Nullable String capacity,
+            @Nullable String reason) {
+        return name == null
+                ? missing("name", "{\"name\": \"backup\", \"capacity\": 5, \"reason\": \"why\"}")
+                : setCapacity(securityContext, name, capacity, reason);
     }
 
     /**
@@ -104,11 +109,17 @@ public class SemaphoresEndpointWebExtension {
      * @param name the name of a semaphore that the request holds permits of
      * @param externalId the external id of the request
      * @param reason the reason, for the audit
-     * @return the outcome, or 403 or 404
+     * @return the outcome, or 400, 403 or 404
      */
     @DeleteOperation
     public WebEndpointResponse<Object> forceReleaseByName(
-            SecurityContext securityContext, String name, String externalId, @Nullable String reason) {
+            SecurityContext securityContext,
+            @Nullable String name,
+            @Nullable String externalId,
+            @Nullable String reason) {
+        if (name == null || externalId == null) {
+            return missing(name == null ? "name" : "externalId", "?name=backup&externalId=…&reason=why");
+        }
         return forceRelease(securityContext, name, externalId, reason);
     }
 
@@ -139,7 +150,7 @@ public class SemaphoresEndpointWebExtension {
      * @param name the name of a semaphore that the request holds permits of
      * @param externalId the external id of the request
      * @param reason the reason, for the audit
-     * @return the outcome, or 403 or 404
+     * @return the outcome, or 400, 403 or 404
      */
     @DeleteOperation
     public WebEndpointResponse<Object> forceRelease(
@@ -192,6 +203,14 @@ public class SemaphoresEndpointWebExtension {
                                     .getClass()
                                     .getSimpleName()));
         }
+    }
+
+    /** Such parameters are nullable: Spring Boot would answer without an explanation. */
+    private static WebEndpointResponse<Object> missing(String parameter, String example) {
+        return problem(
+                WebEndpointResponse.STATUS_BAD_REQUEST,
+                "Bad Request",
+                "The parameter '%s' is missing. Nothing was changed. Send %s".formatted(parameter, example));
     }
 
     private static WebEndpointResponse<Object> problem(int status, String title, @Nullable String detail) {

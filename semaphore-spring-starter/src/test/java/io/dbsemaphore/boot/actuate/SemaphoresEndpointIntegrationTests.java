@@ -1,5 +1,8 @@
 package io.dbsemaphore.boot.actuate;
 
+import static io.dbsemaphore.boot.actuate.Answer.delete;
+import static io.dbsemaphore.boot.actuate.Answer.get;
+import static io.dbsemaphore.boot.actuate.Answer.post;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -8,16 +11,8 @@ import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -26,15 +21,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.test.json.JsonContent;
-import org.springframework.test.json.JsonContentAssert;
 
 /** Over HTTP, on a web application with a real database. */
 @ExtendWith(OutputCaptureExtension.class)
 class SemaphoresEndpointIntegrationTests {
 
     private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";
-    private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     private static TestDatabase.Schema database;
     private static OrdersHost readOnly;
@@ -90,7 +82,7 @@ class SemaphoresEndpointIntegrationTests {
 
     @Test
     void doesNotKnowWhatIsNotThere() {
-        assertProblem(get(readOnly, "/nothing"), 404, "There is no semaphore named 'nothing'");
+        get(readOnly, "/nothing").assertProblem(404, "There is no semaphore named 'nothing'");
     }
 
     @Test
@@ -139,7 +131,7 @@ class SemaphoresEndpointIntegrationTests {
     void refusesToSetACapacityByDefault() {
         Answer answer = post(readOnly, "/orders", "{\"capacity\": 9, \"reason\": \"noon\"}", null);
 
-        assertProblem(answer, 403, "semaphore.endpoint.set-capacity-enabled=true");
+        answer.assertProblem(403, "semaphore.endpoint.set-capacity-enabled=true");
         assertThat(readOnly.admin().find("orders").orElseThrow().capacity()).isEqualTo(1);
     }
 
@@ -148,7 +140,7 @@ class SemaphoresEndpointIntegrationTests {
         try (PermitGrant grant = readOnly.semaphores().acquire(AcquireRequest.of("orders"))) {
             Answer answer = delete(readOnly, "/orders/" + grant.externalId() + "?reason=stuck", null);
 
-            assertProblem(answer, 403, "semaphore.endpoint.force-release-enabled=true");
+            answer.assertProblem(403, "semaphore.endpoint.force-release-enabled=true");
             assertThat(readOnly.admin().holders("orders")).hasSize(1);
         }
     }
@@ -181,14 +173,12 @@ class SemaphoresEndpointIntegrationTests {
 
     @Test
     void refusesACapacityThatCannotBe() {
-        assertProblem(post(writable, "/orders", "{\"capacity\": -1}", null), 400, "must not be negative: -1");
-        assertProblem(post(writable, "/orders", "{\"reason\": \"noon\"}", null), 400, "must be a whole number");
-        assertProblem(post(writable, "/orders", "{\"capacity\": \"many\"}", null), 400, "2147483647: many.");
-        assertProblem(post(writable, "/orders", "{\"capacity\": 2.5}", null), 400, "2147483647: 2.5.");
-        assertProblem(
-                post(writable, "/nothing", "{\"capacity\": 1}", null),
-                404,
-                "There is no semaphore named 'nothing'. Nothing was changed.");
+        post(writable, "/orders", "{\"capacity\": -1}", null).assertProblem(400, "must not be negative: -1");
+        post(writable, "/orders", "{\"reason\": \"noon\"}", null).assertProblem(400, "must be a whole number");
+        post(writable, "/orders", "{\"capacity\": \"many\"}", null).assertProblem(400, "2147483647: many.");
+        post(writable, "/orders", "{\"capacity\": 2.5}", null).assertProblem(400, "2147483647: 2.5.");
+        post(writable, "/nothing", "{\"capacity\": 1}", null)
+                .assertProblem(404, "There is no semaphore named 'nothing'. Nothing was changed.");
     }
 
     @Test
@@ -218,63 +208,11 @@ class SemaphoresEndpointIntegrationTests {
         writable.admin().create("mine", 1);
         writable.admin().create("yours", 1);
         try (PermitGrant grant = writable.semaphores().acquire(AcquireRequest.of("yours"))) {
-            assertProblem(
-                    delete(writable, "/mine/" + grant.externalId(), "ada"), 404, "holds no permit of semaphore 'mine'");
-            assertProblem(delete(writable, "/nothing/" + grant.externalId(), "ada"), 404, "named 'nothing'");
+            delete(writable, "/mine/" + grant.externalId(), "ada")
+                    .assertProblem(404, "holds no permit of semaphore 'mine'");
+            delete(writable, "/nothing/" + grant.externalId(), "ada").assertProblem(404, "named 'nothing'");
 
             assertThat(writable.admin().holders("yours")).hasSize(1);
         }
-    }
-
-    private static void assertProblem(Answer answer, int status, String detail) {
-        assertThat(answer.status()).isEqualTo(status);
-        assertThat(answer.contentType()).startsWith("application/problem+json");
-        answer.json().extractingPath("$.status").isEqualTo(status);
-        answer.json().extractingPath("$.detail").asString().contains(detail);
-    }
-
-    private record Answer(int status, String contentType, String body) {
-
-        JsonContentAssert json() {
-            return assertThat(new JsonContent(body));
-        }
-    }
-
-    private static Answer get(OrdersHost host, String path) {
-        return send(HttpRequest.newBuilder(uri(host, path)).GET(), null);
-    }
-
-    private static Answer post(OrdersHost host, String path, String body, @Nullable String user) {
-        return send(
-                HttpRequest.newBuilder(uri(host, path))
-                        .header("Content-Type", "application/json")
-                        .POST(BodyPublishers.ofString(body)),
-                user);
-    }
-
-    private static Answer delete(OrdersHost host, String path, @Nullable String user) {
-        return send(HttpRequest.newBuilder(uri(host, path)).DELETE(), user);
-    }
-
-    private static Answer send(HttpRequest.Builder request, @Nullable String user) {
-        if (user != null) {
-            request.header(Principals.HEADER, user);
-        }
-        try {
-            HttpResponse<String> response = HTTP.send(request.build(), BodyHandlers.ofString());
-            return new Answer(
-                    response.statusCode(),
-                    response.headers().firstValue("Content-Type").orElse(""),
-                    response.body());
-        } catch (IOException failure) {
-            throw new IllegalStateException(failure);
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(interrupt);
-        }
-    }
-
-    private static URI uri(OrdersHost host, String path) {
-        return URI.create("http://localhost:%d/actuator/semaphores%s".formatted(host.port(), path));
     }
 }
