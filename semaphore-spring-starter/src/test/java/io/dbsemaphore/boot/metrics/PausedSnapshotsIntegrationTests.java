@@ -23,7 +23,7 @@ class PausedSnapshotsIntegrationTests {
 
             host.context().pause();
 
-            assertThat(threads()).as("threads after the pause").isZero();
+            await("the end of the thread").atMost(SOON).until(() -> threads() == 0);
             await("scrapes start no thread, and what is old is not shown")
                     .atMost(SOON)
                     .until(() -> Double.isNaN(capacity(host)) && threads() == 0);

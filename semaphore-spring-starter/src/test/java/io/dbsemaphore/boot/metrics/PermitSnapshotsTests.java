@@ -75,7 +75,7 @@ class PermitSnapshotsTests {
         Awaitility.await("a reading").until(() -> held() == 2);
 
         snapshots.stop();
-        assertThat(threads).as("threads after the stop").noneMatch(Thread::isAlive);
+        awaitNoThread();
         assertThat(held()).as("the last reading").isEqualTo(2);
         snapshots.start();
 
@@ -97,7 +97,12 @@ class PermitSnapshotsTests {
 
         snapshots.stop();
 
-        assertThat(threads).as("threads after the stop").noneMatch(Thread::isAlive);
+        awaitNoThread();
+    }
+
+    /** An executor has terminated shortly before its last thread has. */
+    private void awaitNoThread() {
+        Awaitility.await("the end of the thread").until(() -> threads.stream().noneMatch(Thread::isAlive));
     }
 
     private double held() {
