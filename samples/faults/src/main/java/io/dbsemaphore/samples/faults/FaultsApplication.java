@@ -29,10 +29,10 @@ public final class FaultsApplication {
             return;
         }
         int exitCode = VIOLATED;
-        try (DatabaseServer server = options.url().isEmpty()
+        try (DatabaseServer server = options.urls().isEmpty()
                 ? ContainerServer.run(
                         options.database(), options.disk(), options.stepsServerClock() && FakeTime.isInstalled())
-                : new RemoteServer(options.url(), options.user(), options.password())) {
+                : new RemoteServer(options.urls(), options.user(), options.password())) {
             Report report = new FaultRun(options, server, System.out, Map.of()).run();
             exitCode = report.isPassed() ? 0 : VIOLATED;
         } catch (Exception failure) {

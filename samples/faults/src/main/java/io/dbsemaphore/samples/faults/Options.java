@@ -30,7 +30,8 @@ record Options(Map<String, String> values) {
             --disk=0              megabytes of the server's disk, in memory, which is then filled now and then; 0: the machine's
             --clocks=clients      whose clock is stepped, if libfaketime is installed: none, clients, or all with the server
             --tolerance=2         seconds by which a permit of a killed client may be late; more on a busy machine
-            --url=jdbc:mysql:...  the server to use, which is then not killed: tables faults_* are dropped and created
+            --url=jdbc:mysql:...  the server to use, which is then not killed: tables faults_* are dropped and created. With
+                                  several URLs, separated by commas, the clients use the nodes of a cluster in turn
             --user= --password=     Without a URL a server in a container
             --output=target/faults  the directory of report.md, report.xml, the events and the output of clients
             """;
@@ -131,8 +132,8 @@ record Options(Map<String, String> values) {
         return value("clocks").equals("all");
     }
 
-    String url() {
-        return value("url");
+    List<String> urls() {
+        return value("url").isEmpty() ? List.of() : List.of(value("url").split(","));
     }
 
     String user() {

@@ -11,7 +11,7 @@ class OptionsTests {
     @Test
     void haveDefaults() {
         Options options = Options.parse();
-        assertThat(options.url()).isEmpty();
+        assertThat(options.urls()).isEmpty();
         assertThat(options.duration()).isEqualTo(Duration.ofMinutes(1));
         assertThat(options.clients()).containsExactly("c1", "c2", "c3");
         assertThat(options.repeating()).isEqualTo("--seed=1");
@@ -21,7 +21,7 @@ class OptionsTests {
     void sayHowToRepeatARunWithoutThePassword() {
         Options options = Options.parse(
                 "--seed=7", "--seconds=90", "--url=jdbc:mysql://host/db?a=b&c=d", "--user=u", "--password=p");
-        assertThat(options.url()).isEqualTo("jdbc:mysql://host/db?a=b&c=d");
+        assertThat(options.urls()).containsExactly("jdbc:mysql://host/db?a=b&c=d");
         assertThat(options.repeating()).isEqualTo("--seconds=90 --seed=7");
     }
 

@@ -37,7 +37,8 @@ public final class Attacks implements AutoCloseable {
         this.random = new Random(plan.seed());
         this.plan = plan;
         for (String name : plan.clients()) {
-            clients.add(new ClientSlot(name, server, oracle, oracleServer, new Random(random.nextLong()), plan));
+            DatabaseServer node = server.node(clients.size());
+            clients.add(new ClientSlot(name, node, oracle, oracleServer, new Random(random.nextLong()), plan));
         }
         attacks.addAll(new ClientAttacks(clients, oracleServer, pauses, plan.instanceTimeout()).all());
         attacks.addAll(new ServerAttacks(server, oracleServer, pauses).all());

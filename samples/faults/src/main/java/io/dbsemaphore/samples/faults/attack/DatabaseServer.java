@@ -24,6 +24,11 @@ public abstract class DatabaseServer implements AutoCloseable {
     /** The URL of the database as the server is reached now. */
     public abstract String url();
 
+    /** The node that a client uses, by its number. */
+    DatabaseServer node(int client) {
+        return this;
+    }
+
     /** Whether it can be killed and started. */
     public boolean canBeKilled() {
         return false;
