@@ -55,11 +55,12 @@ class ReuseAsyncIntegrationTests extends ReuseFixture {
 
     @Test
     void anAcquireOfTheSameKindContinuesWhenAPermitHasGoneBack() throws Exception {
-        acquire(brief).release();
-        Pause goesBack = pauseOfReturn(brief);
+        PermitGrant grant = acquire(node);
+        Pause goesBack = pauseOfReturn(node);
+        grant.release();
         goesBack.awaitReached(SOON); // after its idle time
 
-        CompletableFuture<PermitGrant> acquire = acquireAtOnce(brief, request());
+        CompletableFuture<PermitGrant> acquire = acquireAtOnce(node, request());
 
         assertThat(acquire).isNotDone();
         goesBack.open();
