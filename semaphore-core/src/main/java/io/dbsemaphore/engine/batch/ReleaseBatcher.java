@@ -58,7 +58,7 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
      */
     public ReleaseOutcome release(StoredGrant grant, boolean maybeLost) {
         QueuedRelease release = queued(grant, maybeLost);
-        if (queue.nanosToWork() < Long.MAX_VALUE || !workers.beginInCaller()) {
+        if (!queue.isEmpty() || !workers.beginInCaller()) {
             return await(submitAsync(release));
         }
         queue.beginWaiting();

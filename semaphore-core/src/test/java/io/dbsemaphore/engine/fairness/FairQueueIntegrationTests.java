@@ -244,11 +244,6 @@ class FairQueueIntegrationTests {
                 .until(() -> waiting(name) >= count);
     }
 
-    private static void awaitNoRecord(String name) {
-        await().atMost(SOON)
-                .untilAsserted(() -> assertThat(waiting(name)).as("recorded").isZero());
-    }
-
     private static int waiting(String name) {
         return Optional.ofNullable(cluster.schema()
                         .jdbc()
