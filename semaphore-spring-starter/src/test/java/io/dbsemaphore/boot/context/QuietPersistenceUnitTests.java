@@ -1,10 +1,12 @@
-package io.dbsemaphore.boot.autoconfigure;
+package io.dbsemaphore.boot.context;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 import com.example.ledger.LedgerApplication;
 import com.example.orders.OrdersApplication;
+import io.dbsemaphore.boot.autoconfigure.AtHome;
+import io.dbsemaphore.boot.autoconfigure.Hosts;
 import jakarta.persistence.EntityManagerFactory;
 import java.util.List;
 import org.junit.jupiter.api.Test;
