@@ -58,8 +58,9 @@ public interface SemaphoreOperations {
      * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
      * <p>The future is completed on a thread of the library ({@code semaphore-completion-N}), without the thread-locals
-     * of the caller; dependent actions may block it. If the application completes the future, for example with
-     * {@code cancel} or {@code orTimeout}, the acquire ends: if it is waiting, it leaves the queue at once; if it is
+     * of the caller; dependent actions may block it. Where a permit is reused, or the acquire is answered before an action
+     * is added, the future is complete when it is returned, and actions run on the thread that adds them. If the application
+     * completes the future, for example with {@code cancel} or {@code orTimeout}, the acquire ends: if it is waiting, it leaves the queue at once; if it is
      * granted nevertheless, the library releases the grant.
      *
      * @param request what to acquire
