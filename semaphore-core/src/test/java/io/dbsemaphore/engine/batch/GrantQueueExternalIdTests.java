@@ -136,6 +136,38 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
                 .contains("released again");
     }
 
+    @Test
+    void namesWhatIsLocked() {
+        QueuedAcquire acquire = withLockedExternalId(QueueClock.SYSTEM);
+        String externalId = acquire.command().externalId();
+
+        assertThat(acquire.lockedFor(Duration.ofSeconds(1))).contains("external id '" + externalId + "'");
+        assertThat(withoutWaitTime(BACKUP).lockedFor(Duration.ofSeconds(1))).contains("semaphores [backup]");
+    }
+
+    @Test
+    void waitsForNoExternalIdOfAGrantThatCannotBeKeptAlive() {
+        GrantQueue expired = queue(3, 500, QueueClock.SYSTEM);
+        AcquireCommand command = new AcquireCommand("kept", true, true, BACKUP, false, null, "test", 1L);
+        QueuedAcquire keptAlive = withLockedExternalId(new AcquireState(command), QueueClock.SYSTEM);
+        QueuedAcquire other = withLockedExternalId(QueueClock.SYSTEM);
+        List.of(keptAlive, other).forEach(expired::add);
+
+        assertThat(expired.take(false, true, false).members()).containsExactly(other);
+        assertThat(expired.take(false, true, false).members()).isEmpty();
+        assertThat(expired.take(true, true, false).members()).containsExactly(keptAlive);
+    }
+
+    @Test
+    void waitsForNoExternalIdAfterItWasClosed() {
+        QueuedAcquire acquire = withLockedExternalId(QueueClock.SYSTEM);
+        queue.add(acquire);
+
+        assertThat(queue.close()).containsExactly(acquire);
+
+        assertThat(take().members()).isEmpty();
+    }
+
     private static CannotAcquireLockException locked() {
         return new CannotAcquireLockException("1205", lockWait());
     }
@@ -145,8 +177,12 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
     }
 
     private static QueuedAcquire withLockedExternalId(QueueClock clock) {
-        QueuedAcquire acquire = new QueuedAcquire(state(BACKUP, false), Deadline.in(Duration.ZERO), clock);
-        acquire.state().setExternalIdLocked(true);
+        return withLockedExternalId(state(BACKUP, false), clock);
+    }
+
+    private static QueuedAcquire withLockedExternalId(AcquireState state, QueueClock clock) {
+        QueuedAcquire acquire = new QueuedAcquire(state, Deadline.in(Duration.ZERO), clock);
+        state.setExternalIdLocked(true);
         acquire.isolate();
         return acquire;
     }

@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Callers that wait for several semaphores, of which one is full. */
+/** Callers of several semaphores, of which one is full, or locked by another transaction. */
 class GrantQueueSeveralTests extends GrantQueueFixture {
 
     private static final LocalDateTime OPEN = Values.NOW;
@@ -99,6 +99,54 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         }
 
         assertThat(both.place()).isEqualTo(QueuedAcquire.Place.QUEUE);
+    }
+
+    @Test
+    void areNotTakenAlongWhereTheRowOfASecondSemaphoreWouldBeWaitedFor() {
+        QueuedAcquire first = withoutWaitTime(BACKUP);
+        QueuedAcquire blocked = withoutWaitTime(Map.of("copy", 1, "network", 1));
+        blocked.state().setBlockedBy("copy");
+        QueuedAcquire behind = withoutWaitTime(Map.of("copy", 1));
+        List.of(first, blocked, behind).forEach(queue::add);
+
+        assertThat(take().members()).containsExactly(first);
+        assertThat(take().members()).containsExactly(blocked, behind);
+    }
+
+    @Test
+    void areTakenAlongWhereNoRowIsWaitedFor() {
+        QueuedAcquire first = withoutWaitTime(BACKUP);
+        QueuedAcquire blocked = withoutWaitTime(Map.of("copy", 1));
+        blocked.state().setBlockedBy("copy");
+        List.of(first, blocked).forEach(queue::add);
+
+        assertThat(queue.take(true, false, false).members()).containsExactly(first, blocked);
+    }
+
+    /** Those who need not wait for the row would be delayed. */
+    @Test
+    void waitForARowWithThoseOnlyWhoNeedItAndNoFurtherSemaphore() {
+        QueuedAcquire first = withoutWaitTime(Map.of("backup", 1, "copy", 1));
+        QueuedAcquire other = withoutWaitTime(BACKUP);
+        QueuedAcquire same = withoutWaitTime(Map.of("copy", 1));
+        QueuedAcquire further = withoutWaitTime(Map.of("copy", 1, "network", 1));
+        List.of(first, same).forEach(acquire -> acquire.state().setBlockedBy("copy"));
+        List.of(first, other, same, further).forEach(queue::add);
+
+        AcquireBatch batch = take();
+
+        assertThat(batch.awaited()).containsExactly("copy");
+        assertThat(batch.members()).containsExactly(first, same);
+    }
+
+    @Test
+    void countASemaphoreOnceTowardsTheMaximumOfNames() {
+        for (int i = 0; i < 199; i++) {
+            queue.add(withoutWaitTime(Map.of("name-" + i, 1)));
+        }
+        queue.add(withoutWaitTime(Map.of("name-0", 1, "another", 1)));
+
+        assertThat(queue.take(true, false, false).names()).hasSize(200).contains("another");
     }
 
     private QueuedAcquire caller(Map<String, Integer> permits) {

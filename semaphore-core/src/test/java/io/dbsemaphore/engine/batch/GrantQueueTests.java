@@ -2,10 +2,12 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.unit.UnknownCommits;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,10 +16,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /** The batches that the queue hands out, and whether its callers contend. */
 class GrantQueueTests extends GrantQueueFixture {
+
+    private final CannotAcquireLockException deadlock =
+            new CannotAcquireLockException("Deadlock", new SQLException("Deadlock", "40001", 1213));
+
+    private final AtomicLong now = new AtomicLong();
+    private final QueueClock clock = new QueueClock(now::get, bound -> bound - 1);
+    private final GrantQueue pausing = queue(3, 500, clock);
 
     @Test
     void isNotContendedByFewCallers() {
@@ -122,9 +132,6 @@ class GrantQueueTests extends GrantQueueFixture {
 
     @Test
     void hasNoWorkWhereAPauseEndsWhileABatchIsInFlight() {
-        AtomicLong now = new AtomicLong();
-        QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue pausing = queue(3, 500, clock);
         pausing.add(new QueuedAcquire(state(BACKUP, true), Deadline.NEVER, clock));
         BatchSettlement.Result unused = pausing.finishFailed(
                 pausing.take(true, true, false), new DataAccessResourceFailureException("No connection"), false);
@@ -141,8 +148,6 @@ class GrantQueueTests extends GrantQueueFixture {
 
     @Test
     void countsWhatIsReleasedForEachBatchInFlight() {
-        AtomicLong now = new AtomicLong();
-        QueueClock clock = new QueueClock(now::get, bound -> 0);
         GrantQueue stalling = queue(3, 500, clock);
         stalling.add(new QueuedAcquire(state(Map.of("backup", 1, "copy", 1), true), Deadline.in(Duration.ZERO), clock));
         end(stalling, stalling.take(true, false, false), Map.of(), new GrantOutcome.Postponed("copy"));
@@ -158,6 +163,124 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(stalled.awaited()).containsExactly("copy");
         assertThat(other.members()).containsExactly(waiter);
         assertThat(stalling.take(true, true, false).members()).containsExactly(waiter);
+    }
+
+    /** Unless that delays many callers, or releases, which others may wait for. */
+    @Test
+    void waitsForTheRowOfTheOnlySemaphoreAtFirst() {
+        assertThat(first(1, BACKUP, true, false).awaited()).containsExactly("backup");
+        assertThat(first(1, BACKUP, false, false).awaited()).as("may not wait").isEmpty();
+        assertThat(first(1, BACKUP, true, true).awaited()).as("with releases").isEmpty();
+        assertThat(first(4, BACKUP, true, false).awaited()).as("many callers").isEmpty();
+        assertThat(first(1, Map.of("backup", 1, "copy", 1), true, false).awaited())
+                .as("holds one and waits for the other")
+                .isEmpty();
+    }
+
+    @Test
+    void tellsWhoseDecisionIsDelayedByTheLockOfARow() {
+        assertThat(first(1, BACKUP, true, false).members().get(0).isBlockedByRow())
+                .as("waits for the row")
+                .isEqualTo(true);
+        QueuedAcquire acquire = withoutWaitTime(BACKUP);
+        queue.add(acquire);
+        AcquireBatch batch = queue.take(true, false, false);
+        assertThat(acquire.isBlockedByRow()).as("does not wait").isEqualTo(false);
+
+        end(batch, Map.of(), new GrantOutcome.Postponed("backup"));
+
+        assertThat(acquire.isBlockedByRow()).as("found it locked").isEqualTo(true);
+    }
+
+    private static AcquireBatch first(
+            int acquires, Map<String, Integer> permits, boolean mayWait, boolean takesReleases) {
+        GrantQueue fresh = queue(2, 500, QueueClock.SYSTEM);
+        IntStream.range(0, acquires).forEach(i -> fresh.add(withoutWaitTime(permits)));
+        return fresh.take(true, mayWait, takesReleases);
+    }
+
+    @Test
+    void answersTheCallersOfABatchWhoseResultCannotBeProcessed() {
+        List<QueuedAcquire> waiters = addWaiters(2);
+        List<GrantOutcome> broken = List.of(new GrantOutcome.Refused(null), new GrantOutcome.Refused(null));
+
+        List<QueuedAcquire> decided = queue.finish(
+                        take(), new BatchResult(broken, available(0, 7), List.of(), Set.of()), 0)
+                .decided();
+
+        assertThat(decided).isEqualTo(waiters);
+        decided.forEach(QueuedAcquire::complete);
+        assertThat(waiters).allSatisfy(waiter -> assertThat(waiter.answer()).isCompletedExceptionally());
+    }
+
+    @Test
+    void pausesOnlyTheSemaphoresOfAConflict() {
+        QueuedAcquire loser = caller(BACKUP, true);
+        pausing.add(loser);
+        long pause = pauseAfterConflict();
+        QueuedAcquire other = caller(Map.of("copy", 1), false);
+        List.of(caller(Map.of("backup", 1, "copy", 1), false), other).forEach(pausing::add);
+
+        assertThat(pause).isPositive();
+        assertThat(pausing.take(true, false, false).members()).containsExactly(other);
+        now.addAndGet(pause);
+        assertThat(pausing.take(true, false, false).members()).contains(loser);
+    }
+
+    @Test
+    void pausesLongerAfterEachConflictUntilABatchHasGranted() {
+        pausing.add(caller(BACKUP, true));
+        long first = pauseAfterConflict();
+        now.addAndGet(first);
+        long second = pauseAfterConflict();
+        now.addAndGet(second);
+        end(pausing, pausing.take(true, true, false), available(0, 8), new GrantOutcome.Withdrawn());
+        pausing.add(caller(BACKUP, true));
+
+        assertThat(second).isGreaterThan(first);
+        assertThat(pauseAfterConflict()).isEqualTo(first);
+    }
+
+    private QueuedAcquire caller(Map<String, Integer> permits, boolean willingToWait) {
+        return new QueuedAcquire(state(permits, willingToWait), Deadline.NEVER, clock);
+    }
+
+    private long pauseAfterConflict() {
+        BatchSettlement.Result unused = pausing.finishFailed(pausing.take(true, true, false), deadlock, true);
+        return pausing.nanosToWork();
+    }
+
+    @Test
+    void answersWithAConflictAfterTheLastAttempt() {
+        QueuedAcquire acquire = caller(BACKUP, false);
+        pausing.add(acquire);
+        now.addAndGet(pauseAfterConflict());
+        now.addAndGet(pauseAfterConflict());
+        assertThat(acquire.isDecided()).as("answered").isEqualTo(false);
+
+        assertThat(pauseAfterConflict()).isEqualTo(Long.MAX_VALUE);
+
+        assertThat(acquire.lastFailure()).isSameAs(deadlock);
+        acquire.complete();
+        assertThat(acquire.answer())
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCause(deadlock);
+    }
+
+    @Test
+    void pausesLongerAfterEachLostConnection() {
+        pausing.add(caller(BACKUP, true));
+        long first = pauseWithoutConnection();
+        now.addAndGet(first);
+
+        assertThat(pauseWithoutConnection()).isGreaterThan(first);
+    }
+
+    private long pauseWithoutConnection() {
+        BatchSettlement.Result unused = pausing.finishFailed(
+                pausing.take(true, true, false), new DataAccessResourceFailureException("Lost"), false);
+        return pausing.nanosToWork();
     }
 
     private void add(int acquires) {

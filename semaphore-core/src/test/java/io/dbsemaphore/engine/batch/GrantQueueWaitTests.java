@@ -131,6 +131,22 @@ class GrantQueueWaitTests extends GrantQueueFixture {
                 .containsExactly(new PermitShortage("backup", 7, 9, 1, Optional.empty()));
     }
 
+    @Test
+    void wakesNobodyWhereNobodyWaits() {
+        assertThat(queue.released(BACKUP)).as("woken").isEqualTo(false);
+        assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(false);
+    }
+
+    @Test
+    void decidesInTheOrderOfTheFirstRefusals() {
+        List<QueuedAcquire> waiters = waiters(3);
+        waiters.get(1).state().setSince(2);
+        waiters.get(2).state().setSince(1);
+        waiters.forEach(queue::add);
+
+        assertThat(take().members()).containsExactly(waiters.get(2), waiters.get(1), waiters.get(0));
+    }
+
     private static Duration timeOf(int times, IntConsumer task) {
         long start = System.nanoTime();
         IntStream.range(0, times).forEach(task);

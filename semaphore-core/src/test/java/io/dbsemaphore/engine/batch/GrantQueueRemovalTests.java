@@ -1,0 +1,223 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+/** Callers that leave: at the end of their wait time, of their own accord, or with permits that were handed to them. */
+class GrantQueueRemovalTests extends GrantQueueFixture {
+
+    private static final ReuseTerms TERMS = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
+    private static final AcquireAnswer ANSWER = new AcquireAnswer(new GrantOutcome.Withdrawn(), 0, 0);
+
+    private long now = 1;
+    private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
+
+    @Test
+    void answersTheRefusalOfACallerWhoseWaitHasEnded() {
+        QueuedAcquire waiter = addWaiter();
+        assertThat(queue.tryOnceMore(waiter)).as("to be decided").isEqualTo(true);
+
+        assertThat(settleRefused(take()).decided()).containsExactly(waiter);
+    }
+
+    /** A batch has claimed its acquire, so that it can no longer be withdrawn. */
+    @Test
+    void answersTheRefusalOfACallerThatWasToBeGivenUp() {
+        QueuedAcquire waiter = addWaiter();
+        AcquireBatch batch = take();
+        assertThat(waiter.state().claim()).as("claimed").isEqualTo(true);
+        assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(false);
+
+        assertThat(settleRefused(batch).decided()).containsExactly(waiter);
+    }
+
+    @Test
+    void makesTheLastAttemptWithoutAPause() {
+        GrantQueue pausing = queue(2, 500, clock);
+        QueuedAcquire waiter = caller(Duration.ofMinutes(1));
+        pausing.add(waiter);
+        BatchSettlement.Result unused = pausing.finishFailed(
+                pausing.take(true, true, false), new DataAccessResourceFailureException("No connection"), false);
+        assertThat(pausing.take(true, true, false).members()).as("in the pause").isEmpty();
+
+        assertThat(pausing.tryOnceMore(waiter)).as("to be decided").isEqualTo(true);
+
+        assertThat(pausing.take(true, true, false).members()).containsExactly(waiter);
+    }
+
+    /** They would go on keeping permits for it. */
+    @Test
+    void tellsOtherInstancesThatARefusedCallerIsGone() {
+        QueuedAcquire waiter = addWaiter();
+        refuseAll();
+
+        assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(true);
+
+        assertThat(queue.waiters().begin().left()).containsExactly("backup");
+    }
+
+    @Test
+    void tellsOtherInstancesThatACallerGetsNoLastAttempt() {
+        List<QueuedAcquire> waiters = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
+        refuseAll();
+
+        waiters.forEach(queue::tryOnceMore);
+
+        assertThat(queue.waiters().begin().left()).containsExactly("backup");
+    }
+
+    @Test
+    void tellsOtherInstancesNothingOfCallersThatTheyCannotKnow() {
+        QueuedAcquire queued = addWaiter();
+        assertThat(queue.giveUp(queued)).as("before it was refused").isEqualTo(true);
+        queue.add(withoutWaitTime(BACKUP));
+        refuseAll();
+
+        assertThat(queue.waiters().begin().left()).isEmpty();
+    }
+
+    @Test
+    void letsOthersBeTriedWhenACallerIsGoneThatWasToBeTried() {
+        QueuedAcquire queued = addWaiter();
+        assertThat(queue.giveUp(queued)).as("given up").isEqualTo(true);
+
+        assertThat(queued.unblocksOthers()).as("others are tried").isEqualTo(true);
+    }
+
+    @Test
+    void letsTheNextBeTriedWhenACallerIsGoneThatWaitedForMore() {
+        QueuedAcquire first = waiter(Map.of("backup", 2));
+        QueuedAcquire next = waiter(BACKUP);
+        List.of(first, next).forEach(queue::add);
+        PermitShortage shortage = new PermitShortage("backup", 3, 2, 2, Optional.empty());
+        end(take(), Map.of("backup", Values.remaining(3, 2, 1, 7, 7)), new GrantOutcome.Refused(List.of(shortage)));
+        assertThat(take().members()).as("while the first waits").isEmpty();
+
+        assertThat(queue.giveUp(first)).as("given up").isEqualTo(true);
+
+        assertThat(first.unblocksOthers()).as("others are tried").isEqualTo(true);
+        assertThat(take().members()).containsExactly(next);
+    }
+
+    @Test
+    void letsNobodyBeTriedWhenTheOnlyWaitingCallerIsGone() {
+        QueuedAcquire waiter = addWaiter();
+        refuseAll();
+        assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(true);
+
+        assertThat(waiter.unblocksOthers()).as("others are tried").isEqualTo(false);
+    }
+
+    @Test
+    void handsPermitsToTheCallerThatWaitsLongest() {
+        List<QueuedAcquire> waiters = waiters(2);
+        waiters.forEach(this::addForReuse);
+        refuseAll();
+
+        GrantQueue.HandedOver handed = queue.handOver(TERMS, ANSWER);
+
+        assertThat(handed).isEqualTo(new GrantQueue.HandedOver(Handover.DONE, waiters.get(0), false));
+        Objects.requireNonNull(handed.acquire()).complete();
+        assertThat(waiters.get(0).answer()).isCompletedWithValue(ANSWER);
+        assertThat(queue.released(BACKUP)).as("woken").isEqualTo(true);
+        assertThat(take().members()).containsExactly(waiters.get(1));
+    }
+
+    @Test
+    void tellsOtherInstancesThatThePermitsOfTheOnlyCallerWereHandedOver() {
+        addForReuse(waiter(BACKUP));
+        refuseAll();
+        assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(true);
+
+        assertThat(queue.handOver(TERMS, ANSWER).outcome()).isEqualTo(Handover.DONE);
+
+        assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(false);
+        assertThat(queue.waiters().begin().left()).containsExactly("backup");
+    }
+
+    @Test
+    void handsNothingToACallerThatAsksForOtherTerms() {
+        QueuedAcquire waiter = waiter(BACKUP);
+        addForReuse(waiter);
+        refuseAll();
+        ReuseTerms shorter = new ReuseTerms("backup", 1, Duration.ofSeconds(1), TERMS.maxHold());
+
+        assertThat(queue.handOver(shorter, ANSWER).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+
+        assertThat(waiter.isDecided()).as("decided").isEqualTo(false);
+    }
+
+    @Test
+    void handsNothingOverWhereNobodyWaits() {
+        queue.add(withoutWaitTime(BACKUP));
+        refuseAll();
+
+        assertThat(queue.handOver(TERMS, ANSWER))
+                .isEqualTo(new GrantQueue.HandedOver(Handover.NOBODY_WAITS, null, false));
+    }
+
+    /** After its wait time a caller awaits no more than a decision that a batch makes or delays. */
+    @Test
+    void tellsWhetherABatchMakesOrDelaysADecision() {
+        QueuedAcquire waiting = addWaiter();
+        refuseAll();
+        QueuedAcquire decided = withoutWaitTime(BACKUP);
+        queue.add(decided);
+        assertThat(take().members()).containsExactly(decided);
+        QueuedAcquire behind = withoutWaitTime(BACKUP);
+        QueuedAcquire other = withoutWaitTime(Map.of("copy", 1));
+        List.of(behind, other).forEach(queue::add);
+
+        assertThat(queue.isInFlight(decided)).as("in the batch").isEqualTo(true);
+        assertThat(queue.isInFlight(behind)).as("behind the batch").isEqualTo(true);
+        assertThat(queue.isInFlight(other)).as("of another semaphore").isEqualTo(false);
+        assertThat(queue.isInFlight(waiting)).as("waits for permits").isEqualTo(false);
+    }
+
+    @Test
+    void remembersWhenTheWaitHasEnded() {
+        QueuedAcquire early = caller(Duration.ofMinutes(1));
+        QueuedAcquire inTime = caller(Duration.ofSeconds(1));
+        Deadline deadline = inTime.deadline();
+        assertThat(early.isWaitOver()).as("over at first").isEqualTo(false);
+        assertThat(withoutWaitTime(BACKUP).isWaitOver())
+                .as("over without a wait time")
+                .isEqualTo(true);
+
+        now += Duration.ofSeconds(2).toNanos();
+        List.of(early, inTime).forEach(QueuedAcquire::endWait);
+
+        assertThat(early.isWaitOver()).as("over").isEqualTo(true);
+        assertThat(early.deadline()).isEqualTo(clock.in(Duration.ZERO));
+        assertThat(inTime.deadline()).isEqualTo(deadline);
+    }
+
+    private QueuedAcquire caller(Duration waitTime) {
+        return new QueuedAcquire(state(BACKUP, true), clock.in(waitTime), clock);
+    }
+
+    private void addForReuse(QueuedAcquire acquire) {
+        acquire.state().reuse(TERMS, 1);
+        queue.add(acquire);
+    }
+
+    private BatchSettlement.Result settleRefused(AcquireBatch batch) {
+        BatchResult refused =
+                new BatchResult(List.of(new GrantOutcome.Refused(List.of(FULL))), available(0, 7), List.of(), Set.of());
+        return queue.finish(batch, refused, 0);
+    }
+}
