@@ -121,7 +121,8 @@ final class BatchSelector {
             add(acquire);
             return true;
         }
-        return !skip(acquire);
+        skip(acquire);
+        return false;
     }
 
     private boolean mayAwaitExternalId() {
@@ -153,12 +154,10 @@ final class BatchSelector {
         externalIds.add(acquire.command().externalId());
     }
 
-    /** Returns whether the semaphores of the skipped acquire are reserved for it. */
-    private boolean skip(QueuedAcquire acquire) {
-        boolean reserves = acquire.names().stream().noneMatch(inFlight::isStalled);
-        if (reserves) {
+    /** Reserves the semaphores of the acquire for it, unless its turn cannot come before that of a batch that has stalled. */
+    private void skip(QueuedAcquire acquire) {
+        if (acquire.names().stream().noneMatch(inFlight::isStalled)) {
             reserved.addAll(acquire.names());
         }
-        return reserves;
     }
 }

@@ -128,8 +128,8 @@ final class BatchSettlement {
         if (closed) {
             fail(acquire, new SemaphoreClosedException());
         } else {
-            acquire.moveTo(QueuedAcquire.Place.WAIT_QUEUE);
             waitQueues.park(acquire, availability);
+            acquire.moveTo(QueuedAcquire.Place.WAIT_QUEUE); // if it is not in them, it is to be given up with the batch
         }
     }
 

@@ -70,14 +70,24 @@ final class WaitQueues {
         acquire.state().setSince(readAt);
         Map<String, PermitShortage> shortages = acquire.lastShortages().stream()
                 .collect(Collectors.toMap(PermitShortage::name, Function.identity(), (one, same) -> one));
-        acquire.command().permits().forEach((name, count) -> {
-            PermitShortage shortage = shortages.get(name);
-            PermitShortage latest = shortage == null
-                    ? enough(name, acquire.command().exclusive(), count, Objects.requireNonNull(availability.get(name)))
-                    : shortage;
-            byName.computeIfAbsent(name, added -> new Waiters(latest, readAt, acquire.startedAt(), clock))
-                    .park(acquire, latest.requested(), shortage != null);
-        });
+        try {
+            acquire.command().permits().forEach((name, count) -> {
+                PermitShortage shortage = shortages.get(name);
+                PermitShortage latest = shortage == null
+                        ? enough(
+                                name,
+                                acquire.command().exclusive(),
+                                count,
+                                Objects.requireNonNull(availability.get(name)))
+                        : shortage;
+                byName.computeIfAbsent(name, added -> new Waiters(latest, readAt, acquire.startedAt(), clock))
+                        .park(acquire, latest.requested(), shortage != null);
+            });
+        } catch (RuntimeException | Error failure) { // all or none of them
+            remove(acquire);
+            byName.values().removeIf(waiters -> waiters.waiting().isEmpty());
+            throw failure;
+        }
     }
 
     private static PermitShortage enough(String name, boolean exclusive, int count, RemainingAvailability left) {

@@ -46,6 +46,19 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
     }
 
     @Test
+    void answersARefusedCallerThatCannotBeLetWait() {
+        QueuedAcquire waiter = waiter(Map.of("backup", 1, "copy", 1));
+        queue.add(waiter);
+
+        BatchSettlement.Result result = settleRefused(take()); // which knows nothing of the second semaphore
+
+        assertThat(result.decided()).containsExactly(waiter);
+        assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(false);
+        waiter.complete();
+        assertThat(waiter.answer()).isCompletedExceptionally();
+    }
+
+    @Test
     void makesTheLastAttemptWithoutAPause() {
         GrantQueue pausing = queue(2, 500, clock);
         QueuedAcquire waiter = caller(Duration.ofMinutes(1));
