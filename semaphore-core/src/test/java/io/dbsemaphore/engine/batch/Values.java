@@ -1,10 +1,14 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
 import java.time.LocalDateTime;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /** Values as the transactions return them where no other instance has waiting callers. */
 final class Values {
@@ -26,5 +30,15 @@ final class Values {
 
     static RemainingAvailability remaining(int capacity, long held, long available, long fenceBefore, long fence) {
         return new RemainingAvailability(capacity, held, available, fenceBefore, fence, NOW, WaitersElsewhere.NONE);
+    }
+
+    /** So many of 4 permits are left. So many other instances have a caller each that came just before, and lacks one permit. */
+    static RemainingAvailability left(int free, LocalDateTime readAt, int instancesAhead) {
+        Waiter earlier = new Waiter(Waiter.micros(readAt) - 1, 1, false, false);
+        List<InstanceQueue> others = IntStream.range(0, instancesAhead)
+                .mapToObj(i -> new InstanceQueue(1, 2L + i, List.of(earlier), 1, readAt.plusSeconds(1)))
+                .toList();
+        return new RemainingAvailability(
+                4, 4 - free, free, 7, 7, readAt, WaitersElsewhere.of(others, FAIR.instance(), readAt));
     }
 }

@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class WaitQueueTests {
@@ -57,6 +59,18 @@ class WaitQueueTests {
         List<QueuedAcquire> all = new ArrayList<>();
         queue.forEach(all::add);
         assertThat(all).containsExactlyElementsOf(expected.values());
+    }
+
+    /** Each batch tells other instances of the first. */
+    @Test
+    void findsTheFirstWithoutALookAtAllCallersOfSeveralSemaphores() {
+        LongStream.rangeClosed(1, 20_000).forEach(i -> queue.add(acquire(3 * i), 1));
+
+        long start = System.nanoTime();
+        IntStream.range(0, 40_000)
+                .forEach(i -> assertThat(queue.toLocal().first()).hasSize(LocalQueue.MAX_OF_SEVERAL));
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
     }
 
     /** Sixteen callers at most, eight of them of several semaphores, in order. */

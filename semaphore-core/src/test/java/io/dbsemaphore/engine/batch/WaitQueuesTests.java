@@ -1,0 +1,300 @@
+package io.dbsemaphore.engine.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.Demand;
+import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.engine.support.Deadline;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What the wait queues tell of their callers, and whom they wake. All semaphores have a capacity of 4. */
+class WaitQueuesTests {
+
+    private static final Map<String, Integer> ONE = Map.of("backup", 1);
+    private static final Map<String, Integer> BOTH = Map.of("backup", 1, "copy", 1);
+    private static final LocalDateTime OPEN = Values.NOW;
+    private static final LocalDateTime CLOSED = OPEN.plus(Duration.ofSeconds(1));
+
+    private final Map<String, Long> taken = new HashMap<>();
+    private long now = 1;
+    private long tickets;
+    private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
+    private final WaitQueues queues = new WaitQueues(clock);
+
+    @Test
+    void knowsWhatCallersWaitFor() {
+        QueuedAcquire caller = refused(Map.of("backup", 2), OPEN);
+        assertThat(queues.isEmpty()).as("empty").isEqualTo(false);
+        assertThat(queues.isAwaited("backup")).as("backup").isEqualTo(true);
+        assertThat(queues.isAwaited("copy")).as("copy").isEqualTo(false);
+        assertThat(queues.isAwaited(List.of("copy", "backup"))).as("both").isEqualTo(true);
+        assertThat(queues.isAwaited(List.of("copy"))).as("only copy").isEqualTo(false);
+        Waiter waiter = new Waiter(Waiter.micros(OPEN), 2, false, false);
+        assertThat(queues.local(List.of("backup", "copy")))
+                .as("for other instances")
+                .isEqualTo(Map.of("backup", new LocalQueue(List.of(waiter), 1)));
+
+        queues.remove(caller);
+        assertThat(queues.isEmpty()).as("empty").isEqualTo(true);
+    }
+
+    @Test
+    void placesACallerBehindOthersUnaskedForATenthOfASecondAfterAnAnswer() {
+        QueuedAcquire unused = refused(ONE, OPEN);
+        now += Duration.ofMillis(100).toNanos() - 1;
+        QueuedAcquire joining = caller(ONE);
+        assertThat(queues.join(joining)).as("a moment before").isEqualTo(true);
+        assertThat(joining.state().since()).isEqualTo(Waiter.micros(OPEN) + 99_999);
+        assertThat(queues.demandAhead(joining)).isEqualTo(Map.of("backup", new Demand(1, 0)));
+
+        now++;
+        assertThat(queues.join(caller(ONE))).as("then").isEqualTo(false);
+    }
+
+    @Test
+    void letsACallerJoinForWhomCallersOfAnotherInstanceLeaveNothing() {
+        QueuedAcquire unused = refuse(caller(BOTH), CLOSED, 1, "copy");
+        assertThat(queues.join(caller(ONE))).as("the permit is free").isEqualTo(false);
+        batch("backup", Values.left(1, CLOSED, 1));
+        assertThat(queues.join(caller(ONE))).as("another waits for it").isEqualTo(true);
+    }
+
+    @Test
+    void withholdsPermitsForACallerOfSeveralSemaphoresOnlyWhileTheWindowIsOpen() {
+        QueuedAcquire several = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
+        QueuedAcquire next = refused(ONE, OPEN);
+        batch("backup", Values.left(2, OPEN, 0));
+        assertThat(queues.first("backup")).isEqualTo(several);
+        assertThat(wake("backup")).as("open").isEmpty();
+        batch("backup", Values.left(1, CLOSED, 0));
+        assertThat(queues.first("backup")).isEqualTo(next);
+        assertThat(wake("backup")).as("closed").containsExactly(next);
+        assertThat(queues.first("backup")).as("without a claim").isNull();
+    }
+
+    @Test
+    void leavesPermitsToCallersOfOtherInstancesThatCameBefore() {
+        QueuedAcquire caller = refused(ONE, OPEN);
+        assertThat(queues.isNextElsewhere("backup")).as("one is ahead").isEqualTo(false);
+        batch("backup", Values.left(1, OPEN, 1));
+        assertThat(queues.isNextElsewhere("backup")).as("one is ahead").isEqualTo(true);
+        assertThat(queues.isTurnNear("backup")).as("after the next").isEqualTo(true);
+        assertThat(wake("backup")).isEmpty();
+
+        batch("backup", Values.left(2, OPEN, 2));
+        assertThat(queues.isTurnNear("backup")).as("after two").isEqualTo(false);
+        assertThat(queues.isTurnNear("copy")).as("nobody waits").isEqualTo(false);
+        assertThat(wake("backup")).isEmpty();
+
+        batch("backup", Values.left(2, OPEN, 1));
+        assertThat(wake("backup")).containsExactly(caller);
+    }
+
+    /** Others would be tried in vain, and lock the row for that. */
+    @Test
+    void knowsWhomOnePermitSuffices() {
+        QueuedAcquire unused = refused(Map.of("backup", 2), OPEN);
+        assertThat(queues.isServedByOnePermit("backup")).as("two are missing").isEqualTo(false);
+        batch("backup", Values.left(1, OPEN, 0));
+        assertThat(queues.isServedByOnePermit("backup")).as("one is missing").isEqualTo(true);
+        batch("backup", Values.left(2, OPEN, 1));
+        assertThat(queues.isServedByOnePermit("backup")).as("another is next").isEqualTo(false);
+        assertThat(queues.isServedByOnePermit("copy")).as("nobody waits").isEqualTo(false);
+    }
+
+    @Test
+    void noticesThatAnotherInstanceWasGrantedWhatCallersLack() {
+        QueuedAcquire unused = refuse(caller(BOTH), OPEN, 1, "copy");
+        batch("copy", new RemainingAvailability(4, 4, 0, 9, 10, OPEN, WaitersElsewhere.NONE));
+        assertThat(queues.takeGrantedElsewhere()).as("by a batch").isEqualTo(true);
+        assertThat(queues.takeGrantedElsewhere()).as("since then").isEqualTo(false);
+        queues.polled("copy", Values.polled(4, 4, 0, 11, OPEN), ++now);
+        assertThat(queues.takeGrantedElsewhere()).as("by a poll").isEqualTo(true);
+        queues.polled("backup", Values.polled(4, 3, 1, 9, OPEN), ++now);
+        assertThat(queues.takeGrantedElsewhere()).as("what they do not lack").isEqualTo(false);
+    }
+
+    @Test
+    void isPolledOftenForOnePermitThatOthersAreGrantedOften() {
+        QueuedAcquire unused = refused(ONE, OPEN);
+        now += Duration.ofMillis(600).toNanos();
+        queues.polled("backup", Values.polled(4, 4, 0, 67, OPEN), ++now);
+        assertThat(queues.pollAfter(Duration.ofMillis(50))).isEqualTo(Duration.ofMillis(10));
+    }
+
+    @Test
+    void tellsAGivenUpCallerOfEachSemaphoreThatIsShort() {
+        QueuedAcquire both = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
+        assertThat(queues.shortages(both)).containsExactly(shortage("copy", 4, 1, 0));
+        QueuedAcquire behind = refused(ONE, OPEN);
+        batch("backup", Values.left(1, OPEN, 0));
+        assertThat(queues.shortages(behind))
+                .as("one of two withheld is free")
+                .containsExactly(shortage("backup", 3, 1, 1));
+        batch("backup", Values.left(2, OPEN, 0));
+        assertThat(queues.shortages(behind)).as("both are withheld").containsExactly(shortage("backup", 2, 1, 2));
+
+        queues.refused(List.of(shortage("backup", 9, 3, 0)));
+        assertThat(queues.shortages(behind)).as("known since").containsExactly(shortage("backup", 9, 1, 0));
+    }
+
+    @Test
+    void refusesNobodyWithNumbersThatWereNotReadAfterItsSubmission() {
+        QueuedAcquire unused = refused(ONE, OPEN);
+        QueuedAcquire joining = caller(ONE);
+        assertThat(queues.join(joining)).as("joins").isEqualTo(true);
+        queues.batch("backup", Values.left(0, OPEN, 0), 0, joining.startedAt());
+        assertThat(queues.shortages(joining)).as("read at the same time").isEmpty();
+        batch("backup", Values.left(0, OPEN, 0));
+        assertThat(queues.shortages(joining)).as("read afterwards").containsExactly(shortage("backup", 4, 1, 0));
+    }
+
+    @Test
+    void reservesWhatAWokenCallerAsksForOfEachSemaphore() {
+        QueuedAcquire caller = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
+        queues.add("copy", 1);
+        assertThat(wake("copy")).containsExactly(caller);
+        assertThat(taken).isEqualTo(Map.of("backup", 2L, "copy", 1L));
+    }
+
+    @Test
+    void reservesTheWholeCapacityForAnExclusiveCaller() {
+        AcquireCommand command = new AcquireCommand("id", false, true, BOTH, true, null, "test", null);
+        QueuedAcquire caller = refuse(caller(new AcquireState(command)), OPEN, 4, "copy");
+        queues.add("copy", 3);
+        assertThat(wake("copy")).isEmpty();
+        queues.add("copy", 1);
+        assertThat(wake("copy")).containsExactly(caller);
+        assertThat(taken).isEqualTo(Map.of("backup", 4L, "copy", 4L));
+    }
+
+    /** The database rejects it: it need not wait for that. */
+    @Test
+    void wakesACallerThatAsksForMoreThanALoweredCapacity() {
+        QueuedAcquire caller = refused(Map.of("backup", 2), OPEN);
+        batch("backup", new RemainingAvailability(2, 4, -2, 7, 7, OPEN, WaitersElsewhere.NONE));
+        assertThat(wake("backup")).as("all of the capacity").isEmpty();
+        batch("backup", new RemainingAvailability(0, 4, 0, 7, 7, OPEN, WaitersElsewhere.NONE));
+        assertThat(wake("backup")).as("paused").isEmpty();
+        batch("backup", new RemainingAvailability(1, 4, -3, 7, 7, OPEN, WaitersElsewhere.NONE));
+        assertThat(wake("backup")).containsExactly(caller);
+    }
+
+    /** Otherwise it would be tried, and refused, again and again. */
+    @Test
+    void wakesNoCallerForLessThanItWasRefusedWith() {
+        QueuedAcquire caller = caller(Map.of("backup", 2));
+        park(caller, Map.of("backup", Values.left(3, OPEN, 0)), "backup");
+        assertThat(wake("backup")).isEmpty();
+        queues.add("backup", 1);
+        assertThat(wake("backup")).containsExactly(caller);
+    }
+
+    /** Such a caller may be refused although enough is available. */
+    @Test
+    void wakesACallerForWhatWasLeftToOthersBeforeIt() {
+        QueuedAcquire caller = caller(ONE);
+        caller.state().setDemandAhead(Map.of("backup", new Demand(1, 0)));
+        park(caller, Map.of("backup", Values.left(1, OPEN, 0)), "backup");
+        assertThat(wake("backup")).as("others of this instance").containsExactly(caller);
+
+        park(caller, Map.of("backup", Values.left(0, OPEN, 0)), "backup");
+        QueuedAcquire unused = refused(ONE, OPEN);
+        batch("backup", Values.left(0, OPEN, 1));
+        queues.remove(caller);
+        caller.state().setDemandAhead(Map.of());
+        park(caller, Map.of("backup", Values.left(1, OPEN, 1)), "backup");
+        assertThat(wake("backup")).as("withheld for another instance").isEmpty();
+        queues.add("backup", 1);
+        assertThat(wake("backup")).as("one for each").containsExactly(caller);
+    }
+
+    @Test
+    void ignoresAPollThatBeganWhenAvailabilityChanged() {
+        QueuedAcquire caller = refused(ONE, OPEN);
+        queues.polled("backup", Values.polled(4, 3, 1, 7), now);
+        assertThat(wake("backup")).isEmpty();
+        assertThat(queues.shortages(caller)).containsExactly(shortage("backup", 4, 1, 0));
+        queues.polled("backup", Values.polled(4, 3, 1, 7), ++now);
+        assertThat(wake("backup")).containsExactly(caller);
+    }
+
+    /** Until the next poll, nothing else tells that these can be served. */
+    @Test
+    void wakesCallersOfTheOtherSemaphoresOfAWokenCaller() {
+        QueuedAcquire unused = refuse(caller(Map.of("copy", 1, "disk", 1)), OPEN, 2, "disk");
+        QueuedAcquire both = refuse(caller(BOTH), OPEN, 2, "backup");
+        QueuedAcquire next = refuse(caller(Map.of("copy", 1)), OPEN, 0, "copy");
+        batch("copy", Values.left(2, OPEN, 0));
+        assertThat(wake("copy")).as("withheld for the first two").isEmpty();
+
+        now += Duration.ofSeconds(1).toNanos(); // the window is closed
+        queues.add("backup", 1);
+        assertThat(wake("backup")).containsExactly(both, next);
+    }
+
+    /** A release would hold the lock for long. */
+    @Test
+    void isNotSearchedAsAWholeForACallerThatCanBeServed() {
+        IntStream.range(0, 20_000).forEach(i -> refuse(caller(BOTH), CLOSED, 1, "copy"));
+        long start = System.nanoTime();
+        IntStream.range(0, 500).forEach(i -> assertThat(wake("backup")).isEmpty());
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
+    }
+
+    private QueuedAcquire caller(Map<String, Integer> permits) {
+        return caller(GrantQueueFixture.state(permits, true));
+    }
+
+    private QueuedAcquire caller(AcquireState state) {
+        QueuedAcquire caller = new QueuedAcquire(state, Deadline.after(now, Duration.ofMinutes(1)), clock);
+        caller.setTicket(++tickets);
+        return caller;
+    }
+
+    private QueuedAcquire refused(Map<String, Integer> permits, LocalDateTime readAt) {
+        return refuse(caller(permits), readAt, 0, "backup");
+    }
+
+    /** So many permits are free of the semaphores that are not full. */
+    private QueuedAcquire refuse(QueuedAcquire caller, LocalDateTime readAt, int free, String full) {
+        Map<String, RemainingAvailability> left = new HashMap<>();
+        caller.names().forEach(name -> left.put(name, Values.left(name.equals(full) ? 0 : free, readAt, 0)));
+        park(caller, left, full);
+        return caller;
+    }
+
+    /** The database has refused a caller for want of one semaphore. */
+    private void park(QueuedAcquire caller, Map<String, RemainingAvailability> left, String full) {
+        AcquireCommand command = caller.command();
+        int requested = command.exclusive() ? 4 : command.permits().get(full);
+        caller.refused(List.of(new PermitShortage(full, 4, 4, requested, Optional.empty())));
+        queues.park(caller, left);
+        left.forEach(this::batch);
+    }
+
+    private void batch(String name, RemainingAvailability left) {
+        queues.batch(name, left, 0, ++now);
+    }
+
+    private List<QueuedAcquire> wake(String name) {
+        return queues.wake(List.of(name), (each, permits) -> taken.merge(each, permits, Long::sum));
+    }
+
+    private static PermitShortage shortage(String name, int held, int requested, int withheld) {
+        return new PermitShortage(name, 4, held, requested, Optional.empty(), withheld);
+    }
+}
