@@ -51,14 +51,14 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
     }
 
     /**
-     * Releases a grant, with retries: on the calling thread if no other release is in flight or queued. Ignores interrupts.
+     * Releases a grant, with retries: on the calling thread if no other release is in flight. Ignores interrupts.
      *
      * @param maybeLost whether another instance may have released the grant, since it has expired
      * @throws RuntimeException when it failed
      */
     public ReleaseOutcome release(StoredGrant grant, boolean maybeLost) {
         QueuedRelease release = queued(grant, maybeLost);
-        if (!queue.isEmpty() || !workers.beginInCaller()) {
+        if (!workers.beginInCaller()) {
             return await(submitAsync(release));
         }
         queue.beginWaiting();

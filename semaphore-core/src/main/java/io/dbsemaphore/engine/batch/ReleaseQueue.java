@@ -56,10 +56,6 @@ final class ReleaseQueue {
                 releases.stream().mapToLong(QueuedRelease::nanosToDue).min().orElse(Long.MAX_VALUE));
     }
 
-    boolean isEmpty() {
-        return monitor.is(releases::isEmpty);
-    }
-
     /** Takes the releases of the next batch. If the batch waits, {@link #finishWaiting} is to be called when it has ended. */
     Batch take() {
         return monitor.get(() -> {
