@@ -1,6 +1,7 @@
 package io.dbsemaphore.samples.faults;
 
 import io.dbsemaphore.samples.faults.attack.AttackPlan;
+import io.dbsemaphore.samples.faults.attack.Pace;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -24,7 +25,7 @@ record Options(Map<String, String> values) {
             --lasting=0           how many of the clients are never killed, so that growth shows
             --cuts=0.01           the share of commits whose connection is cut, at any byte of the commit or of its answer
             --attacks=all         the only attacks, such as server-killed,client-frozen; what clients do to themselves goes on
-            --pace=1              multiplies the time between two attacks of a kind
+            --pace=1              multiplies the time between two attacks of a kind; 1,client-killed=0.5 kills clients more often
             --instance-timeout=6  seconds without a heartbeat after which the permits of a client are reclaimed
             --database=mysql      the server in a container: mysql, mariadb or postgresql
             --disk=0              megabytes of the server's disk, in memory, which is then filled now and then; 0: the machine's
@@ -94,7 +95,7 @@ record Options(Map<String, String> values) {
                 (int) number("threads"),
                 sets(),
                 Double.parseDouble(value("cuts")),
-                Double.parseDouble(value("pace")),
+                Pace.parse(value("pace")),
                 value("attacks").equals("all")
                         ? Set.of()
                         : Set.of(value("attacks").split(",")),

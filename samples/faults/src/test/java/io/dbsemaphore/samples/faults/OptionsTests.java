@@ -3,7 +3,9 @@ package io.dbsemaphore.samples.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.dbsemaphore.samples.faults.attack.Pace;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class OptionsTests {
@@ -42,5 +44,14 @@ class OptionsTests {
                         .plan(true)
                         .attacks())
                 .containsExactlyInAnyOrder("server-killed", "client-frozen");
+    }
+
+    @Test
+    void repeatSomeAttacksMoreOften() {
+        Options options = Options.parse("--pace=1.3,client-killed=0.5,client-frozen=2");
+        assertThat(options.plan(true).pace())
+                .isEqualTo(new Pace(1.3, Map.of("client-killed", 0.5, "client-frozen", 2.0)));
+        assertThat(options.repeating()).isEqualTo("--pace=1.3,client-killed=0.5,client-frozen=2 --seed=1");
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--pace=1,client-killed"));
     }
 }

@@ -13,7 +13,7 @@ import java.util.Set;
  * @param threads of each client
  * @param sets of semaphores that they acquire from
  * @param cuts the share of commits whose connection is cut
- * @param pace what the times between attacks are multiplied with
+ * @param pace the times between attacks
  * @param attacks the names of the only ones; empty for all
  * @param instanceTimeout the setting of the library
  * @param clockSteps whether the clocks of clients are stepped
@@ -26,7 +26,7 @@ public record AttackPlan(
         int threads,
         int sets,
         double cuts,
-        double pace,
+        Pace pace,
         Set<String> attacks,
         Duration instanceTimeout,
         boolean clockSteps,

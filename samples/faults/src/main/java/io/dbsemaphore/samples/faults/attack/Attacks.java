@@ -50,6 +50,10 @@ public final class Attacks implements AutoCloseable {
         if (!known.containsAll(wanted)) {
             throw new IllegalArgumentException("--attacks=%s: there are only %s here".formatted(wanted, known));
         }
+        Set<String> paced = plan.pace().exceptions().keySet();
+        if (!known.containsAll(paced)) {
+            throw new IllegalArgumentException("--pace with %s: there are only %s here".formatted(paced, known));
+        }
         attacks.removeIf(attack -> !wanted.isEmpty() && !wanted.contains(optionOf(attack)));
     }
 
@@ -103,7 +107,8 @@ public final class Attacks implements AutoCloseable {
     private void repeat(Attack attack, Random own) {
         try {
             while (!pauses.isStopped()) {
-                pauses.pause((long) (attack.every().toMillis() * plan.pace() * (0.5 + own.nextDouble())));
+                pauses.pause((long)
+                        (attack.every().toMillis() * plan.pace().of(optionOf(attack)) * (0.5 + own.nextDouble())));
                 if (!pauses.isStopped()) {
                     attack.action().run(own);
                 }
