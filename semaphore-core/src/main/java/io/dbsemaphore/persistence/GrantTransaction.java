@@ -176,10 +176,12 @@ public final class GrantTransaction {
     private Map<String, Long> settleUnknown(BatchOutcomes outcomes) {
         Map<String, Long> known = directory.findIds(outcomes.openNames());
         outcomes.settleAll(acquire -> {
-            List<String> unknown = acquire.command().permits().keySet().stream()
-                    .filter(name -> !known.containsKey(name))
-                    .toList();
-            return unknown.isEmpty() ? null : new GrantOutcome.Rejected(new SemaphoreNotFoundException(unknown));
+            Set<String> names = acquire.command().permits().keySet();
+            if (known.keySet().containsAll(names)) {
+                return null;
+            }
+            return new GrantOutcome.Rejected(new SemaphoreNotFoundException(
+                    names.stream().filter(name -> !known.containsKey(name)).toList()));
         });
         return known;
     }
@@ -236,24 +238,24 @@ public final class GrantTransaction {
 
     /** Postpones an acquire that names a row that another transaction has locked, or deleted: a later batch looks it up again. */
     private static @Nullable GrantOutcome postponed(AcquireState acquire, Set<String> locked) {
-        return acquire.command().permits().keySet().stream()
-                .filter(name -> !locked.contains(name))
-                .findFirst()
-                .map(GrantOutcome.Postponed::new)
-                .orElse(null);
+        for (String name : acquire.command().permits().keySet()) {
+            if (!locked.contains(name)) {
+                return new GrantOutcome.Postponed(name);
+            }
+        }
+        return null;
     }
 
     private Map<AcquireState, GrantOutcome> write(Allocation decision) {
         if (decision.approvals().isEmpty()) {
             return Map.of();
         }
-        List<Allocation.Approval> approvals = decision.approvals();
         LocalDateTime now = decision.now();
         semaphores.queueRaiseFences(decision.watermarks(), decision.tokens(), now);
         List<PermitRequest> requestRows = new ArrayList<>();
         List<Permit> permitRows = new ArrayList<>();
         Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
-        for (Allocation.Approval approval : approvals) {
+        for (Allocation.Approval approval : decision.approvals()) {
             PermitRequest request =
                     PermitRequest.acquired(ids.next(), approval.acquire().command(), now);
             approval.acquire().addRequestId(request.id());

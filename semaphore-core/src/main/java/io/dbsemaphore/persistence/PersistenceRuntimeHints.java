@@ -6,7 +6,10 @@ import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
 import java.sql.Connection;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
@@ -60,9 +63,20 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources().registerPattern("db/dbsemaphore/**");
     }
 
+    private static Stream<Class<?>> fragmentsOf(Class<?> repository) {
+        return Arrays.stream(repository.getInterfaces())
+                .filter(extended -> extended.getPackage().equals(repository.getPackage()));
+    }
+
     private static void registerRepository(RuntimeHints hints, Class<?> repository) {
         hints.reflection().registerType(repository, MemberCategory.INVOKE_DECLARED_METHODS);
-        hints.proxies().registerJdkProxy(repository, SpringProxy.class, DecoratingProxy.class);
+        hints.proxies()
+                .registerJdkProxy(Stream.of(
+                                Stream.of(repository),
+                                fragmentsOf(repository),
+                                Stream.of(SpringProxy.class, DecoratingProxy.class))
+                        .flatMap(Function.identity())
+                        .toArray(Class<?>[]::new));
         hints.proxies()
                 .registerJdkProxy(
                         repository, Repository.class, TransactionalProxy.class, Advised.class, DecoratingProxy.class);

@@ -34,6 +34,7 @@ import org.hibernate.SessionFactory;
 import org.hibernate.cfg.Configuration;
 import org.hibernate.cfg.JdbcSettings;
 import org.hibernate.engine.spi.SessionFactoryImplementor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -101,10 +102,28 @@ class PersistenceRuntimeHintsTests {
                                             .getInterfaces()))
                             .accepts(hints))
                     .allSatisfy(repository -> assertThat(proxies()
-                                    .forInterfaces(
-                                            lazy.get(repository).getClass().getInterfaces()))
+                                    .forInterfaces(lazily(lazy, repository, fragments.get(repository))
+                                            .getClass()
+                                            .getInterfaces()))
                             .accepts(hints));
         }
+    }
+
+    private static Object lazily(LazyRepositories lazy, Class<?> repository, @Nullable RepositoryFragments fragments) {
+        return fragments == null
+                ? lazy.get(repository)
+                : withFragment(
+                        lazy,
+                        repository,
+                        fragments.stream()
+                                .flatMap(fragment -> fragment.getImplementation().stream())
+                                .findFirst()
+                                .orElseThrow());
+    }
+
+    @SuppressWarnings("unchecked") // the implementation is of its own interface
+    private static Object withFragment(LazyRepositories lazy, Class<?> repository, Object implementation) {
+        return lazy.get(repository, (Class<Object>) implementation.getClass().getInterfaces()[0], implementation);
     }
 
     private static Map<Class<?>, RepositoryFragments> fragments(EntityManager entityManager, SessionFactory factory) {

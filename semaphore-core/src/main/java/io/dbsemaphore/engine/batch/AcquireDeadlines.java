@@ -161,6 +161,10 @@ final class AcquireDeadlines {
                         acquire.lockedFor(passed.compareTo(decisionTimeout) < 0 ? passed : decisionTimeout))
                 : new QueryTimeoutException(
                         "The database has not decided about permits of %s for %d ms: no connection could be had, or it does not answer (semaphore.decision-timeout is %s). %s"
-                                .formatted(acquire.names(), passed.toMillis(), decisionTimeout, acquire.consequence()));
+                                .formatted(
+                                        acquire.command().permits().keySet(),
+                                        passed.toMillis(),
+                                        decisionTimeout,
+                                        acquire.consequence()));
     }
 }

@@ -35,7 +35,8 @@ final class AnswerWait {
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
                     if (withdraw(acquire)) {
-                        throw new AcquireInterruptedException(acquire.names());
+                        throw new AcquireInterruptedException(
+                                acquire.command().permits().keySet());
                     }
                 }
             }

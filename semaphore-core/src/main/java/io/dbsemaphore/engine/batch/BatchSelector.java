@@ -101,7 +101,7 @@ final class BatchSelector {
         if (acquire.state().isExternalIdLocked() && !mayAwaitExternalId()) {
             return true; // nothing is reserved for it, and those behind it do not wait for its external id
         }
-        if (acquire.names().stream().anyMatch(name -> reserved.contains(name) || inFlight.contains(name))) {
+        if (isBlocked(acquire.names())) {
             skip(acquire);
             return false;
         }
@@ -122,6 +122,15 @@ final class BatchSelector {
             return true;
         }
         skip(acquire);
+        return false;
+    }
+
+    private boolean isBlocked(Set<String> wanted) {
+        for (String name : wanted) { // for each caller, under the lock of the queue
+            if (reserved.contains(name) || inFlight.contains(name)) {
+                return true;
+            }
+        }
         return false;
     }
 

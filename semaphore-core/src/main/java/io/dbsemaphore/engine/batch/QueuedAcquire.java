@@ -37,6 +37,9 @@ final class QueuedAcquire {
     private static final Duration MIN_WAIT_TO_JOIN = Duration.ofSeconds(1);
 
     private final AcquireState state;
+    /** Compared and hashed under the lock again and again, which a set of this kind is fast at. */
+    private final Set<String> names;
+
     private final QueueClock clock;
     private final long startedAt;
     private final CompletableFuture<AcquireAnswer> answer = new CompletableFuture<>();
@@ -62,6 +65,7 @@ final class QueuedAcquire {
 
     QueuedAcquire(AcquireState state, Deadline deadline, QueueClock clock) {
         this.state = state;
+        this.names = Set.copyOf(state.command().permits().keySet());
         this.deadline = deadline;
         this.clock = clock;
         this.startedAt = clock.now();
@@ -84,8 +88,9 @@ final class QueuedAcquire {
         return state.command();
     }
 
+    /** Its semaphores, in no order. */
     Set<String> names() {
-        return state.command().permits().keySet();
+        return names;
     }
 
     /** When the wait time ends, or ended; for a caller without a wait time, when the acquire was submitted. */
@@ -261,7 +266,7 @@ final class QueuedAcquire {
                 ? "Another transaction has inserted the external id '%s', or locked its request, for more than %s"
                         .formatted(command().externalId(), time)
                 : "A row of the semaphores %s was locked, or deleted again and again, by other transactions for more than %s"
-                        .formatted(names(), time);
+                        .formatted(command().permits().keySet(), time);
         return locked + ". " + consequence();
     }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import org.springframework.data.jpa.repository.query.QueryEnhancerFactories;
 import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.data.repository.core.support.RepositoryComposition.RepositoryFragments;
@@ -29,15 +30,21 @@ public final class LazyRepositories {
     }
 
     public <T> T get(Class<T> type) {
-        return lazily(type, SingletonSupplier.of(() -> make(type, RepositoryFragments.empty())));
+        return make(type, lazily(type, SingletonSupplier.of(() -> create(type, RepositoryFragments.empty()))));
     }
 
+    /**
+     * A repository with a fragment. Calls of the fragment's methods skip the interceptors of Spring Data, which would do nothing
+     * for them: every batch makes about ten such calls.
+     */
     public <T, F> T get(Class<T> type, Class<F> fragment, F implementation) {
         RepositoryFragments fragments =
                 RepositoryFragments.of(RepositoryFragment.implemented(fragment, implementation));
-        SingletonSupplier<Object> repository = SingletonSupplier.of(() -> make(type, fragments));
+        SingletonSupplier<Object> repository = SingletonSupplier.of(() -> create(type, fragments));
         withFragments.add(repository);
-        return lazily(type, repository);
+        ProxyFactory proxy = lazily(type, repository);
+        proxy.addAdvice(new DelegatingIntroductionInterceptor(implementation));
+        return make(type, proxy);
     }
 
     /** Creates the repositories with fragments, which are those that acquires use. */
@@ -45,16 +52,20 @@ public final class LazyRepositories {
         withFragments.forEach(SingletonSupplier::obtain);
     }
 
-    private <T> T lazily(Class<T> type, SingletonSupplier<Object> repository) {
+    private static ProxyFactory lazily(Class<?> type, SingletonSupplier<Object> repository) {
         ProxyFactory proxy = new ProxyFactory();
         proxy.setInterfaces(type);
         proxy.setOpaque(true);
         proxy.setTargetSource(new LazyTarget(type, repository));
+        return proxy;
+    }
+
+    private <T> T make(Class<T> type, ProxyFactory proxy) {
         return type.cast(proxy.getProxy(classLoader));
     }
 
     /** Synchronized, because the factory is not thread-safe. */
-    private synchronized Object make(Class<?> type, RepositoryFragments fragments) {
+    private synchronized Object create(Class<?> type, RepositoryFragments fragments) {
         return factory.getRepository(type, fragments);
     }
 
