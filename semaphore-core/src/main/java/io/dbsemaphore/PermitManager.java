@@ -1,6 +1,7 @@
 package io.dbsemaphore;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -77,4 +78,32 @@ public interface PermitManager {
      * @throws PermitLostException if the grant is no longer held
      */
     void requireHeld(PermitGrant grant);
+
+    /** The outcome of an acquire. That permits are not available is a value, not an exception. */
+    sealed interface AcquireResult {
+
+        /**
+         * The permits are held.
+         *
+         * @param grant the grant
+         */
+        record Granted(PermitGrant grant) implements AcquireResult {}
+
+        /**
+         * The permits did not become available within the wait time; nothing is held.
+         *
+         * @param shortages the semaphores without enough available permits
+         */
+        record Unavailable(List<PermitShortage> shortages) implements AcquireResult {
+
+            /**
+             * Copies the list.
+             *
+             * @param shortages the semaphores without enough available permits
+             */
+            public Unavailable {
+                shortages = List.copyOf(shortages);
+            }
+        }
+    }
 }

@@ -1,5 +1,7 @@
 package io.dbsemaphore;
 
+import io.dbsemaphore.PermitHolder.PermitUse;
+import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

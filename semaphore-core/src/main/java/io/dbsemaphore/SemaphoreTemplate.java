@@ -1,5 +1,6 @@
 package io.dbsemaphore;
 
+import io.dbsemaphore.PermitManager.AcquireResult;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;

@@ -1,10 +1,10 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.engine.hold.GrantOperations;

@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.PerSemaphore;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.annotation.WithPermits;
 import java.lang.reflect.Proxy;

@@ -3,8 +3,8 @@ package io.dbsemaphore.aop;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;

@@ -2,9 +2,9 @@ package io.dbsemaphore.aop;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import java.time.Duration;

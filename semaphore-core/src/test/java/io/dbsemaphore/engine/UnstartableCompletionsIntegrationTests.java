@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.AcquireResult;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;

@@ -1,9 +1,9 @@
 package io.dbsemaphore.engine.maintenance;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;

@@ -1,9 +1,9 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitUse;
+import io.dbsemaphore.PermitHolder.PermitUse;
 import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.WaitingInstance;
+import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HistoryDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HolderDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.SemaphoreDescriptor;

@@ -1,9 +1,9 @@
 package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.AcquireResult;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.boot.metrics.AcquireInstrument.Watch;
 import java.time.Duration;
