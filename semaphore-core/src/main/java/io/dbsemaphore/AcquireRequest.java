@@ -92,7 +92,8 @@ public final class AcquireRequest {
 
     /**
      * Sets the time to live: the grant expires this long after the acquire unless it is renewed. Default:
-     * {@code semaphore.default-ttl} (5 minutes). Upper limit: {@code semaphore.max-ttl} (30 days).
+     * {@code semaphore.default-ttl} (5 minutes). Upper limit: {@code semaphore.max-ttl} (30 days), checked by the acquire.
+     * Replaces {@link #withoutTtl}.
      *
      * @param ttl the time to live, at least {@link #MIN_TTL}
      * @return the changed request
@@ -111,7 +112,8 @@ public final class AcquireRequest {
     /**
      * Asks for a grant that never expires, for registrations and slots that outlive processes. It stays held if its
      * holder crashes, until it is released, forced away by an operator, or released by maintenance (see
-     * {@link OwnerLiveness} and {@code semaphore.maintenance.stale-after}).
+     * {@link OwnerLiveness} and {@code semaphore.maintenance.stale-after}, 24 hours). It is not kept alive. Replaces
+     * {@link #withTtl}. Default: {@code semaphore.default-ttl}.
      *
      * @return the changed request
      */
@@ -179,7 +181,8 @@ public final class AcquireRequest {
 
     /**
      * Sets whether {@code execute} may run its work under a grant that an earlier acquire with the same external id
-     * made, as a restarted job does. Default: false.
+     * made, as a restarted job does. Default: false. Without effect in {@code acquire}, {@code tryAcquire} and
+     * {@code acquireAsync}, which always return such a grant.
      *
      * @param adopt whether to adopt such a grant
      * @return the changed request
@@ -190,8 +193,9 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets whether the library renews the grant until it is released. Default: true in {@code execute} and
-     * {@code @WithPermits}, false in {@code acquire}, {@code tryAcquire} and {@code acquireAsync}.
+     * Sets whether the library renews the grant until it is released, for up to the {@linkplain #withMaxHold maximum hold}.
+     * Default: true in {@code execute} and {@code @WithPermits}, false in {@code acquire}, {@code tryAcquire} and
+     * {@code acquireAsync}. Without effect for a grant without a time to live.
      *
      * @param keepAlive whether to renew it
      * @return the changed request

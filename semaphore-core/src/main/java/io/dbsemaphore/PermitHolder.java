@@ -6,7 +6,7 @@ import java.util.Optional;
 /**
  * A holder of permits of a semaphore.
  *
- * @param externalId the external id of the request, which it can be released by
+ * @param externalId the external id of the request, by which it can be released
  * @param owner the owner
  * @param count the number of permits
  * @param fencingToken the fencing token of the grant for this semaphore
@@ -53,24 +53,4 @@ public record PermitHolder(
      *     instance keeps alive
      */
     public record HolderInstance(long id, Optional<String> name, Optional<Instant> heartbeatAt, boolean alive) {}
-
-    /**
-     * A request that holds or held permits of a semaphore. All times are by the database's clock.
-     *
-     * @param externalId the external id of the request
-     * @param owner the owner
-     * @param count the number of permits
-     * @param fencingToken the fencing token of the grant for this semaphore
-     * @param acquiredAt when the permits were acquired
-     * @param releasedAt when they were released, or reclaimed after they had expired; empty if they are held
-     * @param expiresAt when they expire unless renewed, or would have expired; empty if they are held until released
-     */
-    public record PermitUse(
-            String externalId,
-            String owner,
-            int count,
-            long fencingToken,
-            Instant acquiredAt,
-            Optional<Instant> releasedAt,
-            Optional<Instant> expiresAt) {}
 }

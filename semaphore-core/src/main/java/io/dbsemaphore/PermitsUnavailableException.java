@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when permits did not become available within the wait time. Nothing is held, and a later attempt may succeed.
@@ -14,7 +15,8 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient List<PermitShortage> shortages;
+    /** Null in an exception that was deserialized. */
+    private final transient @Nullable List<PermitShortage> shortages;
 
     /**
      * Creates an exception for a caller that did not wait.
@@ -36,9 +38,13 @@ public class PermitsUnavailableException extends SemaphoreException {
         this.shortages = List.copyOf(shortages);
     }
 
-    /** {@return the semaphores without enough available permits, each with its numbers} */
+    /**
+     * Returns the semaphores without enough available permits, each with its numbers.
+     *
+     * @return the shortages; empty if this exception was serialized, which keeps only its message
+     */
     public List<PermitShortage> shortages() {
-        return shortages;
+        return shortages == null ? List.of() : shortages;
     }
 
     /**
@@ -48,10 +54,10 @@ public class PermitsUnavailableException extends SemaphoreException {
      * @return the time; empty if one of the semaphores has no permit that expires
      */
     public Optional<Instant> earliestExpiry() {
-        if (shortages.stream().anyMatch(shortage -> shortage.earliestExpiry().isEmpty())) {
+        if (shortages().stream().anyMatch(shortage -> shortage.earliestExpiry().isEmpty())) {
             return Optional.empty();
         }
-        return shortages.stream()
+        return shortages().stream()
                 .flatMap(shortage -> shortage.earliestExpiry().stream())
                 .max(Comparator.naturalOrder());
     }

@@ -1,6 +1,5 @@
 package io.dbsemaphore;
 
-import io.dbsemaphore.PermitHolder.PermitUse;
 import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import java.time.Instant;
 import java.util.List;
@@ -10,8 +9,8 @@ import java.util.Optional;
  * Operations for administrators: create and delete semaphores, change capacities, list holders, release by force. A
  * bean; thread-safe.
  *
- * <p>Each method runs on the calling thread in its own transaction, never in the caller's, and repeats it after a
- * conflict with another transaction (up to {@code semaphore.max-attempts}, 3). An interrupt does not abort it; the
+ * <p>Each method runs on the calling thread in its own transaction, never in the caller's, and repeats it as
+ * {@link SemaphoreOperations} does. An interrupt does not abort it; the
  * interrupt flag is preserved. Each method throws {@link IllegalArgumentException} for an invalid argument, before it
  * accesses the database, and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the
  * retries.
@@ -115,9 +114,8 @@ public interface SemaphoreAdmin {
     List<PermitUse> requests(String name, Instant from, Instant to, int limit);
 
     /**
-     * Returns who waits for permits of a semaphore in all instances, the instance whose caller has waited longest first.
-     * Callers are found where the semaphore is {@linkplain io.dbsemaphore.config.SemaphoreSettings#FAIR fair}, which it is by
-     * default.
+     * Returns the instances with callers that wait for permits of a semaphore, ordered by the longest wait. Instances for which
+     * the semaphore is not {@linkplain io.dbsemaphore.config.SemaphoreSettings#FAIR fair} (by default it is) are missing.
      *
      * @param name the name of the semaphore
      * @return the instances with waiting callers
@@ -128,8 +126,9 @@ public interface SemaphoreAdmin {
 
     /**
      * Returns the registered instances of all applications that use this database, the last started first; at most
-     * {@value #MAX_LIMIT}. An instance is registered from its first grant that is kept alive until it stops; one that
-     * crashed, until some time after its last heartbeat.
+     * {@value #MAX_LIMIT}. An instance is registered from its first grant that is kept alive until it stops. One that
+     * crashed stays listed until the first clean-up of requests (every 4 hours by default) that begins a day after its lease has
+     * expired.
      *
      * @return the instances
      */
@@ -182,4 +181,24 @@ public interface SemaphoreAdmin {
      * @throws IllegalArgumentException if an argument is invalid
      */
     ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason);
+
+    /**
+     * A request that holds or held permits of a semaphore. All times are by the database's clock.
+     *
+     * @param externalId the external id of the request
+     * @param owner the owner
+     * @param count the number of permits
+     * @param fencingToken the fencing token of the grant for this semaphore
+     * @param acquiredAt when the permits were acquired
+     * @param releasedAt when they were released, or reclaimed after they had expired; empty if they are held
+     * @param expiresAt when they expire unless renewed, or would have expired; empty if they are held until released
+     */
+    record PermitUse(
+            String externalId,
+            String owner,
+            int count,
+            long fencingToken,
+            Instant acquiredAt,
+            Optional<Instant> releasedAt,
+            Optional<Instant> expiresAt) {}
 }

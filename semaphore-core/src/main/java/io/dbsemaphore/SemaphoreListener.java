@@ -14,10 +14,10 @@ import java.util.Map;
  * the library that serves many callers. "The acquiring thread" is the thread that called {@code acquire},
  * {@code tryAcquire}, {@code execute} or a {@code @WithPermits} method; for {@code acquireAsync}, and for
  * {@code @WithPermits} methods that wait without a thread, it is a thread of the library
- * ({@code semaphore-completion-N}) that application code may block.
+ * ({@code semaphore-completion-N}) that application code may block, or the calling thread if a permit is reused.
  *
- * <p>In an application with the starter, events that occur while beans are still being created are kept, 1,000 at most, and told
- * when all beans have been created, on the thread that starts the application.
+ * <p>In an application with the starter, the first 1,000 events that occur while beans are still being created are kept, and
+ * delivered when all beans have been created, on the thread that starts the application.
  *
  * <p><b>Transactions.</b> Listeners are called outside any transaction of the library, after it has committed; a
  * transaction of the application may be open on the calling thread.
@@ -132,7 +132,8 @@ public interface SemaphoreListener {
      * {@link SemaphoreMaintenance}.
      *
      * @param task the task
-     * @param done how many rows were released or deleted
+     * @param done how many requests were released, or how many requests or audit entries were deleted; 0 if another instance was
+     *     running the task
      */
     default void maintained(MaintenanceTask task, int done) {}
 

@@ -6,8 +6,9 @@ package io.dbsemaphore;
  *
  * <p>One instance runs the maintenance at a time: a call that finds another instance at work returns 0. Each method
  * runs on the calling thread and splits its work into batches ({@code semaphore.maintenance.batch-size}, 800 rows),
- * each in its own short transaction. Each throws {@link org.springframework.dao.DataAccessException} if the database
- * fails in spite of the retries; batches that are already committed stay so.
+ * each in its own short transaction. Each throws {@link SemaphoreClosedException} if this application instance is stopped, and
+ * {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries; batches that are already
+ * committed stay so.
  */
 public interface SemaphoreMaintenance {
 
@@ -16,7 +17,8 @@ public interface SemaphoreMaintenance {
      * request alive has sent no heartbeat for {@code semaphore.instance-timeout} (20 seconds); an {@link OwnerLiveness}
      * reports its owner dead; or it has no time to live and was neither acquired nor renewed for
      * {@code semaphore.maintenance.stale-after} (24 hours; 0 switches this off). Scheduled every
-     * {@code semaphore.maintenance.orphan-release-interval} (5 minutes).
+     * {@code semaphore.maintenance.orphan-release-interval} (5 minutes). Also repairs requests that were released without their
+     * permits, with a warning in the log, and deletes expired records of waiting callers.
      *
      * @return how many requests were released
      */
@@ -25,7 +27,9 @@ public interface SemaphoreMaintenance {
     /**
      * Deletes requests that were released more than {@code semaphore.maintenance.request-retention} (7 days) ago. Their
      * external ids are forgotten: a later acquire with one of them is granted again. Scheduled every
-     * {@code semaphore.maintenance.request-cleanup-interval} (4 hours).
+     * {@code semaphore.maintenance.request-cleanup-interval} (4 hours). Also deletes semaphores that a pattern created and that
+     * were not acquired for {@code semaphore.maintenance.pattern-idle-after} (7 days), and instances without requests whose lease
+     * expired a day ago.
      *
      * @return how many requests were deleted
      */

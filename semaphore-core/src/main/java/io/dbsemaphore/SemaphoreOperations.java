@@ -10,8 +10,10 @@ import org.jspecify.annotations.Nullable;
  * application code to be tested without a database.
  *
  * <p>Thread-safe. Every method except {@link #requireHeld} runs in its own transactions: they neither see nor join a
- * transaction of the caller, and are not rolled back with it. Each repeats a transaction that fails because of a
- * conflict or a lost connection, up to {@code semaphore.max-attempts} (3) times.
+ * transaction of the caller, and are not rolled back with it. A transaction that fails because of a conflict is
+ * tried up to {@code semaphore.max-attempts} (3) times in all; after a lost connection, for up to 5 seconds even if that takes
+ * more attempts; after a lock wait, for {@code semaphore.lock-wait-timeout} (5 seconds) in all. An acquire with a wait time is
+ * tried until its deadline after a lost connection or a conflict.
  *
  * <p>If the database fails in spite of the retries, a {@link org.springframework.dao.DataAccessException} is thrown.
  */
@@ -58,10 +60,10 @@ public interface SemaphoreOperations {
      * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
      * <p>The future is completed on a thread of the library ({@code semaphore-completion-N}), without the thread-locals
-     * of the caller; dependent actions may block it. Where a permit is reused, or the acquire is answered before an action
-     * is added, the future is complete when it is returned, and actions run on the thread that adds them. If the application
-     * completes the future, for example with {@code cancel} or {@code orTimeout}, the acquire ends: if it is waiting, it leaves the queue at once; if it is
-     * granted nevertheless, the library releases the grant.
+     * of the caller; dependent actions may block it. If a permit is reused, the future is already complete when it is returned.
+     * An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
+     * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a
+     * grant that arrives nevertheless is released.
      *
      * @param request what to acquire
      * @return a future of the grant; completed exceptionally with what {@link #acquire} throws, apart from the

@@ -2,7 +2,7 @@ package io.dbsemaphore.concurrent;
 
 /**
  * Finds out whether the calling thread has enough stack left for an acquire or a release. A {@link StackOverflowError} in the
- * middle of that leaves queues and connections half done that other threads use, too. So it has to come before.
+ * middle of one would leave shared queues and connections in an inconsistent state. It therefore has to be thrown before.
  *
  * <p>The check takes the stack that it asks for, before every acquire and release, so it should be fast and should not evict
  * other data from the processor's caches. Its frames are large, and are hardly written to.

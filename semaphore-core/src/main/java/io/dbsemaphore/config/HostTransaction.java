@@ -1,18 +1,18 @@
 package io.dbsemaphore.config;
 
 /**
- * What becomes of an acquire within an open transaction of the application. That transaction has one connection of the
- * pool, and the acquire needs another: as many of them at once as the pool has connections wait for each other until the
- * pool gives up.
+ * What to do with an acquire within an open transaction of the application. Such a transaction occupies one connection of the
+ * pool, and the acquire needs another: if as many threads do this at once as the pool has connections, they block each other
+ * until the pool's connection timeout.
  */
 public enum HostTransaction {
 
-    /** It is done. */
+    /** Acquire. */
     ALLOW,
 
-    /** It is done; the first one is warned about. The default. */
+    /** Acquire, and log a warning for the first such acquire. The default. */
     WARN,
 
-    /** It is refused with an {@link org.springframework.transaction.IllegalTransactionStateException}. */
+    /** Throw an {@link org.springframework.transaction.IllegalTransactionStateException}; nothing is acquired. */
     REFUSE
 }

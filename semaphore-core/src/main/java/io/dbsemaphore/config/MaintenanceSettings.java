@@ -45,7 +45,7 @@ public final class MaintenanceSettings {
     public static final Setting<Duration> HISTORY_RETENTION =
             new Setting<>(PREFIX + "history-retention", Duration.ofDays(30), RETENTION);
 
-    /** When a semaphore that a pattern made and nobody acquires is removed; by default after 7 days, at least 1h. */
+    /** Time without an acquire after which a semaphore that a pattern created is deleted; by default 7 days, at least 1h. */
     public static final Setting<Duration> PATTERN_IDLE_AFTER =
             new Setting<>(PREFIX + "pattern-idle-after", Duration.ofDays(7), RETENTION);
 

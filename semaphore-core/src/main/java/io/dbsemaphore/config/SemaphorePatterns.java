@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which semaphores may be made on first use: globs such as {@code tenant:*}, each with the capacity of what it makes. Of
- * several that match, the longest counts. Immutable; a glob or number that cannot work is refused with an
+ * The semaphores that may be created on first use: globs such as {@code tenant:*}, each with the capacity of the semaphores
+ * that it creates. If several match, the longest counts. Immutable. An invalid glob or number causes an
  * {@link IllegalArgumentException} that names its property.
  *
  * @param capacities the capacity for each glob
- * @param maxSemaphores how many semaphores they may make in all, by default 1000
+ * @param maxSemaphores the maximum number of semaphores that the patterns may create in total, by default 1000
  */
 public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphores) {
 

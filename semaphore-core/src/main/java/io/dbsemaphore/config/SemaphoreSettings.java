@@ -24,7 +24,7 @@ public final class SemaphoreSettings {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** Who holds what is acquired without an owner; by default the name of the JVM. */
+    /** The owner of acquires whose request names none; by default {@code jvm-<process id>@<host>}. */
     public static final Setting<String> OWNER =
             new Setting<>("semaphore.owner", SemaphoreSettings::nameOfJvm, SemaphoreName::requireValidKey);
 
@@ -156,7 +156,7 @@ public final class SemaphoreSettings {
      */
     public static final Setting<PerSemaphore<Boolean>> FAIR = new Setting<>("semaphore.fair", PerSemaphore.all(true));
 
-    /** What becomes of an acquire within an open transaction of the application; by default a warning. */
+    /** What to do with an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
             new Setting<>("semaphore.host-transaction", HostTransaction.WARN);
 

@@ -76,7 +76,7 @@ public final class AcquireState {
         tokens = reservedTokens;
     }
 
-    /** What the permits must agree in that the acquire can be handed; null if it is not to be handed any. */
+    /** The terms that a released permit must match to be handed to the acquire; null if none may be handed to it. */
     public @Nullable ReuseTerms reuseTerms() {
         return reuseTerms;
     }

@@ -14,7 +14,7 @@ public record LocalQueue(List<Waiter> first, int size) {
 
     public static final LocalQueue EMPTY = new LocalQueue(List.of(), 0);
 
-    /** How many callers an instance tells the others of; they matter only where so many permits are released at once. */
+    /** The maximum number of callers in a record. Later ones matter only if more permits than this are released at once. */
     public static final int MAX_FIRST = 16;
 
     /** How many of them may wait for several semaphores; the others matter also while the window is closed. */

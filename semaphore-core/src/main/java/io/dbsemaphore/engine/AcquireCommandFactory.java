@@ -84,7 +84,7 @@ final class AcquireCommandFactory {
         hostTransaction.check(request.permits().keySet());
     }
 
-    /** What permits of this JVM must agree in that the request can reuse; empty if it cannot reuse any. */
+    /** The terms that a permit of this JVM must match for the request to reuse it; empty if the request cannot reuse permits. */
     Optional<ReuseTerms> reuseTerms(AcquireRequest request, boolean keptAlive) {
         if (!keptAlive
                 || request.permits().size() != 1

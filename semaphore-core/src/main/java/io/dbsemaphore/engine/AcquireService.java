@@ -122,7 +122,7 @@ final class AcquireService {
             }
         }
 
-        /** A permit may have become idle while others went back. */
+        /** A permit may have become idle while other permits were being returned. */
         private void takeOrSubmit() {
             AcquireResult reused;
             try {
@@ -143,7 +143,7 @@ final class AcquireService {
                 BatchingGranter.Submission submission = granter.submit(attempt.state(), attempt.waitTime());
                 CompletableFuture<?> unused =
                         submission.answer().whenCompleteAsync(this::decided, AcquireService.this::complete);
-                // without effect where it has its answer, as when it is that which ends the result
+                // no effect once the acquire is answered, for example if that answer completes the result
                 CompletableFuture<?> unusedToo = result.whenComplete(
                         (ended, failure) -> submission.withdrawal().run());
             } catch (RuntimeException | Error failure) {

@@ -63,7 +63,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         return run.acquires().acquireAsync(attempt);
     }
 
-    /** A caller that has too little stack for an acquire is told so before anything that others use is touched. */
+    /** Throws if the caller has too little stack for an acquire, before any shared state is changed. */
     private static AcquireAttempt begin(EngineRun run, AcquireAttempt attempt) {
         StackReserve.requireToWait();
         return run.reuse().prepare(attempt);
@@ -80,7 +80,9 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public ReleaseOutcome release(HeldGrant grant) {
-        StackReserve.requireToWait(); // or the grant is still held, and kept alive: a later release is as good
+        StackReserve
+                .requireToWait(); // on failure the grant stays held and kept alive, so that the caller can release it
+        // later
         ReleaseService releases = current.get().releases();
         return releases.release(grant, releases.eventOf(grant));
     }

@@ -59,8 +59,8 @@ final class EngineDatabase implements AutoCloseable {
     }
 
     /**
-     * Opens the database, and {@linkplain #check checks} that it can be used. Lets the tables be created before, and waits for
-     * them until they are created by something else.
+     * Opens the database, and {@linkplain #check checks} that it can be used. Before the check it calls {@code tableCreation}, and
+     * waits for up to {@code schemaWait} for tables that something else creates.
      */
     static EngineDatabase open(
             DataSource dataSource,
@@ -130,7 +130,7 @@ final class EngineDatabase implements AutoCloseable {
         return certifiesWrites;
     }
 
-    /** On which instances tell one another of releases; null if they do not. */
+    /** The channel on which instances notify one another of releases; null without notifications. */
     @Nullable ReleaseChannel channel() {
         return channel;
     }

@@ -77,7 +77,7 @@ final class EngineRun {
      * @param held the grants that this JVM holds, those of earlier runs included
      * @param manager of the engine
      * @param admin of the engine
-     * @param operations of the engine, to which handles delegate that outlive their run
+     * @param operations of the engine; handles outlive their run and delegate to these
      * @param uses the same, for handles of reusable permits
      */
     EngineRun(
@@ -172,7 +172,7 @@ final class EngineRun {
         threads.open();
     }
 
-    /** Tells the reuse of permits about batches, which begin only when this run is complete. */
+    /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */
     private final class Batches implements BatchObserver {
 
         @Override

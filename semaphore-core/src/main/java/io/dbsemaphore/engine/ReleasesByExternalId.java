@@ -25,7 +25,7 @@ final class ReleasesByExternalId {
     private final Semaphore turn = new Semaphore(1, true);
 
     /**
-     * With the retries of a run.
+     * Creates an executor of such releases.
      *
      * @param lockWait the maximum time to wait for rows that another transaction has locked
      */

@@ -27,12 +27,12 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands permits that callers of this JVM have released to the next ones, without a transaction. What cannot be served so goes the
- * ordinary way, through {@link AcquireService} and {@link ReleaseService}.
+ * Hands permits that callers of this JVM have released to the next callers, without a transaction. All other acquires and
+ * releases go through {@link AcquireService} and {@link ReleaseService}.
  *
- * <p>A released permit goes to the first caller that waits in this JVM. Only if none does is it idle, and then no caller begins
- * to wait: whoever begins to wait looks for idle permits afterwards, and whoever makes a permit idle looks for waiting callers
- * afterwards.
+ * <p>A released permit goes to the first caller that waits in this JVM, and becomes idle only if none does. No caller waits
+ * while a permit is idle: a caller that begins to wait looks for idle permits afterwards, and a thread that makes a permit idle
+ * looks for waiting callers afterwards.
  */
 final class ReuseService {
 
@@ -70,7 +70,7 @@ final class ReuseService {
      * Acquires an idle permit. May wait for those that are going back.
      *
      * @param keptAliveByDefault whether the grant is kept alive if the request does not say
-     * @return null if there is none for this request, which then has to go the ordinary way
+     * @return null if there is none for this request; it then needs a transaction
      */
     @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
         return take(request, keptAliveByDefault, true);
@@ -115,7 +115,7 @@ final class ReuseService {
         return new AcquireResult.Granted(grant);
     }
 
-    /** Prepares an acquire that goes the ordinary way: its grant may be reused, or idle permits must not stand in its way. */
+    /** Prepares an acquire that needs a transaction: its grant may be reused later, or idle permits are returned first. */
     AcquireAttempt prepare(AcquireAttempt attempt) {
         if (!permits.isDisabled() && !prepareReuse(attempt)) {
             idleReturns.await(attempt.request());
@@ -179,7 +179,7 @@ final class ReuseService {
         return permit;
     }
 
-    /** How much longer than for one use such a permit is to be kept alive. */
+    /** The reuse time: such a permit is kept alive for this much longer than the maximum hold of one use. */
     Duration reuseOf(ReuseTerms terms) {
         return permits.reuseOf(terms.name());
     }

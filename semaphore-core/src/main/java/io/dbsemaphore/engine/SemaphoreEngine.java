@@ -55,11 +55,13 @@ public final class SemaphoreEngine implements AutoCloseable {
      *     threads of the library, too, so it must not wait. Null while they are not known: the first 1,000 events are kept until
      *     they are
      * @param ownerLiveness supplies the liveness checks, for each release of orphans
+     * @throws IllegalArgumentException if the settings contradict each other
      * @throws SemaphoreTablesMissingException if the tables do not exist
      * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
      * @throws DatabaseNotWritableException if the database rejects writes
+     * @throws DatabaseUnreachableException if the database cannot be reached, does not exist, or rejects the user
      * @throws io.dbsemaphore.jdbc.UnsupportedDatabaseException if the database is not supported
-     * @throws org.springframework.dao.DataAccessException if the database cannot be reached
+     * @throws org.springframework.dao.DataAccessException if the database fails otherwise
      */
     public SemaphoreEngine(
             DataSource dataSource,
@@ -166,7 +168,8 @@ public final class SemaphoreEngine implements AutoCloseable {
     /**
      * Stops the engine until it is {@linkplain #start started} again: acquires no longer succeed and throw
      * {@link io.dbsemaphore.SemaphoreClosedException}; work that holds permits has time to end; grants with a time to
-     * live that are still held are released; all connections are returned. Blocks for up to
+     * live that are still held are released, unless {@link io.dbsemaphore.AcquireRequest#withReleaseAtShutdown} is false; all
+     * connections are returned. Blocks for up to
      * {@code semaphore.shutdown-timeout} (20 seconds) and 20 seconds for the database. Call it before the pool is
      * suspended.
      */

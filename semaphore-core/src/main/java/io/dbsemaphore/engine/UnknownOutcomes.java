@@ -23,7 +23,7 @@ final class UnknownOutcomes {
     private final Duration decisionTimeout;
 
     /**
-     * With the timeout of a run.
+     * Creates the resolution of unknown outcomes for one run.
      *
      * @param decisionTimeout how long a caller waits for the database after its wait time has ended
      */

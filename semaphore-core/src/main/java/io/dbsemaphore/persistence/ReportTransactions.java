@@ -3,7 +3,7 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.PermitHolder.PermitUse;
+import io.dbsemaphore.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.SemaphoreStatus.WaitingInstance;

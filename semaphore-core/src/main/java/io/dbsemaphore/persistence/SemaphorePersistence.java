@@ -1,6 +1,5 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
@@ -19,6 +18,7 @@ import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.StartStatements;
 import io.dbsemaphore.persistence.unit.TablePrefix;
+import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
@@ -79,7 +79,7 @@ public record SemaphorePersistence(
      *
      * @param tablePrefix the prefix of the table names; empty by default
      * @param suspectGrace how long an instance must be overdue before it counts as dead
-     * @param channel on which releases are told to other instances; null if they are not
+     * @param channel on which instances notify one another of releases; null without notifications
      */
     public static SemaphorePersistence open(
             SemaphoreDataSource dataSource,

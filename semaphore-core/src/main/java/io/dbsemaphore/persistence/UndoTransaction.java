@@ -2,9 +2,9 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
-import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.PermitRequestRepository.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.List;
 
 /**

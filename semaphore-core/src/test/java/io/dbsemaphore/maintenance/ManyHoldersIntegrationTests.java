@@ -31,7 +31,7 @@ class ManyHoldersIntegrationTests {
     private static final int REFUSALS = 20;
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
-    /** As many as one acquire takes back at most. */
+    /** The maximum number of requests that one acquire reclaims. */
     private static final int MOST = 500;
 
     @RegisterExtension

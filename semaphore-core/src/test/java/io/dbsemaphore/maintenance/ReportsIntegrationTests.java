@@ -10,7 +10,7 @@ import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.PermitHolder.PermitUse;
+import io.dbsemaphore.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;

@@ -43,7 +43,7 @@ record AcquireBatch(
                 .collect(Collectors.toSet());
     }
 
-    /** The transaction had locked the semaphores of the acquire, or awaited its external id. */
+    /** Whether the transaction may have waited for the external id: it was awaited before, or is written and may exist already. */
     private static boolean mayAwaitExternalId(AcquireState state) {
         return state.isExternalIdLocked()
                 || (state.isClaimed() && (state.command().externalIdGiven() || state.isOutcomeUnknown()));

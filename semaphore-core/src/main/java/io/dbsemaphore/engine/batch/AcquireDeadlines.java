@@ -38,7 +38,7 @@ final class AcquireDeadlines {
      * Begins without deadlines.
      *
      * @param queued runs when there may be acquires to be tried
-     * @param left runs when a caller has ceased to wait
+     * @param left runs when a caller no longer waits
      */
     AcquireDeadlines(
             GrantQueue queue, BackgroundReleaser background, Duration decisionTimeout, Runnable queued, Runnable left) {
@@ -139,7 +139,7 @@ final class AcquireDeadlines {
         }
     }
 
-    /** Other acquires may be served now, and other instances are to know that a caller has ceased to wait. */
+    /** A caller no longer waits: other acquires may be served now, and other instances have to be told. */
     void left() {
         queued.run();
         left.run();

@@ -27,12 +27,12 @@ final class AvailabilityPoller {
 
     private static final Logger log = LoggerFactory.getLogger(AvailabilityPoller.class);
 
-    /** Between polls that other instances cause by releasing permits. */
+    /** The shortest interval between two polls that notifications of other instances cause. */
     private static final Duration MIN_INTERVAL = Duration.ofMillis(5);
 
     private static final Duration ORPHAN_INTERVAL = Duration.ofMillis(250);
 
-    /** Then the records have almost expired anyway. */
+    /** Close to the validity of the records: after this time waiting for their deletion has little use. */
     private static final Duration MAX_WAIT_TO_FORGET = Duration.ofSeconds(1);
 
     private final PolledWaiters waiters;
@@ -54,7 +54,7 @@ final class AvailabilityPoller {
     /**
      * Makes a poller.
      *
-     * @param channel on which other instances tell of releases; null if they do not
+     * @param channel on which instances notify one another of releases; null without notifications
      * @param woken runs when waiters were woken
      */
     AvailabilityPoller(
@@ -72,7 +72,10 @@ final class AvailabilityPoller {
                 : new ReleaseListener(channel, threads, () -> !waiters.isEmpty(), this::notified);
     }
 
-    /** Starts polling, since a caller waits or has ceased to wait; after the {@link #close} only to tell other instances so. */
+    /**
+     * Starts polling, because a caller waits, or no longer waits, which other instances have to be told. After {@link #close} it
+     * only does the latter.
+     */
     void begin() {
         monitor.run(() -> {
             if (!running) {
@@ -155,7 +158,7 @@ final class AvailabilityPoller {
         }
     }
 
-    /** Otherwise other instances would leave permits to callers of this one until its records expire. */
+    /** Deletes the records of this instance. Otherwise other instances would withhold permits until the records expire. */
     private void forgetAll() {
         try {
             availabilityTransactions.forgetAll(waiters.instance());

@@ -4,7 +4,7 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import java.util.Map;
 import java.util.Set;
 
-/** Is told of the batches of this JVM. Called without locks. */
+/** Observes the batches of this JVM. Called without the lock of the queue. */
 public interface BatchObserver {
 
     /** Callers may have begun to wait for these semaphores. */

@@ -144,10 +144,10 @@ final class BatchSettlement {
     }
 
     /**
-     * Another transaction has inserted the external id, or locked the request, or those of another member. From now on the
-     * acquire waits for that in a batch of its own, before it locks a semaphore. One that has waited so in vain makes room for
-     * others: few batches may wait at the same time. The time of a batch that it shared does not count: another member's
-     * external id may have been the locked one.
+     * Another transaction has inserted or locked the external id of the acquire, or of another member of its batch. From now on
+     * the acquire waits for its external id in a batch of its own, before it locks a semaphore. After a wait in vain it pauses,
+     * since few batches may wait at the same time. The time in a shared batch does not count, because the locked external id may
+     * have been another member's.
      */
     private void externalIdLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
         Duration pause = acquire.state().isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);

@@ -65,7 +65,7 @@ public final class BatchingGranter implements AutoCloseable {
      *
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      * @param leaseValid whether it has one
-     * @param channel on which other instances tell of releases; null if they do not
+     * @param channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
             GrantTransaction transaction,
@@ -264,7 +264,7 @@ public final class BatchingGranter implements AutoCloseable {
         workers.signal();
     }
 
-    /** A caller has ceased to wait: the poller tells other instances so, which would leave permits to it. */
+    /** A caller no longer waits. The poller tells the other instances, which would otherwise withhold permits for it. */
     private void left() {
         if (!queue.waiters().isEmpty()) {
             beginPoller();

@@ -77,7 +77,7 @@ final class QueuedRelease {
         return ++attempts;
     }
 
-    /** Whether the release is tried alone, since a batch that contained it has failed. */
+    /** Whether the release is retried in isolation, since a batch that contained it has failed. */
     boolean isIsolated() {
         return isolated;
     }

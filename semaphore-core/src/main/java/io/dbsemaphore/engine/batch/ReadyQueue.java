@@ -27,7 +27,7 @@ final class ReadyQueue {
             Comparator.comparing(QueuedAcquire::notBefore).thenComparing(QueuedAcquire::ticket);
 
     private final Map<Group, TreeMap<Long, QueuedAcquire>> ready = new HashMap<>();
-    /** Those that are ready to wait for their external ids. Who has not waited yet goes before those who have, in vain. */
+    /** The acquires that are ready to wait for their external ids. Those that have not waited yet come first. */
     private final TreeSet<QueuedAcquire> awaitingIds = new TreeSet<>(BY_PAUSE);
 
     private final TreeSet<QueuedAcquire> pausing = new TreeSet<>(BY_PAUSE);

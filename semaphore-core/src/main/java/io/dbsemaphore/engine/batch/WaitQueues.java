@@ -102,7 +102,7 @@ final class WaitQueues {
         return local;
     }
 
-    /** Records that a caller has ceased to wait without a transaction that tells other instances so. */
+    /** Records that a caller no longer waits, and that no transaction has told the other instances yet. */
     void left(QueuedAcquire acquire) {
         left(acquire.names());
     }

@@ -43,7 +43,7 @@ final class LossNotifier implements AutoCloseable {
         listeners.tell(listener -> listener.lost(lost));
     }
 
-    /** Tells it on a thread of the library. */
+    /** Reports a loss on a thread of the library. */
     void reportAsync(PermitGrant lost) {
         unreported.add(lost);
         reportRest();

@@ -20,7 +20,7 @@ final class IdlePermits {
 
     private final AtomicReferenceArray<@Nullable ReusablePermit> slots = new AtomicReferenceArray<>(SIZE);
 
-    /** Adds a permit. False if there is no room. */
+    /** Adds a permit. False if all slots are taken. */
     boolean offer(ReusablePermit permit) {
         int first = firstSlot();
         for (int i = 0; i < SIZE; i++) {

@@ -40,9 +40,9 @@ public final class ReusedGrant implements PermitGrant {
     }
 
     public enum State {
-        /** Nothing but this JVM knows of the use, so that another one may follow it. */
+        /** Only this JVM knows of the use: when it ends, another use may follow without a transaction. */
         HELD,
-        /** It was checked or renewed by the caller, so that its end must be written to the database. */
+        /** The caller has checked or renewed the grant: the end of the use must be written to the database. */
         BOUND,
         ENDED,
         /** As {@link #ENDED}, and the grant is released with it. */

@@ -2,7 +2,7 @@
  * Reuse: permits that callers of this JVM have released are kept for a short time for the next one, without a transaction. The
  * database counts them as held meanwhile. {@link io.dbsemaphore.engine.reuse.ReusablePermits} has all the state.
  *
- * <p>Internal. Depends on {@code engine.hold}, on {@code engine.support} and on the domain.
+ * <p>Internal. Depends on {@code engine.hold}, {@code engine.support}, {@code config}, {@code concurrent} and the domain.
  */
 @NullMarked
 package io.dbsemaphore.engine.reuse;

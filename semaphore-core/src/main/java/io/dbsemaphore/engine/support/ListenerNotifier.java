@@ -43,7 +43,7 @@ public final class ListenerNotifier {
         }
     }
 
-    /** Tells the events that have been kept, if the listeners are known by now. */
+    /** Delivers the events that were kept, if the listeners are known by now. */
     public void tellEarly() {
         List<SemaphoreListener> known = current();
         if (known != null) {

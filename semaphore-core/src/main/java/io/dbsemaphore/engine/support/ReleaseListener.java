@@ -24,18 +24,18 @@ public final class ReleaseListener implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ReleaseListener.class);
 
-    /** How long it takes to notice that nobody waits any more, or that the engine stops. */
+    /** The interval of the checks whether callers still wait and whether the engine is stopping. */
     private static final Duration INTERVAL = Duration.ofMillis(250);
 
-    /** Connections that wait again and again would be opened again and again. */
+    /** How long the connection is kept after the last caller has left, so that a new one is not opened for each wait. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /** Then another connection is taken, since nothing tells that this one is broken, or older than the pool allows. */
+    /** The connection is replaced after this time: a broken one, or one older than the pool allows, is not detected otherwise. */
     private static final Duration MAX_AGE = Duration.ofMinutes(1);
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);
 
-    /** A transaction that waits longer for a connection gets the one that listens. */
+    /** If a transaction waits for a connection for longer than this, the listening connection is returned to the pool. */
     private static final Duration MAX_STARVATION = Duration.ofMillis(500);
 
     private static final Duration PAUSE_AFTER_STARVATION = Duration.ofMinutes(1);

@@ -19,7 +19,7 @@ public final class Retries {
     private final ListenerNotifier listeners;
 
     /**
-     * With these limits.
+     * Creates retries with these limits.
      *
      * @param lockWait the maximum time, over all attempts, to wait for rows that another transaction has locked
      */

@@ -1,8 +1,8 @@
 package io.dbsemaphore.persistence.audit;
 
 import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.domain.TimeOrderedIds;
 import io.dbsemaphore.persistence.unit.LazyRepositories;
+import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

@@ -124,7 +124,7 @@ public final class TableCheck {
         }
     }
 
-    /** Is ended after the statement, so that a failure of its end is suppressed by an earlier one. */
+    /** Closed after the statement, so that a failure to close is added to an earlier failure as a suppressed exception. */
     private interface Transaction extends AutoCloseable {
 
         @Override

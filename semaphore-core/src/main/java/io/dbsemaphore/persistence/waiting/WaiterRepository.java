@@ -20,7 +20,7 @@ import org.springframework.data.repository.Repository;
  */
 interface WaiterRepository extends Repository<SemaphoreWaiter, SemaphoreWaiter.Key>, WaiterStatements {
 
-    /** Locks the rows of an instance for these semaphores, those left out that another transaction has locked. */
+    /** Locks the rows of an instance for these semaphores. Skips rows that another transaction has locked. */
     @Lock(LockModeType.PESSIMISTIC_WRITE)
     @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = "" + Timeouts.SKIP_LOCKED_MILLI))
     @Query("select w from SemaphoreWaiter w where w.instance = :instance and w.semaphoreId in :semaphoreIds")

@@ -38,7 +38,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         assertThat(ordered.take(true, true, false).members()).isEmpty();
     }
 
-    /** It waits for the only slot for that; who acquires the same semaphore does not wait with it. */
+    /** It waits for the only slot for such waits; other acquires of the same semaphore do not wait with it. */
     @Test
     void takesOthersWhileTwoWaitForTheirExternalIds() {
         QueuedAcquire first = withLockedExternalId(QueueClock.SYSTEM);
@@ -81,7 +81,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         assertThat(Duration.ofNanos(pausing.nanosToWork())).isBetween(Duration.ofMillis(200), Duration.ofSeconds(1));
     }
 
-    /** There is one slot to wait in, and who waits in it may do so in vain. */
+    /** There is one slot for such waits, and the acquire that occupies it may wait in vain. */
     @Test
     void whoeverHasNotWaitedForItsExternalIdTakesTurnsWithThoseWhoHave() {
         AtomicLong now = new AtomicLong();

@@ -152,7 +152,7 @@ final class QueueModel {
         });
     }
 
-    /** Whoever is told of a failure, and not that the outcome is unknown, makes sure itself that nothing is held. */
+    /** A caller that gets a failure other than an unknown outcome ensures itself that nothing is held. */
     private void told(ModelCaller caller) {
         if (!caller.gone) {
             answered(caller);

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What the wait queues tell of their callers, and whom they wake. All semaphores have a capacity of 4. */
+/** What the wait queues report about their callers, and which callers they wake. All semaphores have a capacity of 4. */
 class WaitQueuesTests {
 
     private static final Map<String, Integer> ONE = Map.of("backup", 1);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** However a caller ceases to wait, nothing is left of it that would withhold permits from the callers of other instances. */
+/** However a wait ends, no record of it is left that would withhold permits from the callers of other instances. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FormerWaitersIntegrationTests {
 

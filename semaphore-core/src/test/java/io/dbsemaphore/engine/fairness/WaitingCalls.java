@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** The calls of a test that wait for permits, and those that have just ceased to wait without a permit. Thread-safe. */
+/** The calls of a test that wait for permits, and those that have just stopped waiting without a permit. Thread-safe. */
 final class WaitingCalls {
 
     /** For so long other instances may withhold permits for a caller that has left. */
@@ -68,7 +68,7 @@ final class WaitingCalls {
         left.removeIf(each -> System.nanoTime() - each.leftAt > WITHHELD);
     }
 
-    /** How many calls have ceased to wait for this semaphore without a permit. */
+    /** The number of calls that have stopped waiting for this semaphore without a permit. */
     synchronized int departuresFrom(String name) {
         return departures.getOrDefault(name, 0);
     }

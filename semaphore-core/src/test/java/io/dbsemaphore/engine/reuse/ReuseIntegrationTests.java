@@ -186,7 +186,7 @@ class ReuseIntegrationTests extends ReuseFixture {
         Concurrently.get(here).release();
     }
 
-    /** Nor is it kept where no caller of this instance waits, to whom it could be handed. */
+    /** It is not kept either if no caller of this instance waits for it. */
     @Test
     void aReleasedPermitIsNotKeptForLaterWhileACallerOfAnotherInstanceWaits() throws Exception {
         PermitGrant held = acquire(node);

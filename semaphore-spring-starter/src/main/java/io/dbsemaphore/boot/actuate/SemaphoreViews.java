@@ -1,8 +1,8 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitHolder.PermitUse;
 import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HistoryDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HolderDescriptor;

@@ -46,8 +46,8 @@ import org.springframework.util.StringUtils;
  * @param maxHold How long a grant is kept alive at most when its request says nothing else.
  * @param keepAliveInterval Longest time between two renewals of a grant that is kept alive. A third of its time to live
  *     where that is sooner.
- * @param instanceTimeout After how long without a heartbeat the permits that an instance kept alive are taken back, however
- *     long their time to live is, at least 3s.
+ * @param instanceTimeout Time without a heartbeat after which the permits that an instance kept alive can be reclaimed, whatever
+ *     their time to live is, at least 3s.
  * @param shutdownTimeout How long a shutdown waits for work under permits to end, before it releases them.
  * @param owner Who operators see holding what is acquired without an owner, up to 190 characters. Default is this
  *     application instance, by application name, host and process id.

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The locks of one registry by key, so that all threads that name a key share its lock. Beyond its capacity, those that were not
- * obtained for the longest time are removed. A lock that a thread has, or waits for, stays.
+ * The locks of one registry by key, so that all threads that name a key share its lock. Beyond its capacity, the least
+ * recently obtained locks are removed, except those that a thread holds or waits for.
  */
 final class LockCache {
 

@@ -9,17 +9,17 @@ interface AcquireInstrument {
     /** Returns what follows one acquire from its start to its end. */
     Watch watch(AcquireRequest request);
 
-    /** Follows one acquire. What its methods throw is logged by {@link InstrumentedPermitManager}, and changes nothing. */
+    /** Follows one acquire. {@link InstrumentedPermitManager} logs exceptions of its methods; the acquire is not affected. */
     interface Watch {
 
         /** The acquire begins. */
         void start();
 
-        /** It runs on this thread until it is over; not called for an asynchronous acquire. */
+        /** Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. */
         default void openScope() {}
 
         /**
-         * It is over; on any thread where it was asynchronous.
+         * The acquire has ended. Called on any thread if it was asynchronous.
          *
          * @param outcome one of the outcomes of {@link SemaphoreMetrics}
          * @param failure what it threw

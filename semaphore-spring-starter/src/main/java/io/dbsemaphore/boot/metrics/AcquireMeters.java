@@ -14,11 +14,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Measures how long acquires take, and how many callers of this JVM are at one now. */
+/** Measures the duration of acquires, and counts the callers of this JVM with an acquire in progress. */
 final class AcquireMeters implements AcquireInstrument {
 
-    private static final List<String> OUTCOMES =
-            List.of(SemaphoreMetrics.GRANTED, SemaphoreMetrics.REFUSED, SemaphoreMetrics.FAILED);
+    private static final List<String> OUTCOMES = List.of(
+            SemaphoreMetrics.GRANTED, SemaphoreMetrics.REFUSED, SemaphoreMetrics.FAILED, SemaphoreMetrics.REUSED);
 
     private final MeterRegistry registry;
     private final ConfiguredNames names;
@@ -29,7 +29,7 @@ final class AcquireMeters implements AcquireInstrument {
         this.registry = registry;
         this.names = names;
         acquires = Timer.builder("semaphore.acquire")
-                .description("From the call of an acquire to its end")
+                .description("Duration of acquires, from the call to its end")
                 .withRegistry(registry);
         names.all().forEach(this::startAtZero);
     }
@@ -52,7 +52,7 @@ final class AcquireMeters implements AcquireInstrument {
         return waiting.computeIfAbsent(name, added -> {
             AtomicInteger callers = new AtomicInteger();
             Gauge.builder("semaphore.waiting", callers, AtomicInteger::get)
-                    .description("Callers of this instance that are at an acquire now")
+                    .description("Callers of this instance with an acquire in progress")
                     .tag(SemaphoreMetrics.SEMAPHORE, added)
                     .register(registry);
             return callers;

@@ -78,7 +78,7 @@ final class AcquireObservations implements AcquireInstrument {
             }
         }
 
-        /** What a handler that throws has left behind would be the parent of whatever this thread does next. */
+        /** Restores the outer scope if a handler throws; its scope would otherwise be the parent of later observations. */
         private void orRestore(Observation.@Nullable Scope outer, Runnable change) {
             try {
                 change.run();

@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What semaphores are called in metrics: the name that is configured, or the pattern that matches. There are as many as
- * the application has properties, whatever its callers name.
+ * The values of the tag {@code semaphore}: the configured name, or the pattern that matches. Their number is bounded by the
+ * configuration, whatever names callers use.
  */
 final class ConfiguredNames {
 

@@ -128,7 +128,7 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
             } catch (RuntimeException | Error failure) { // ended, or no thread available: the next caller tries again
                 thread.getQueue().clear(); // the executor has queued the task nevertheless
                 begun.set(false);
-                log.debug("What the semaphores are at is not read now", failure);
+                log.debug("The status of the semaphores is not read for the moment", failure);
             }
         }
 
@@ -139,7 +139,7 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
                         admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))),
                         readAt);
             } catch (RuntimeException | Error failure) {
-                log.debug("What the semaphores are at could not be read", failure);
+                log.debug("The status of the semaphores could not be read", failure);
             }
             if (System.nanoTime() - askedAt < IDLE_AFTER.toNanos()) {
                 readIn(intervalNanos);
@@ -155,7 +155,7 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
                 if (!thread.awaitTermination(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
                     thread.shutdownNow();
                     if (!thread.awaitTermination(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
-                        log.debug("A reading of what the semaphores are at has not ended yet");
+                        log.debug("A read of the status of the semaphores is still in progress");
                     }
                 }
             } catch (InterruptedException interrupt) {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Measures what the library tells. */
+/** Meters for the events of a {@link SemaphoreListener}. */
 final class SemaphoreMetrics implements SemaphoreListener {
 
     static final String SEMAPHORE = "semaphore";
@@ -27,7 +27,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     private static final String EXCEPTION = "exception";
 
-    /** The exceptions that are usual. */
+    /** The most frequent exceptions, whose counters exist from the start. */
     private static final List<String> RETRIED = List.of(
             "CannotAcquireLockException",
             "CommitOutcomeUnknownException",
@@ -46,19 +46,19 @@ final class SemaphoreMetrics implements SemaphoreListener {
     SemaphoreMetrics(MeterRegistry registry, ConfiguredNames names) {
         this.names = names;
         wait = Timer.builder("semaphore.wait")
-                .description("How long those waited for permits who did not get them at once")
+                .description("Duration of acquires that had a wait time and found too few permits at first")
                 .withRegistry(registry);
         hold = Timer.builder("semaphore.hold")
-                .description("From the acquire to the release of permits, by this instance")
+                .description("Time from the acquire to the release, if this instance did both")
                 .withRegistry(registry);
         refused = Counter.builder("semaphore.refused")
                 .description("Acquires that were refused because this semaphore had too few permits")
                 .withRegistry(registry);
         expired = Counter.builder("semaphore.expired")
-                .description("Requests that this instance took back because their holder was gone")
+                .description("Requests that this instance reclaimed because their holder was gone")
                 .withRegistry(registry);
         lost = Counter.builder("semaphore.lost")
-                .description("Grants of this instance that were found to be held no longer, while their work may run")
+                .description("Grants of this instance that were found lost while their work may still be running")
                 .withRegistry(registry);
         retries = Counter.builder("semaphore.retries")
                 .description("Transactions of the library that failed and were tried again")
@@ -70,7 +70,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
         RETRIED.forEach(exception -> retries.withTags(EXCEPTION, exception));
     }
 
-    /** A meter that appears with its first event shows no increase by it. */
+    /** Registers the meters now: a counter that is registered by its first event would not show that event as an increase. */
     private void startAtZero(String name) {
         wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED);
         wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED);

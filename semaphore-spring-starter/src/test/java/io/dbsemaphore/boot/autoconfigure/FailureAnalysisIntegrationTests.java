@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What somebody reads whose server does not let him write, although all tables are there. */
+/** The analysis of a start on a server that rejects writes although all tables exist. */
 @ExtendWith(OutputCaptureExtension.class)
 class FailureAnalysisIntegrationTests {
 

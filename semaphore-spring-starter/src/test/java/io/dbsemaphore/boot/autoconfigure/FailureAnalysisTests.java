@@ -28,7 +28,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What somebody reads whose application does not start. */
+/** The analyses of failed starts. */
 @ExtendWith(OutputCaptureExtension.class)
 class FailureAnalysisTests {
 

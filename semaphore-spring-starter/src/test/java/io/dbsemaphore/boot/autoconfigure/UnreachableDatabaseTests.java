@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What somebody reads whose database does not answer, whatever part of the application notices first. */
+/** The analysis of a database that does not answer, whichever part of the application notices first. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnreachableDatabaseTests {
 

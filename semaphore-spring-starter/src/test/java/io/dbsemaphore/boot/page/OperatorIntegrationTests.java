@@ -70,7 +70,7 @@ class OperatorIntegrationTests {
         browser.type("#reason", "its machine is gone").click("dialog", "Release by force");
 
         browser.awaitText("#notice", "The permits of nightly-job were released by force")
-                .awaitText(".state", "1 free")
+                .awaitText(".state", "1 available")
                 .awaitText("#main", "its machine is gone");
         assertThat(host.admin().holders("backup")).isEmpty();
         assertThat(browser.errors()).isEmpty();
@@ -133,7 +133,7 @@ class OperatorIntegrationTests {
                 .type("#reason", "a second server")
                 .click("dialog", "Change capacity");
 
-        browser.awaitText(".state", "3 free").awaitText(".held-words", "1 of 4 held");
+        browser.awaitText(".state", "3 available").awaitText(".held-words", "1 of 4 held");
         Number held = (Number) browser.run("const bar = document.querySelector('.bar');"
                 + " return 100 * bar.querySelector('.held').offsetWidth / bar.offsetWidth");
         assertThat(held.doubleValue()).isCloseTo(25, within(1.0));

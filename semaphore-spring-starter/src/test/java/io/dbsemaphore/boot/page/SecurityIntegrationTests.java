@@ -90,7 +90,7 @@ class SecurityIntegrationTests {
         changeCapacity();
 
         browser.awaitText("#notice", "The capacity of secured-" + csrf + " is 7 now")
-                .awaitText(".state", "7 free");
+                .awaitText(".state", "7 available");
         assertThat(host.admin().capacityHistory("secured-" + csrf))
                 .extracting(CapacityChange::changedBy)
                 .containsExactly("operator");

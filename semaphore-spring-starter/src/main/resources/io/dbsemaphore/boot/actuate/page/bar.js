@@ -31,7 +31,7 @@ function stateOf({capacity, held, available}) {
   if (available === 0) {
     return {kind: "full", word: "full"};
   }
-  return {kind: "open", word: `${numbers.format(available)} free`};
+  return {kind: "open", word: `${numbers.format(available)} available`};
 }
 
 function setState(element, semaphore) {

@@ -27,7 +27,7 @@ final class Network implements AutoCloseable {
     private volatile long delayMillis;
     private boolean silent;
 
-    /** @param cuts is told of each cut */
+    /** @param cuts receives a description of each cut */
     Network(Supplier<InetSocketAddress> server, Consumer<String> cuts, Random random) throws IOException {
         this.server = server;
         this.cuts = cuts;

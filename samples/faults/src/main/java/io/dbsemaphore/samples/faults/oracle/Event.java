@@ -77,7 +77,7 @@ public record Event(
         SERVER_READY,
         /** The client tells what it uses; {@link Event#numbers} has it by name. */
         USAGE,
-        /** A fault was injected; {@link Event#detail} names it, and the client whom it concerns. */
+        /** A fault was injected; {@link Event#detail} names it, and the client that it concerns. */
         FAULT,
         /** The fault has ended. */
         CALM

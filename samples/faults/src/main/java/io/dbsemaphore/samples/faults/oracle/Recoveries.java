@@ -70,7 +70,7 @@ final class Recoveries implements Check {
         long took = event.nanos() - killed;
         longest = Math.max(longest, took);
         long due = Math.max(killed + timeout, hold.firstAskedAt);
-        if (event.nanos() > due + timeout / 3 + tolerated) { // who takes the permits looks twice, a third apart
+        if (event.nanos() > due + timeout / 3 + tolerated) { // a dead instance is read twice, a third apart
             findings.add(
                     Findings.Kind.LATE_RECOVERY,
                     "%s was granted %d ms after the kill of its holder, although the successor asked %d ms after it"

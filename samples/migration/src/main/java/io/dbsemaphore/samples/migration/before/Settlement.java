@@ -3,7 +3,7 @@ package io.dbsemaphore.samples.migration.before;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
 
-/** A row of one's own, locked for as long as the transaction takes. */
+/** A row of the application's own table, locked until the transaction ends. */
 public class Settlement {
 
     private final JdbcTemplate jdbc;

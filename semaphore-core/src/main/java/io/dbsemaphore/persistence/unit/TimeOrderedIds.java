@@ -1,4 +1,4 @@
-package io.dbsemaphore.domain;
+package io.dbsemaphore.persistence.unit;
 
 import java.time.Duration;
 import java.time.Instant;
