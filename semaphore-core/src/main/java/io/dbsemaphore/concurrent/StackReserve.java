@@ -15,6 +15,9 @@ public final class StackReserve {
      */
     private static final int FRAMES_TO_WAIT = 240;
 
+    /** What it takes to begin or end a use of a permit without a transaction, of which there are millions in a second. */
+    private static final int FRAMES_TO_REUSE = 60;
+
     /**
      * In compiled code about four times the stack that an acquire takes. Interpreted code, and Hibernate where the driver sends
      * statements one by one, take more.
@@ -30,6 +33,15 @@ public final class StackReserve {
      */
     public static void requireToWait() {
         require(FRAMES_TO_WAIT);
+    }
+
+    /**
+     * Requires enough to begin or end a use of a permit that is passed on without a transaction, and without a caller that waits.
+     *
+     * @throws StackOverflowError when there is too little; nothing was done
+     */
+    public static void requireToReuse() {
+        require(FRAMES_TO_REUSE);
     }
 
     /** Whether there is enough for work on the database. */

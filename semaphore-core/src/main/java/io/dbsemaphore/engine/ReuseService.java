@@ -5,9 +5,9 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.Handover;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
@@ -19,7 +19,6 @@ import io.dbsemaphore.engine.reuse.ReusablePermits;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -29,14 +28,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Hands permits that callers of this JVM have released to the next callers, without a transaction. All other acquires and
  * releases go through {@link AcquireService} and {@link ReleaseService}.
- *
- * <p>A released permit goes to the first caller that waits in this JVM, and becomes idle only if none does. No caller waits
- * while a permit is idle: a caller that begins to wait looks for idle permits afterwards, and a thread that makes a permit idle
- * looks for waiting callers afterwards.
  */
 final class ReuseService {
 
     private final ReusablePermits permits;
+    private final PermitHandover handover;
     private final IdlePermitReturns idleReturns;
     private final AcquireCommandFactory commands;
     private final BatchingGranter granter;
@@ -58,7 +54,8 @@ final class ReuseService {
             ReusedGrant.Operations operations,
             DaemonThreads threads) {
         this.permits = new ReusablePermits(times);
-        this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, this::passOnOrGiveBack, threads);
+        this.handover = new PermitHandover(permits, granter, releases);
+        this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, handover::passOnOrGiveBack, threads);
         this.commands = commands;
         this.granter = granter;
         this.releases = releases;
@@ -92,9 +89,11 @@ final class ReuseService {
             return null;
         }
         commands.checkHostTransaction(request);
+        StackReserve.requireToReuse(); // or a permit that is taken out would belong to nobody
         ReusablePermit permit = permits.poll(terms);
         if (permit == null) {
-            giveBack(permits.pollOthers(terms));
+            StackReserve.requireToWait();
+            handover.giveBack(permits.pollOthers(terms));
             if (mayWait) {
                 idleReturns.await(request);
             }
@@ -106,7 +105,7 @@ final class ReuseService {
         permit.state().setForWork(true); // before the second look, so that a shutdown waits for the work or prevents it
         if (permits.isClosed()) {
             permits.beginReturn(permit);
-            giveBack(permit);
+            handover.giveBack(permit);
             return null;
         }
         PermitGrant grant = beginUse(permit);
@@ -137,7 +136,7 @@ final class ReuseService {
         ReuseTerms terms =
                 commands.reuseTerms(attempt.request(), attempt.keptAlive()).orElse(null);
         if (terms == null) {
-            attempt.request().permits().keySet().forEach(name -> giveBack(permits.pollAll(name)));
+            attempt.request().permits().keySet().forEach(name -> handover.giveBack(permits.pollAll(name)));
             return false;
         }
         if (!permits.reuseOf(terms.name()).isZero()) {
@@ -156,7 +155,7 @@ final class ReuseService {
             return false;
         }
         permits.beginReturn(permit);
-        giveBack(permit);
+        handover.giveBack(permit);
         return true;
     }
 
@@ -188,8 +187,17 @@ final class ReuseService {
         return ReusedGrant.begin(permit, operations);
     }
 
-    /** Ends a use. The permit goes to the next caller, or back to the database. */
+    /**
+     * Ends a use. The permit goes to the next caller, or back to the database.
+     *
+     * @throws StackOverflowError if the caller has too little stack; nothing was done, and the permit is still held
+     */
     ReleaseOutcome release(ReusedGrant grant) {
+        if (granter.isAwaited(grant.permit().terms().name()) || !permits.isReusable(grant.permit())) {
+            StackReserve.requireToWait();
+        } else {
+            StackReserve.requireToReuse();
+        }
         ReusedGrant.State before = grant.end();
         if (before == ReusedGrant.State.ENDED) {
             return ReleaseOutcome.ALREADY_RELEASED;
@@ -197,7 +205,7 @@ final class ReuseService {
         ReusablePermit permit = grant.permit();
         if (before == ReusedGrant.State.HELD) {
             Duration heldFor = grant.heldFor();
-            if (keep(permit)) {
+            if (handover.keep(permit)) {
                 listeners.tell(listener -> listener.released(grant.externalId(), grant.permits(), heldFor));
                 return ReleaseOutcome.RELEASED;
             }
@@ -208,55 +216,6 @@ final class ReuseService {
                 permit.state(), listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()));
     }
 
-    /** Hands a permit to the next caller, or makes it idle. False if it must go back. */
-    private boolean keep(ReusablePermit permit) {
-        if (!passOn(permit)) {
-            return false;
-        }
-        serveWaiting(permit.terms().name());
-        return true;
-    }
-
-    /** Hands idle permits to callers that have begun to wait, or gives them back if that is not possible. */
-    private void serveWaiting(String name) {
-        while (permits.isClosed() || granter.isAwaited(name)) {
-            List<ReusablePermit> idle = permits.pollAll(name);
-            if (idle.isEmpty()) {
-                return;
-            }
-            passOnOrGiveBack(idle);
-        }
-    }
-
-    /** Hands idle permits to callers that wait, and gives the others back. */
-    private void passOnOrGiveBack(List<ReusablePermit> idle) {
-        idle.forEach(permit -> {
-            if (granter.isAwaited(permit.terms().name()) && passOn(permit)) {
-                permits.returned(permit);
-            } else {
-                giveBack(permit);
-            }
-        });
-    }
-
-    private boolean passOn(ReusablePermit permit) {
-        if (!permits.isReusable(permit)) {
-            return false;
-        }
-        Handover handover = Handover.NOBODY_WAITS;
-        if (granter.isAwaited(permit.terms().name())) {
-            permit.state().setForWork(true);
-            handover = granter.handOver(
-                    permit.terms(),
-                    new AcquireAnswer(new GrantOutcome.Granted(permit.state().grant(), false), System.nanoTime(), 0));
-        }
-        if (handover == Handover.NOBODY_WAITS) {
-            permit.state().setForWork(false);
-            return permits.offer(permit);
-        }
-        return handover == Handover.DONE;
-    }
-
     /** What a batch has found out about the semaphores. */
     void observe(Map<String, RemainingAvailability> availability) {
         if (!permits.isDisabled()) {
@@ -264,10 +223,10 @@ final class ReuseService {
         }
     }
 
-    /** See {@link #serveWaiting(String)}. */
+    /** See {@link PermitHandover#serveWaiting}. */
     void serveWaiting(Set<String> names) {
         if (!permits.isDisabled()) {
-            names.forEach(this::serveWaiting);
+            names.forEach(handover::serveWaiting);
         }
     }
 
@@ -281,20 +240,9 @@ final class ReuseService {
         return permits.findUse(externalId);
     }
 
-    /** Gives idle permits back, without waiting for that. */
-    private void giveBack(List<ReusablePermit> idle) {
-        idle.forEach(this::giveBack);
-    }
-
-    private void giveBack(ReusablePermit permit) {
-        permits.remove(permit);
-        CompletableFuture<?> unused =
-                releases.giveBackIdle(permit.state()).whenComplete((outcome, failure) -> permits.returned(permit));
-    }
-
     /** Gives all idle permits back. From now on none is reused. */
     void close() {
         idleReturns.close();
-        giveBack(permits.close());
+        handover.giveBack(permits.close());
     }
 }

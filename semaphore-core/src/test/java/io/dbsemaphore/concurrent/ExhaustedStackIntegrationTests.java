@@ -6,11 +6,15 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.PerSemaphore;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
@@ -19,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Callers near the end of their stack, with more or less of it left: an acquire succeeds or throws the {@link
@@ -31,6 +37,14 @@ class ExhaustedStackIntegrationTests {
     private static final int MOST_FRAMES_LEFT = 400;
     private static final AcquireRequest A = AcquireRequest.of("a").withTtl(Duration.ofHours(1));
 
+    private static final Duration REUSE = Duration.ofSeconds(10);
+    private static final AcquireRequest REUSED =
+            AcquireRequest.of("reused").withTtl(Duration.ofHours(1)).withKeepAlive(true);
+
+    static List<AcquireRequest> requests() {
+        return List.of(A, REUSED);
+    }
+
     private TestDatabase.Schema schema;
     private HikariDataSource pool;
     private SemaphoreEngine engine;
@@ -40,10 +54,17 @@ class ExhaustedStackIntegrationTests {
     void begin() {
         schema = TestDatabase.create().migrate();
         pool = schema.newPool(4);
-        engine = new SemaphoreEngine(pool, TestSettings.defaults());
+        engine = new SemaphoreEngine(
+                pool,
+                TestSettings.defaults()
+                        .with(
+                                SemaphoreSettings.REUSE,
+                                PerSemaphore.all(Duration.ZERO).with("reused", REUSE)));
         semaphores = new SemaphoreTemplate(engine.permitManager());
-        engine.admin().create("a", 1);
-        semaphores.executeWithoutResult(A, grant -> {}); // classes that fail to initialize would fail for ever
+        for (AcquireRequest each : List.of(A, REUSED)) {
+            each.permits().keySet().forEach(name -> engine.admin().create(name, 1));
+            semaphores.executeWithoutResult(each, grant -> {}); // classes that fail to initialize would fail for ever
+        }
     }
 
     @AfterEach
@@ -52,11 +73,12 @@ class ExhaustedStackIntegrationTests {
         schema.close();
     }
 
-    @Test
-    void acquiresOfSuchCallersDisturbNobody() throws Exception {
+    @ParameterizedTest
+    @MethodSource("requests")
+    void acquiresOfSuchCallersDisturbNobody(AcquireRequest request) throws Exception {
         withFramesLeft(framesLeft -> descend(framesLeft, () -> {
             try {
-                Optional<PermitGrant> grant = semaphores.tryAcquire(A);
+                Optional<PermitGrant> grant = semaphores.tryAcquire(request);
                 assertThat(grant).as("with %d frames left", framesLeft).isPresent();
                 grant.orElseThrow().release();
             } catch (StackOverflowError tooDeep) {
@@ -64,13 +86,14 @@ class ExhaustedStackIntegrationTests {
             }
         }));
 
-        assertThatAllIsAsBefore();
+        assertThatAllIsAsBefore(request);
     }
 
-    @Test
-    void releasesOfSuchCallersDisturbNobody() throws Exception {
+    @ParameterizedTest
+    @MethodSource("requests")
+    void releasesOfSuchCallersDisturbNobody(AcquireRequest request) throws Exception {
         withFramesLeft(framesLeft -> {
-            PermitGrant grant = semaphores.acquire(A.withWaitTime(Duration.ofSeconds(5)));
+            PermitGrant grant = semaphores.acquire(request.withWaitTime(Duration.ofSeconds(5)));
             int unused = descend(framesLeft, () -> {
                 try {
                     grant.release();
@@ -81,12 +104,33 @@ class ExhaustedStackIntegrationTests {
             grant.release();
         });
 
-        assertThatAllIsAsBefore();
+        assertThatAllIsAsBefore(request);
     }
 
-    private void assertThatAllIsAsBefore() {
+    /** The permit is handed to the caller that waits, or goes to it by way of the database. */
+    @Test
+    void releasesOfSuchCallersServeTheOneThatWaits() throws Exception {
+        AcquireRequest request = REUSED.withWaitTime(Duration.ofSeconds(10));
+        withFramesLeft(framesLeft -> {
+            PermitGrant grant = semaphores.acquire(request);
+            CompletableFuture<PermitGrant> waiting = semaphores.acquireAsync(request);
+            int unused = descend(framesLeft, () -> {
+                try {
+                    grant.release();
+                } catch (StackOverflowError tooDeep) {
+                    // released below
+                }
+            });
+            grant.release();
+            waiting.join().release();
+        });
+
+        assertThatAllIsAsBefore(REUSED);
+    }
+
+    private void assertThatAllIsAsBefore(AcquireRequest request) {
         semaphores.executeWithoutResult(
-                A, grant -> assertThat(grant.isHeld()).as("held").isTrue());
+                request, grant -> assertThat(grant.isHeld()).as("held").isTrue());
         Awaitility.await()
                 .atMost(Duration.ofSeconds(5))
                 .untilAsserted(() -> assertThat(pool.getHikariPoolMXBean().getActiveConnections())

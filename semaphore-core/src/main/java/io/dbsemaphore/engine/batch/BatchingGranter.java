@@ -236,11 +236,15 @@ public final class BatchingGranter implements AutoCloseable {
     /** See {@link GrantQueue#handOver}. */
     public Handover handOver(ReuseTerms terms, AcquireAnswer answer) {
         GrantQueue.HandedOver handedOver = queue.handOver(terms, answer);
-        if (handedOver.acquire() != null) {
-            handedOver.acquire().complete();
-        }
-        if (handedOver.woken()) {
-            signal();
+        try {
+            if (handedOver.acquire() != null) {
+                handedOver.acquire().complete();
+            }
+            if (handedOver.woken()) {
+                signal();
+            }
+        } catch (Throwable failure) { // the permits have a new owner already
+            UnexpectedErrors.log(log, "The wake-up of callers", failure);
         }
         return handedOver.outcome();
     }

@@ -250,8 +250,9 @@ final class GrantQueue {
             }
             waitQueues.remove(first);
             waitQueues.left(first);
-            first.decide(answer);
-            return new HandedOver(Handover.DONE, first, wake(Set.of(terms.name())));
+            HandedOver done = new HandedOver(Handover.DONE, first, wake(Set.of(terms.name())));
+            first.decide(answer); // last: a failure before it leaves the permits with the caller of this method
+            return done;
         });
     }
 

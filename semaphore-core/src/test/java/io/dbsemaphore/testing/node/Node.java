@@ -85,8 +85,12 @@ public final class Node implements AutoCloseable {
 
     /** A node that makes semaphores of these patterns, with a pool of six connections, which is closed with it. */
     public static Node on(Schema schema, SemaphorePatterns patterns) {
+        return on(schema, TestSettings.defaults(), patterns);
+    }
+
+    public static Node on(Schema schema, SemaphoreSettings settings, SemaphorePatterns patterns) {
         HikariDataSource pool = schema.newPool(6);
-        return new Node(pool, pool, TestSettings.defaults(), patterns);
+        return new Node(pool, pool, settings, patterns);
     }
 
     /** A node whose pool does not wait long, so that neither does a test in which the database is away. */

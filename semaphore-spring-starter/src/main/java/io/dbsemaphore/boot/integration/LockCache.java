@@ -1,7 +1,11 @@
 package io.dbsemaphore.boot.integration;
 
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,7 +15,8 @@ import java.util.function.Function;
 
 /**
  * The locks of one registry by key, so that all threads that name a key share its lock. Beyond its capacity, the least
- * recently obtained locks are removed, except those that a thread holds or waits for.
+ * recently obtained locks are removed, except those that a thread holds or waits for. A removed lock that the application still
+ * refers to is returned when its key is named again: two locks of one key would neither be re-entrant nor exclude one another.
  */
 final class LockCache {
 
@@ -19,6 +24,20 @@ final class LockCache {
     private final Function<String, PermitLock> factory;
     private final Consumer<String> removed;
     private final Map<String, PermitLock> locks = new LinkedHashMap<>(16, 0.75f, true);
+    /** Guarded by the monitor of {@link #locks}. */
+    private final Map<String, Removed> removedLocks = new HashMap<>();
+
+    private final ReferenceQueue<PermitLock> dropped = new ReferenceQueue<>();
+
+    private static final class Removed extends WeakReference<PermitLock> {
+
+        private final String key;
+
+        Removed(PermitLock lock, ReferenceQueue<PermitLock> dropped) {
+            super(lock, dropped);
+            key = lock.key();
+        }
+    }
 
     /** @param removed told of the keys of locks that were removed, outside of any monitor */
     LockCache(int capacity, Function<String, PermitLock> factory, Consumer<String> removed) {
@@ -31,12 +50,13 @@ final class LockCache {
         List<String> excess = new ArrayList<>();
         PermitLock lock;
         synchronized (locks) {
-            lock = locks.computeIfAbsent(key, factory);
+            lock = locks.computeIfAbsent(key, this::knownOrNew);
             Iterator<PermitLock> eldest = locks.values().iterator();
             while (locks.size() > capacity && eldest.hasNext()) {
                 PermitLock each = eldest.next();
                 if (each != lock && !each.isInUse()) {
                     eldest.remove();
+                    remember(each);
                     excess.add(each.key());
                 }
             }
@@ -45,12 +65,26 @@ final class LockCache {
         return lock;
     }
 
+    private PermitLock knownOrNew(String key) {
+        Removed known = removedLocks.remove(key);
+        PermitLock lock = known == null ? null : known.get();
+        return lock == null ? factory.apply(key) : lock;
+    }
+
+    private void remember(PermitLock lock) {
+        for (Reference<?> each = dropped.poll(); each != null; each = dropped.poll()) {
+            removedLocks.remove(((Removed) each).key, each);
+        }
+        removedLocks.put(lock.key(), new Removed(lock, dropped));
+    }
+
     void removeUnusedFor(Duration age) {
         List<String> unused = new ArrayList<>();
         synchronized (locks) {
             locks.values().removeIf(lock -> {
                 boolean remove = lock.isUnusedFor(age);
                 if (remove) {
+                    remember(lock);
                     unused.add(lock.key());
                 }
                 return remove;

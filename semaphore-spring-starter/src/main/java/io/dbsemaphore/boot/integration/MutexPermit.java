@@ -26,6 +26,8 @@ final class MutexPermit {
     private @Nullable PermitGrant grant;
     private boolean lost;
     private long expiry;
+    /** The longest time to live since the first {@link #enter}, which the keep-alive renews with. */
+    private Duration longestTtl = Duration.ZERO;
 
     MutexPermit(SemaphoreOperations semaphores, UnusedSemaphores unusedSemaphores, MutexRequests requests, String key) {
         this.semaphores = semaphores;
@@ -61,7 +63,7 @@ final class MutexPermit {
         long now = System.nanoTime();
         try {
             grant.renew(MutexRequests.atLeastMinimum(ttl));
-            expiry = now + ttl.toNanos();
+            held(ttl, now);
             return true;
         } catch (PermitLostException alreadyLost) {
             return false;
@@ -74,6 +76,7 @@ final class MutexPermit {
         boolean wasLost = lost || released == null;
         grant = null;
         lost = false;
+        longestTtl = Duration.ZERO;
         if (released != null) {
             ReleaseOutcome outcome = released.release();
             wasLost |= outcome == ReleaseOutcome.ALREADY_RELEASED || outcome == ReleaseOutcome.NOT_FOUND;
@@ -107,7 +110,7 @@ final class MutexPermit {
             long now = System.nanoTime();
             try {
                 grant = semaphores.tryAcquire(request).orElse(null);
-                expiry = now + ttl.toNanos();
+                held(ttl, now);
                 return grant != null;
             } catch (PatternLimitExceededException full) {
                 if (attempt == ATTEMPTS) {
@@ -118,8 +121,13 @@ final class MutexPermit {
         }
     }
 
+    private void held(Duration ttl, long since) {
+        expiry = since + ttl.toNanos();
+        longestTtl = ttl.compareTo(longestTtl) > 0 ? ttl : longestTtl;
+    }
+
     private Duration longer(Duration ttl) {
-        Duration left = Duration.ofNanos(expiry - System.nanoTime());
+        Duration left = requests.isKeptAlive() ? longestTtl : Duration.ofNanos(expiry - System.nanoTime());
         return left.compareTo(ttl) > 0 ? left : ttl;
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.integration.support.locks.DistributedLock;
+import org.springframework.transaction.TransactionException;
 
 /**
  * A lock of all instances: a re-entrant lock of this JVM, whose holder has a permit too. A thread that waits for another one of
@@ -138,7 +139,7 @@ final class PermitLock implements DistributedLock {
         try {
             acquired = entry.enter();
             return acquired;
-        } catch (SemaphoreException | DataAccessException failure) {
+        } catch (SemaphoreException | DataAccessException | TransactionException failure) {
             throw new CannotAcquireLockException(
                     "Lock '" + key + "' was not acquired: " + failure.getMessage(), failure);
         } finally {

@@ -17,6 +17,9 @@ import java.util.HexFormat;
 public final class MutexRequests {
 
     private static final String HASHED = "sha256:";
+    /** Longer than any process runs: a leader keeps its lock for months. */
+    private static final Duration UNTIL_RELEASED = Duration.ofDays(36_500);
+
     private static final int MAX_PREFIX = SemaphoreName.MAX_LENGTH - HASHED.length() - 64;
 
     private final String prefix;
@@ -28,7 +31,8 @@ public final class MutexRequests {
      *
      * @param prefix of the names of their semaphores, at least one character and no {@code *}
      * @param ttl the time to live unless a request says otherwise
-     * @param keptAlive whether this instance renews what it acquires until it is released. If so, it also releases it at its
+     * @param keptAlive whether this instance renews what it acquires until it is released, however long
+     *     {@code semaphore.max-hold} is. If so, it also releases it at its
      *     shutdown; otherwise a mutex stays held until its time to live has passed, also if the instance stops
      * @throws IllegalArgumentException if the prefix cannot begin a name, or the time to live is shorter than
      *     {@link AcquireRequest#MIN_TTL}
@@ -47,6 +51,11 @@ public final class MutexRequests {
         this.prefix = prefix;
         this.ttl = ttl;
         this.keptAlive = keptAlive;
+    }
+
+    /** {@return whether this instance renews what it acquires until it is released} */
+    public boolean isKeptAlive() {
+        return keptAlive;
     }
 
     /** {@return the time to live unless a request says otherwise} */
@@ -91,6 +100,7 @@ public final class MutexRequests {
     public AcquireRequest of(String key, Duration timeToLive) {
         return AcquireRequest.of(name(key))
                 .exclusive()
+                .withMaxHold(UNTIL_RELEASED)
                 .withTtl(atLeastMinimum(timeToLive))
                 .withKeepAlive(keptAlive)
                 .withReleaseAtShutdown(keptAlive);

@@ -44,6 +44,10 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
      * {@inheritDoc}
      *
      * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries; nothing is locked
+     * @throws io.dbsemaphore.SemaphoreException if the acquire fails otherwise, as when this instance is stopped. Nothing is locked,
+     *     except after an {@link io.dbsemaphore.AcquireOutcomeUnknownException} until the library has undone it
+     * @throws org.springframework.transaction.IllegalTransactionStateException if a transaction is open, and
+     *     {@code semaphore.host-transaction} is {@code refuse}
      */
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {

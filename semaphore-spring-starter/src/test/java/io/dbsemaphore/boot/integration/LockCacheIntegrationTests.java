@@ -47,6 +47,21 @@ class LockCacheIntegrationTests extends LockRegistryFixture {
     }
 
     @Test
+    void returnsALockThatTheApplicationHasKept() {
+        Lock kept = use(key);
+        IntStream.range(0, 5).forEach(i -> use(key + i));
+        kept.lock();
+
+        Lock again = small.obtain(key);
+
+        assertThat(again).isSameAs(kept);
+        assertThat(again.tryLock()).as("re-entered").isTrue();
+        small.renewLock(key);
+        again.unlock();
+        kept.unlock();
+    }
+
+    @Test
     void forgetsUnusedLocksOnRequest() {
         use(key);
 
