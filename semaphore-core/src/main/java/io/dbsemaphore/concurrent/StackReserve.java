@@ -15,8 +15,10 @@ public final class StackReserve {
      */
     private static final int FRAMES_TO_WAIT = 240;
 
-    /** What it takes to begin or end a use of a permit without a transaction, of which there are millions in a second. */
-    private static final int FRAMES_TO_REUSE = 60;
+    /** What it takes to put a reused permit back. Little, since there may be millions of uses in a second. */
+    private static final int FRAMES_TO_PUT_BACK = 16;
+
+    private static final int FRAMES_TO_REUSE = 2 * FRAMES_TO_PUT_BACK;
 
     /**
      * In compiled code about four times the stack that an acquire takes. Interpreted code, and Hibernate where the driver sends
@@ -36,12 +38,21 @@ public final class StackReserve {
     }
 
     /**
-     * Requires enough to begin or end a use of a permit that is passed on without a transaction, and without a caller that waits.
+     * Requires enough to begin a use of an idle permit, or to put it back.
      *
      * @throws StackOverflowError when there is too little; nothing was done
      */
     public static void requireToReuse() {
         require(FRAMES_TO_REUSE);
+    }
+
+    /**
+     * Requires enough to put a reused permit back where the caller has too little stack for what it does next.
+     *
+     * @throws StackOverflowError when there is too little; nothing was done
+     */
+    public static void requireToPutBack() {
+        require(FRAMES_TO_PUT_BACK);
     }
 
     /** Whether there is enough for work on the database. */

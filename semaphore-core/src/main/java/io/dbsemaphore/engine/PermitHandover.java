@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.Handover;
@@ -33,7 +34,11 @@ final class PermitHandover {
         this.releases = releases;
     }
 
-    /** Hands a permit to the next caller, or makes it idle. False if it must go back, also because that has failed. */
+    /**
+     * Hands a permit to the next caller, or makes it idle. False if it must go back, also because that has failed.
+     *
+     * @throws StackOverflowError if the caller has too little stack; nothing was done
+     */
     boolean keep(ReusablePermit permit) {
         boolean passedOn = false;
         try {
@@ -41,7 +46,10 @@ final class PermitHandover {
             if (passedOn) {
                 serveWaiting(permit.terms().name());
             }
-        } catch (RuntimeException | Error failure) { // the use has ended: nobody else would give the permit back
+        } catch (RuntimeException | Error failure) {
+            if (!passedOn && failure instanceof StackOverflowError tooDeep) {
+                throw tooDeep;
+            }
             UnexpectedErrors.log(log, "The reuse of a permit", failure);
         }
         return passedOn;
@@ -50,6 +58,7 @@ final class PermitHandover {
     /** Hands idle permits to callers that have begun to wait, or gives them back if that is not possible. */
     void serveWaiting(String name) {
         while (permits.isClosed() || granter.isAwaited(name)) {
+            StackReserve.requireToWait(); // the permits are given back later anyway
             List<ReusablePermit> idle = permits.pollAll(name);
             if (idle.isEmpty()) {
                 return;
@@ -75,6 +84,7 @@ final class PermitHandover {
         }
         Handover handover = Handover.NOBODY_WAITS;
         if (granter.isAwaited(permit.terms().name())) {
+            StackReserve.requireToWait();
             permit.state().setForWork(true);
             handover = granter.handOver(
                     permit.terms(),
@@ -96,5 +106,14 @@ final class PermitHandover {
         permits.remove(permit);
         CompletableFuture<?> unused =
                 releases.giveBackIdle(permit.state()).whenComplete((outcome, failure) -> permits.returned(permit));
+    }
+
+    /** Makes a permit idle again that was taken out for a use, and was not used. */
+    void putBack(ReusablePermit permit) {
+        permit.state().setForWork(false);
+        if (!permits.offer(permit)) {
+            permits.beginReturn(permit);
+            giveBack(permit);
+        }
     }
 }

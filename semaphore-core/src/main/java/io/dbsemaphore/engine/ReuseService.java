@@ -89,7 +89,7 @@ final class ReuseService {
             return null;
         }
         commands.checkHostTransaction(request);
-        StackReserve.requireToReuse(); // or a permit that is taken out would belong to nobody
+        StackReserve.requireToReuse();
         ReusablePermit permit = permits.poll(terms);
         if (permit == null) {
             StackReserve.requireToWait();
@@ -102,16 +102,37 @@ final class ReuseService {
         if (permit == null) {
             return null;
         }
-        permit.state().setForWork(true); // before the second look, so that a shutdown waits for the work or prevents it
-        if (permits.isClosed()) {
-            permits.beginReturn(permit);
-            handover.giveBack(permit);
-            return null;
+        ReusedGrant grant = begin(permit);
+        return grant == null ? null : granted(grant, startedAt);
+    }
+
+    /** Begins a use of a permit that was taken out; null if it must go back. */
+    private @Nullable ReusedGrant begin(ReusablePermit permit) {
+        try {
+            permit.state()
+                    .setForWork(true); // before the second look, so that a shutdown waits for the work or prevents it
+            if (!permits.isClosed()) {
+                return beginUse(permit);
+            }
+            StackReserve.requireToWait();
+        } catch (RuntimeException | Error failure) { // the permit would belong to nobody
+            handover.putBack(permit);
+            throw failure;
         }
-        PermitGrant grant = beginUse(permit);
-        Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
-        listeners.tell(listener -> listener.acquired(grant, waited));
-        return new AcquireResult.Granted(grant);
+        permits.beginReturn(permit);
+        handover.giveBack(permit);
+        return null;
+    }
+
+    private AcquireResult granted(ReusedGrant grant, long startedAt) {
+        try {
+            Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
+            listeners.tell(listener -> listener.acquired(grant, waited));
+            return new AcquireResult.Granted(grant);
+        } catch (RuntimeException | Error failure) { // an acquire that throws holds nothing
+            ReleaseOutcome unused = release(grant);
+            throw failure;
+        }
     }
 
     /** Prepares an acquire that needs a transaction: its grant may be reused later, or idle permits are returned first. */
@@ -183,7 +204,7 @@ final class ReuseService {
         return permits.reuseOf(terms.name());
     }
 
-    PermitGrant beginUse(ReusablePermit permit) {
+    ReusedGrant beginUse(ReusablePermit permit) {
         return ReusedGrant.begin(permit, operations);
     }
 
@@ -193,27 +214,35 @@ final class ReuseService {
      * @throws StackOverflowError if the caller has too little stack; nothing was done, and the permit is still held
      */
     ReleaseOutcome release(ReusedGrant grant) {
-        if (granter.isAwaited(grant.permit().terms().name()) || !permits.isReusable(grant.permit())) {
-            StackReserve.requireToWait();
-        } else {
-            StackReserve.requireToReuse();
-        }
+        StackReserve.requireToPutBack();
+        Duration heldFor = grant.heldFor();
         ReusedGrant.State before = grant.end();
         if (before == ReusedGrant.State.ENDED) {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
-        ReusablePermit permit = grant.permit();
-        if (before == ReusedGrant.State.HELD) {
-            Duration heldFor = grant.heldFor();
-            if (handover.keep(permit)) {
-                listeners.tell(listener -> listener.released(grant.externalId(), grant.permits(), heldFor));
-                return ReleaseOutcome.RELEASED;
-            }
+        if (isPassedOn(grant, before)) {
+            listeners.tell(listener -> listener.released(grant.externalId(), grant.permits(), heldFor));
+            return ReleaseOutcome.RELEASED;
         }
         grant.endWithGrant();
-        permits.remove(permit);
+        permits.remove(grant.permit());
         return releases.release(
-                permit.state(), listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()));
+                grant.permit().state(),
+                listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()));
+    }
+
+    /** Passes the permit of an ended use on, unless it must go back to the database. */
+    private boolean isPassedOn(ReusedGrant grant, ReusedGrant.State before) {
+        try {
+            if (before == ReusedGrant.State.HELD && handover.keep(grant.permit())) {
+                return true;
+            }
+            StackReserve.requireToWait();
+            return false;
+        } catch (StackOverflowError tooDeep) { // nothing was done: a later release is as good
+            grant.resume(before);
+            throw tooDeep;
+        }
     }
 
     /** What a batch has found out about the semaphores. */
