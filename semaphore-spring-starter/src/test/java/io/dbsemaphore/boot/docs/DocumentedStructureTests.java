@@ -41,12 +41,11 @@ class DocumentedStructureTests {
     @Test
     void contributorsAreToldOfTypesThatExist() throws IOException {
         Set<String> sources = new TreeSet<>();
-        for (String module :
-                List.of("semaphore-core", "semaphore-spring-starter", "samples/backup-service", "samples/recipes")) {
-            try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(module).resolve("src"))) {
+        for (String directory : List.of("semaphore-core/src", "semaphore-spring-starter/src", "samples")) {
+            try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(directory))) {
                 files.map(file -> file.getFileName().toString())
-                        .filter(file -> file.endsWith(".java"))
-                        .forEach(file -> sources.add(file.replace(".java", "")));
+                        .filter(file -> file.endsWith(".java") || file.endsWith(".kt"))
+                        .forEach(file -> sources.add(file.replaceAll("\\.\\w+$", "")));
             }
         }
 
