@@ -110,7 +110,9 @@ final class MutexPermit {
             long now = System.nanoTime();
             try {
                 grant = semaphores.tryAcquire(request).orElse(null);
-                held(ttl, now);
+                if (grant != null) {
+                    held(ttl, now);
+                }
                 return grant != null;
             } catch (PatternLimitExceededException full) {
                 if (attempt == ATTEMPTS) {
