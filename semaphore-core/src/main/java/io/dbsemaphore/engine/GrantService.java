@@ -70,7 +70,10 @@ final class GrantService {
         long asOf = System.nanoTime();
         return retry.call(() -> transaction.renew(externalId, checkedTtl))
                 .map(grant -> renewed(grant, asOf))
-                .orElseThrow(() -> lost(externalId, Map.of()));
+                .orElseThrow(() -> {
+                    lose(externalId);
+                    return new PermitLostException(externalId, Map.of());
+                });
     }
 
     void renew(HeldGrant state, Duration ttl) {
@@ -80,8 +83,9 @@ final class GrantService {
             while (true) {
                 long asOf = System.nanoTime();
                 try {
-                    StoredGrant renewed =
-                            transaction.renew(grant, checkedTtl).orElseThrow(() -> lost(grant.externalId(), Map.of()));
+                    StoredGrant renewed = transaction
+                            .renew(grant, checkedTtl)
+                            .orElseThrow(() -> lost(state, new GrantHandle(state, true, operations)));
                     state.update(renewed, asOf); // of a grant that another JVM has acquired, only this handle knows
                     PermitGrant unused = renewed(renewed, asOf);
                     return;
@@ -128,27 +132,27 @@ final class GrantService {
             throw new PermitLostException(use.externalId(), use.permits());
         }
         if (!heldCheck.isHeld(state.grant())) {
-            keepAlive.lose(state, use);
-            throw new PermitLostException(use.externalId(), use.permits());
+            throw lost(state, use);
         }
         checked.add(state.grant().requestId(), use.externalId());
-    }
-
-    private PermitLostException lost(PermitGrant grant) {
-        PermitLostException lost = lost(grant.externalId(), grant.permits());
-        if (grant instanceof GrantHandle handle && handle.isOf(operations)) {
-            keepAlive.lose(handle.state(), handle);
-        }
-        return lost;
-    }
-
-    private PermitLostException lost(String externalId, Map<String, Integer> permits) {
-        lose(externalId);
-        return new PermitLostException(externalId, permits);
     }
 
     /** Ends the grant that this JVM holds under this external id, since it is no longer held according to the database. */
     void lose(String externalId) {
         held.find(externalId).ifPresent(state -> keepAlive.lose(state, new GrantHandle(state, true, operations)));
+    }
+
+    private PermitLostException lost(PermitGrant grant) {
+        if (grant instanceof GrantHandle handle && handle.isOf(operations)) {
+            return lost(handle.state(), handle);
+        }
+        lose(grant.externalId());
+        return new PermitLostException(grant.externalId(), grant.permits());
+    }
+
+    /** Ends the grant, and explains to the caller that it is lost. */
+    private PermitLostException lost(HeldGrant state, PermitGrant handle) {
+        keepAlive.lose(state, handle);
+        return new PermitLostException(handle.externalId(), handle.permits());
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.RequestConflictException;
@@ -174,6 +175,20 @@ class IdempotencyIntegrationTests {
         assertThat(renewed.expiresAt().orElseThrow())
                 .isCloseTo(held.acquiredAt().plus(Duration.ofHours(2)), CLOCKS);
         held.release();
+    }
+
+    @Test
+    void aHandleThatWasFoundElsewhereKnowsThatItCouldNotBeRenewed() {
+        String name = cluster.semaphore(1);
+        PermitGrant held = semaphores.acquire(AcquireRequest.of(name));
+        PermitGrant found = elsewhere.find(held.externalId()).orElseThrow();
+        held.release();
+
+        assertThatExceptionOfType(PermitLostException.class)
+                .isThrownBy(() -> found.renew(Duration.ofMinutes(1)))
+                .withMessageContaining(name);
+
+        assertThat(found.isHeld()).isFalse();
     }
 
     @Test
