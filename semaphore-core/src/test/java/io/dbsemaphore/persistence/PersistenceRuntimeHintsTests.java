@@ -137,7 +137,7 @@ class PersistenceRuntimeHintsTests {
                 PermitRepository.class,
                         RepositoryFragments.just(new PermitStatementsImpl(
                                 sql, new RowInsert<>(mapping, Permit.class, sql), Database.H2, "", null)),
-                InstanceQueues.REPOSITORY, WaiterFragments.of(sql));
+                InstanceQueues.REPOSITORY, WaiterFragments.of(sql, mapping));
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.List;
 import org.hibernate.engine.spi.SessionFactoryImplementor;
 import org.hibernate.metamodel.mapping.AttributeMapping;
 import org.hibernate.metamodel.mapping.EntityIdentifierMapping;
+import org.hibernate.metamodel.mapping.NonAggregatedIdentifierMapping;
 import org.hibernate.persister.entity.EntityPersister;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ public final class RowInsert<E> {
 
     private final Sql sql;
     private final EntityIdentifierMapping key;
+    private final boolean basicKey;
     private final List<AttributeMapping> attributes = new ArrayList<>();
     private final String insert;
     private final String row;
@@ -27,9 +29,15 @@ public final class RowInsert<E> {
         this.sql = sql;
         EntityPersister mapping = sessionFactory.getMappingMetamodel().getEntityDescriptor(entity);
         key = mapping.getIdentifierMapping();
-        mapping.forEachAttributeMapping((index, attribute) -> attributes.add(attribute));
         List<String> columns = new ArrayList<>();
-        key.forEachSelectable((index, column) -> columns.add(column.getSelectionExpression()));
+        if (key instanceof NonAggregatedIdentifierMapping idClass) {
+            basicKey = false;
+            idClass.getVirtualIdEmbeddable().forEachAttributeMapping((index, attribute) -> attributes.add(attribute));
+        } else {
+            basicKey = true;
+            key.forEachSelectable((index, column) -> columns.add(column.getSelectionExpression()));
+        }
+        mapping.forEachAttributeMapping((index, attribute) -> attributes.add(attribute));
         attributes.forEach(attribute ->
                 attribute.forEachSelectable((index, column) -> columns.add(column.getSelectionExpression())));
         insert = "insert into " + mapping.getTableName() + "(" + String.join(", ", columns) + ") values ";
@@ -47,7 +55,9 @@ public final class RowInsert<E> {
     }
 
     private void addValues(E entity, List<@Nullable Object> values) {
-        values.add(key.getIdentifier(entity));
+        if (basicKey) {
+            values.add(key.getIdentifier(entity));
+        }
         for (AttributeMapping attribute : attributes) {
             Object value = attribute.getValue(entity);
             values.add(value instanceof Enum<?> constant ? constant.name() : value);

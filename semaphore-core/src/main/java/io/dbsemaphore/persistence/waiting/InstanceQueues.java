@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence.waiting;
 
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.persistence.unit.LazyRepositories;
+import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -9,6 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import org.hibernate.engine.spi.SessionFactoryImplementor;
 import org.springframework.data.domain.Limit;
 
 /** The queues of all instances in the database. All methods require an open transaction. */
@@ -23,9 +25,12 @@ public final class InstanceQueues {
 
     private final WaiterRepository rows;
 
-    public InstanceQueues(LazyRepositories repositories, Sql sql, String tablePrefix) {
+    public InstanceQueues(
+            LazyRepositories repositories, SessionFactoryImplementor mapping, Sql sql, String tablePrefix) {
         rows = repositories.get(
-                WaiterRepository.class, WaiterStatements.class, new WaiterStatementsImpl(sql, tablePrefix));
+                WaiterRepository.class,
+                WaiterStatements.class,
+                new WaiterStatementsImpl(sql, new RowInsert<>(mapping, SemaphoreWaiter.class, sql), tablePrefix));
     }
 
     /** Begins a transaction that grants permits. */

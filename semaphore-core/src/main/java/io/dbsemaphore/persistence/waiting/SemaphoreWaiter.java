@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence.waiting;
 
+import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.LocalQueues;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -44,6 +46,16 @@ class SemaphoreWaiter {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected SemaphoreWaiter() {}
+
+    SemaphoreWaiter(long semaphoreId, LocalQueues own, LocalQueue queue, LocalDateTime expiresAt) {
+        this.semaphoreId = semaphoreId;
+        this.instance = own.instance();
+        this.owner = own.owner();
+        this.since = queue.first().get(0).sinceUtc();
+        this.waiting = queue.size();
+        this.firstWaiters = WaiterList.encode(queue.first());
+        this.expiresAt = expiresAt;
+    }
 
     Key key() {
         return new Key(semaphoreId, instance);

@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -25,11 +26,13 @@ final class WaiterStatementsImpl implements WaiterStatements {
                     row.getObject(6, LocalDateTime.class)));
 
     private final Sql sql;
+    private final RowInsert<SemaphoreWaiter> insert;
     private final String semaphores;
     private final String waiters;
 
-    WaiterStatementsImpl(Sql sql, String tablePrefix) {
+    WaiterStatementsImpl(Sql sql, RowInsert<SemaphoreWaiter> insert, String tablePrefix) {
         this.sql = sql;
+        this.insert = insert;
         this.semaphores = tablePrefix + "semaphore";
         this.waiters = tablePrefix + "semaphore_waiter";
     }
@@ -52,18 +55,7 @@ final class WaiterStatementsImpl implements WaiterStatements {
 
     @Override
     public void queueInsert(long semaphoreId, LocalQueues own, LocalQueue queue, LocalDateTime expiresAt) {
-        sql.update(
-                "insert into " + waiters
-                        + "(semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)"
-                        + " values (?, ?, ?, ?, ?, ?, ?)",
-                List.of(
-                        semaphoreId,
-                        own.instance(),
-                        own.owner(),
-                        queue.first().get(0).sinceUtc(),
-                        queue.size(),
-                        WaiterList.encode(queue.first()),
-                        expiresAt));
+        insert.insertAll(List.of(new SemaphoreWaiter(semaphoreId, own, queue, expiresAt)));
     }
 
     @Override
