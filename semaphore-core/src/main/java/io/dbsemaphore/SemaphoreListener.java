@@ -64,7 +64,7 @@ public interface SemaphoreListener {
     /**
      * Permits that this JVM had acquired were released by this JVM. Called on the thread that called {@code release} or
      * {@code close}, or that ran the work of {@code execute}; for a {@code @WithPermits} method that returns a future
-     * or a publisher, on a thread of the library ({@code semaphore-release-N}) or the one that ended the work; for a
+     * or a publisher, on a thread of the library ({@code semaphore-guard-N}) or the one that ended the work; for a
      * release that was {@linkplain ReleaseOutcome#DEFERRED deferred} or repeated in the background, on the thread
      * {@code semaphore-background}; at shutdown, on the thread {@code semaphore-shutdown}. Calls
      * {@link #released(String)} by default.

@@ -132,7 +132,7 @@ final class GuardFactory {
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                new DaemonThreads().numbered("semaphore-release"));
+                new DaemonThreads().numbered("semaphore-guard"));
         return release -> {
             try {
                 threads.execute(release);

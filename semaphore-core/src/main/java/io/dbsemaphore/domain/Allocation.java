@@ -200,7 +200,7 @@ public final class Allocation {
         command.permits().forEach((name, count) -> {
             SemaphoreAvailability availability = availability(name);
             int taken = availability.take(count, command.exclusive());
-            shares.add(new Share(name, availability, taken, availability.token(ordinal)));
+            shares.add(new Share(name, availability, taken, availability.fencingToken(ordinal)));
         });
         approvals.add(new Approval(acquire, shares));
     }

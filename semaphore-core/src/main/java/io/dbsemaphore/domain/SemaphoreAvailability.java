@@ -110,7 +110,7 @@ public final class SemaphoreAvailability {
     }
 
     /** The {@code ordinal}th token of this batch, counted from 1. */
-    long token(int ordinal) {
+    long fencingToken(int ordinal) {
         return semaphore.fence() + ordinal;
     }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** Makes the caller's result from the decision of the database: registers the grant, keeps it alive, and notifies listeners. */
 final class AcquireResults {
 
-    private final AcquireCommandFactory commands;
+    private final PendingAcquireFactory commands;
     private final ReleaseService releases;
     private final ReuseService reuse;
     private final GrantRegistry held;
@@ -37,7 +37,7 @@ final class AcquireResults {
      * @param operations to which the handles of the grants delegate
      */
     AcquireResults(
-            AcquireCommandFactory commands,
+            PendingAcquireFactory commands,
             ReleaseService releases,
             ReuseService reuse,
             GrantRegistry held,
@@ -60,7 +60,7 @@ final class AcquireResults {
      *
      * @throws io.dbsemaphore.SemaphoreException when the acquire was rejected
      */
-    AcquireResult of(AcquireAttempt attempt, AcquireAnswer answer) {
+    AcquireResult of(PendingAcquire attempt, AcquireAnswer answer) {
         GrantOutcome outcome = answer.outcome();
         Duration waited = Duration.ofNanos(System.nanoTime() - attempt.startedAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
@@ -83,7 +83,7 @@ final class AcquireResults {
     }
 
     /** Releases the grant if an error occurs here, since an acquire that throws must hold nothing. */
-    private PermitGrant holdOrGiveBack(AcquireAttempt attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
+    private PermitGrant holdOrGiveBack(PendingAcquire attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
         try {
             return hold(attempt, granted, answer);
         } catch (RuntimeException | Error failure) {
@@ -94,12 +94,12 @@ final class AcquireResults {
         }
     }
 
-    private PermitGrant hold(AcquireAttempt attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
+    private PermitGrant hold(PendingAcquire attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
         Optional<PermitGrant> handedOver = reuse.beginHandedOver(attempt, granted);
         return handedOver.isPresent() ? handedOver.get() : holdGranted(attempt, granted, answer);
     }
 
-    private PermitGrant holdGranted(AcquireAttempt attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
+    private PermitGrant holdGranted(PendingAcquire attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
         HeldGrant state = held.register(granted.grant(), answer.asOf());
         if (attempt.forWork() || attempt.keptAlive()) {
             state.setForWork(true);

@@ -56,7 +56,7 @@ final class AcquireService {
      * @throws RuntimeException when the acquire failed; nothing is held, unless this is an
      *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
-    AcquireResult acquire(AcquireAttempt attempt) {
+    AcquireResult acquire(PendingAcquire attempt) {
         gate.enter();
         try {
             AcquireAnswer answer = granter.grant(attempt.state(), attempt.waitTime());
@@ -80,7 +80,7 @@ final class AcquireService {
      * @return a future that is completed on a thread that code of the application may block
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
      */
-    CompletableFuture<AcquireResult> acquireAsync(AcquireAttempt attempt) {
+    CompletableFuture<AcquireResult> acquireAsync(PendingAcquire attempt) {
         gate.enter();
         AsyncAcquire acquire = new AsyncAcquire(attempt);
         acquire.begin();
@@ -100,11 +100,11 @@ final class AcquireService {
     /** One acquire in progress for which no thread waits. */
     private final class AsyncAcquire {
 
-        private final AcquireAttempt attempt;
+        private final PendingAcquire attempt;
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
         private int created;
 
-        AsyncAcquire(AcquireAttempt attempt) {
+        AsyncAcquire(PendingAcquire attempt) {
             this.attempt = attempt;
         }
 

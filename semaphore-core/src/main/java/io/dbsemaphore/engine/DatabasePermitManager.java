@@ -39,7 +39,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         AcquireResult reused = run.reuse().take(request, false);
         return reused != null
                 ? reused
-                : run.acquires().acquire(begin(run, run.commands().begin(request)));
+                : run.acquires().acquire(begin(run, run.pendingAcquires().begin(request)));
     }
 
     @Override
@@ -48,7 +48,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         AcquireResult reused = run.reuse().take(request, true);
         return reused != null
                 ? reused
-                : run.acquires().acquire(begin(run, run.commands().beginForWork(request)));
+                : run.acquires().acquire(begin(run, run.pendingAcquires().beginForWork(request)));
     }
 
     @Override
@@ -58,13 +58,13 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         if (reused != null) {
             return CompletableFuture.completedFuture(reused);
         }
-        AcquireAttempt attempt = run.commands().begin(request);
+        PendingAcquire attempt = run.pendingAcquires().begin(request);
         StackReserve.requireToWait();
         return run.acquires().acquireAsync(attempt);
     }
 
     /** Throws if the caller has too little stack for an acquire, before any shared state is changed. */
-    private static AcquireAttempt begin(EngineRun run, AcquireAttempt attempt) {
+    private static PendingAcquire begin(EngineRun run, PendingAcquire attempt) {
         StackReserve.requireToWait();
         return run.reuse().prepare(attempt);
     }
@@ -96,8 +96,8 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
     public Optional<PermitGrant> find(String externalId) {
         EngineRun run = current.get();
         return run.reuse().isKnown(externalId)
-                ? run.reuse().findUse(externalId).flatMap(run.grants()::find)
-                : run.grants().find(externalId);
+                ? run.reuse().findUse(externalId).flatMap(run.heldGrants()::find)
+                : run.heldGrants().find(externalId);
     }
 
     @Override
@@ -108,31 +108,31 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
                         .findUse(externalId)
                         .orElseThrow(() -> new PermitLostException(externalId, Map.of()))
                         .renew(ttl)
-                : run.grants().renew(externalId, ttl);
+                : run.heldGrants().renew(externalId, ttl);
     }
 
     @Override
     public void renew(HeldGrant grant, Duration ttl) {
-        current.get().grants().renew(grant, ttl);
+        current.get().heldGrants().renew(grant, ttl);
     }
 
     @Override
     public void renew(ReusedGrant grant, Duration ttl) {
-        current.get().grants().renew(grant, ttl);
+        current.get().heldGrants().renew(grant, ttl);
     }
 
     @Override
     public void requireHeld(PermitGrant grant) {
         EngineRun run = current.get();
         if (grant instanceof ReusedGrant use) {
-            run.grants().requireHeld(use);
+            run.heldGrants().requireHeld(use);
         } else if (run.reuse().isKnown(grant.externalId())) { // a decorated one
-            run.grants()
+            run.heldGrants()
                     .requireHeld(run.reuse()
                             .findUse(grant.externalId())
                             .orElseThrow(() -> new PermitLostException(grant.externalId(), grant.permits())));
         } else {
-            run.grants().requireHeld(grant);
+            run.heldGrants().requireHeld(grant);
         }
     }
 }

@@ -152,7 +152,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
                 .release(
                         externalId,
                         () -> run.persistence().admin().forceRelease(externalId, releasedBy, reason),
-                        () -> run.grants().lose(externalId));
+                        () -> run.heldGrants().lose(externalId));
         if (outcome == ReleaseOutcome.RELEASED) {
             listeners.tell(listener -> listener.forced(externalId, releasedBy, reason));
         }

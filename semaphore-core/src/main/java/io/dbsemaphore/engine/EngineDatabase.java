@@ -15,6 +15,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
+import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -174,7 +175,7 @@ final class EngineDatabase implements AutoCloseable {
                     || (failure instanceof SemaphoreTableMismatchException mismatch && !mismatch.isForeign());
         }
         return SqlErrors.is(failure, SqlErrorKind.MISSING_COLUMN) // added before the columns were compared
-                || SemaphorePersistence.isWorthRepeating(failure); // a conflict with a statement that changes a table
+                || TransactionFailures.isWorthRepeating(failure); // a conflict with a statement that changes a table
     }
 
     /**

@@ -24,7 +24,6 @@ import io.dbsemaphore.engine.maintenance.DeadOwners;
 import io.dbsemaphore.engine.maintenance.MaintenanceSchedule;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.CompletionExecutor;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.DatabaseThreads;
@@ -46,7 +45,7 @@ final class EngineRun {
     private final SemaphoreSettings settings;
     private final SemaphorePersistence persistence;
     private final Retries retry;
-    private final AcquireCommandFactory commands;
+    private final PendingAcquireFactory commands;
     private final BatchingGranter granter;
     private final ReleaseBatcher releaseBatcher;
     private final BackgroundReleaser background;
@@ -54,7 +53,7 @@ final class EngineRun {
     private final AcquireService acquires;
     private final ReleaseService releases;
     private final ReuseService reuse;
-    private final GrantService grants;
+    private final HeldGrantService grants;
     private final SemaphoreMaintenance maintenance;
     private final Shutdown shutdown;
     private @Nullable MaintenanceSchedule schedule;
@@ -116,7 +115,7 @@ final class EngineRun {
                 listeners,
                 threads,
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL));
-        commands = new AcquireCommandFactory(settings, lease);
+        commands = new PendingAcquireFactory(settings, lease);
         releaseBatcher = new ReleaseBatcher(persistence.releases(), threads, databaseThreads, limits, listeners);
         granter = new BatchingGranter(
                 new BatchingGranter.Collaborators(
@@ -156,7 +155,7 @@ final class EngineRun {
         AcquireResults results =
                 new AcquireResults(commands, releases, reuse, held, keepAlive, lease, listeners, operations);
         acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
-        grants = new GrantService(
+        grants = new HeldGrantService(
                 commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, operations);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
@@ -197,7 +196,7 @@ final class EngineRun {
         }
     }
 
-    AcquireCommandFactory commands() {
+    PendingAcquireFactory pendingAcquires() {
         return commands;
     }
 
@@ -213,7 +212,7 @@ final class EngineRun {
         return reuse;
     }
 
-    GrantService grants() {
+    HeldGrantService heldGrants() {
         return grants;
     }
 

@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
@@ -82,7 +82,7 @@ final class PermitHandover {
         if (!permits.isReusable(permit)) {
             return false;
         }
-        Handover handover = Handover.NOBODY_WAITS;
+        HandoverOutcome handover = HandoverOutcome.NOBODY_WAITS;
         if (granter.isAwaited(permit.terms().name())) {
             StackReserve.requireToWait();
             permit.state().setForWork(true);
@@ -90,11 +90,11 @@ final class PermitHandover {
                     permit.terms(),
                     new AcquireAnswer(new GrantOutcome.Granted(permit.state().grant(), false), System.nanoTime(), 0));
         }
-        if (handover == Handover.NOBODY_WAITS) {
+        if (handover == HandoverOutcome.NOBODY_WAITS) {
             permit.state().setForWork(false);
             return permits.offer(permit);
         }
-        return handover == Handover.DONE;
+        return handover == HandoverOutcome.DONE;
     }
 
     /** Gives idle permits back, without waiting for that. */

@@ -90,7 +90,7 @@ final class ReleaseService {
             }
             ReleaseOutcome outcome = granter.acceptsReleases(counts.keySet())
                     ? ReleaseBatcher.await(batcher.submitPiggyBacked(grant, maybeLost, () -> granter.releasing(counts)))
-                    : released(counts, batcher.release(grant, maybeLost));
+                    : wakeWaiters(counts, batcher.release(grant, maybeLost));
             state.released();
             tell(outcome, event);
             return outcome;
@@ -150,29 +150,29 @@ final class ReleaseService {
         Optional<HeldGrant> state = held.find(externalId);
         return state.isPresent()
                 ? release(state.get(), eventOf(state.get()))
-                : release(externalId, () -> transaction.releaseUnlessLocked(externalId), () -> {});
+                : release(externalId, () -> transaction.releaseSkipLocked(externalId), () -> {});
     }
 
     /**
      * Releases a grant by its external id, by this transaction.
      *
-     * @param transaction returns empty when another transaction has locked rows of the grant
-     * @param released runs when the transaction has ended, also if it was deferred
+     * @param attempt returns empty when another transaction has locked rows of the grant
+     * @param whenReleased runs when the transaction has ended, also if it was deferred
      */
-    ReleaseOutcome release(String externalId, Supplier<Optional<ReleaseOutcome>> transaction, Runnable released) {
+    ReleaseOutcome release(String externalId, Supplier<Optional<ReleaseOutcome>> attempt, Runnable whenReleased) {
         Optional<Long> checkedHere = checked.find(externalId); // deferred before, or the grant of another engine
         Runnable later = () -> background.release(
                 externalId,
                 () -> BackgroundReleaser.done(
-                        () -> released(externalId, byExternalId.tryOnce(externalId, transaction), released)),
+                        () -> report(externalId, byExternalId.tryOnce(externalId, attempt), whenReleased)),
                 Deadline.NEVER);
         return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
-                : released(externalId, byExternalId.run(externalId, transaction), released);
+                : report(externalId, byExternalId.run(externalId, attempt), whenReleased);
     }
 
-    private ReleaseOutcome released(String externalId, ReleaseOutcome outcome, Runnable released) {
-        released.run();
+    private ReleaseOutcome report(String externalId, ReleaseOutcome outcome, Runnable whenReleased) {
+        whenReleased.run();
         if (outcome == ReleaseOutcome.RELEASED) {
             granter.pollNow();
         }
@@ -186,13 +186,13 @@ final class ReleaseService {
             Map<String, Integer> counts = grant.counts();
             return granter.acceptsReleases(counts.keySet())
                     ? batcher.submitPiggyBacked(grant, false, () -> granter.releasing(counts))
-                    : batcher.submitAsync(grant).thenApply(outcome -> released(counts, outcome));
+                    : batcher.submitAsync(grant).thenApply(outcome -> wakeWaiters(counts, outcome));
         } catch (RuntimeException | Error failure) {
             return CompletableFuture.failedFuture(failure);
         }
     }
 
-    private ReleaseOutcome released(Map<String, Integer> counts, ReleaseOutcome outcome) {
+    private ReleaseOutcome wakeWaiters(Map<String, Integer> counts, ReleaseOutcome outcome) {
         if (outcome == ReleaseOutcome.RELEASED) {
             granter.released(counts);
         }

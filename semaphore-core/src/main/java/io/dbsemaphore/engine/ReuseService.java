@@ -34,7 +34,7 @@ final class ReuseService {
     private final ReusablePermits permits;
     private final PermitHandover handover;
     private final IdlePermitReturns idleReturns;
-    private final AcquireCommandFactory commands;
+    private final PendingAcquireFactory commands;
     private final BatchingGranter granter;
     private final ReleaseService releases;
     private final ListenerNotifier listeners;
@@ -47,7 +47,7 @@ final class ReuseService {
      */
     ReuseService(
             PerSemaphore<Duration> times,
-            AcquireCommandFactory commands,
+            PendingAcquireFactory commands,
             BatchingGranter granter,
             ReleaseService releases,
             ListenerNotifier listeners,
@@ -136,7 +136,7 @@ final class ReuseService {
     }
 
     /** Prepares an acquire that needs a transaction: its grant may be reused later, or idle permits are returned first. */
-    AcquireAttempt prepare(AcquireAttempt attempt) {
+    PendingAcquire prepare(PendingAcquire attempt) {
         if (!permits.isDisabled() && !prepareReuse(attempt)) {
             idleReturns.await(attempt.request());
         }
@@ -144,7 +144,7 @@ final class ReuseService {
     }
 
     /** As {@link #prepare}, without a thread that waits: the acquire is to begin when the future is completed. */
-    CompletableFuture<?> prepareAsync(AcquireAttempt attempt) {
+    CompletableFuture<?> prepareAsync(PendingAcquire attempt) {
         if (permits.isDisabled()) {
             return CompletableFuture.completedFuture(null);
         }
@@ -153,7 +153,7 @@ final class ReuseService {
     }
 
     /** Returns false if the acquire cannot reuse permits, so that idle ones are given back. */
-    private boolean prepareReuse(AcquireAttempt attempt) {
+    private boolean prepareReuse(PendingAcquire attempt) {
         ReuseTerms terms =
                 commands.reuseTerms(attempt.request(), attempt.keptAlive()).orElse(null);
         if (terms == null) {
@@ -170,7 +170,7 @@ final class ReuseService {
      * Whether a waiting caller was handed a permit, but comes too late to use it, as in a JVM that was suspended. The permit goes
      * back, and the acquire has to be tried again.
      */
-    boolean isOutdated(AcquireAttempt attempt, AcquireAnswer answer) {
+    boolean isOutdated(PendingAcquire attempt, AcquireAnswer answer) {
         ReusablePermit permit = handedOver(attempt, answer.outcome());
         if (permit == null || permits.isReusable(permit)) {
             return false;
@@ -180,20 +180,20 @@ final class ReuseService {
         return true;
     }
 
-    private @Nullable ReusablePermit handedOver(AcquireAttempt attempt, GrantOutcome outcome) {
+    private @Nullable ReusablePermit handedOver(PendingAcquire attempt, GrantOutcome outcome) {
         return attempt.state().reuseTerms() != null && outcome instanceof GrantOutcome.Granted granted
                 ? permits.find(granted.grant().externalId())
                 : null;
     }
 
     /** The handle of a permit that a waiting caller was handed; empty if it was granted by a transaction. */
-    Optional<PermitGrant> beginHandedOver(AcquireAttempt attempt, GrantOutcome.Granted granted) {
+    Optional<PermitGrant> beginHandedOver(PendingAcquire attempt, GrantOutcome.Granted granted) {
         ReusablePermit permit = handedOver(attempt, granted);
         return permit == null ? Optional.empty() : Optional.of(beginUse(permit));
     }
 
     /** Makes a permit reusable that was just granted. */
-    ReusablePermit granted(ReuseTerms terms, AcquireAttempt attempt, HeldGrant state, long asOf) {
+    ReusablePermit granted(ReuseTerms terms, PendingAcquire attempt, HeldGrant state, long asOf) {
         ReusablePermit permit = permits.add(state, terms, attempt.state().tokens(), asOf);
         idleReturns.granted();
         return permit;

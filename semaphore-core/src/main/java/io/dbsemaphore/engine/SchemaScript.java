@@ -5,6 +5,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import io.dbsemaphore.persistence.unit.TablePrefix;
+import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -71,7 +72,7 @@ public final class SchemaScript {
         try {
             return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);
         } catch (SQLException unreadable) {
-            if (!SemaphorePersistence.isConnectionBroken(unreadable)) {
+            if (!TransactionFailures.isConnectionBroken(unreadable)) {
                 throw unreadable;
             }
             return TableCheck.isIncomplete(dataSource, SemaphorePersistence.ENTITIES, tablePrefix);

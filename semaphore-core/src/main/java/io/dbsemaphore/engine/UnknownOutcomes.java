@@ -7,7 +7,7 @@ import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.WaitTime;
-import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -48,7 +48,7 @@ final class UnknownOutcomes {
         if (failure instanceof Error error) {
             throw error;
         }
-        return Thread.currentThread().isInterrupted() && SemaphorePersistence.isWorthRepeating(failure)
+        return Thread.currentThread().isInterrupted() && TransactionFailures.isWorthRepeating(failure)
                 ? interrupted(acquire, failure)
                 : (RuntimeException) failure;
     }

@@ -103,10 +103,10 @@ public final class AdminTransactions {
         return transaction.execute(() -> {
             Optional<StoredGrant> grant = lookup.findHeld(externalId);
             if (grant.isEmpty()) {
-                return releases.releaseUnlessLockedWithin(externalId);
+                return releases.releaseSkipLockedWithin(externalId);
             }
             Optional<ReleaseOutcome> outcome =
-                    releases.releaseUnlessLockedWithin(grant.get().requestId());
+                    releases.releaseSkipLockedWithin(grant.get().requestId());
             if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent()) {
                 audit(grant.get(), releasedBy, reason);
             }

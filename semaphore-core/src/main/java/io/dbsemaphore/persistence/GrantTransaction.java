@@ -113,7 +113,7 @@ public final class GrantTransaction {
             try {
                 result = decide(batch, releases.queue(batch.releases()));
             } catch (RuntimeException failure) {
-                result = decide(batch, releases.queueSkipLocked(batch.releases(), failure));
+                result = decide(batch, releases.queueSkipLockedAfterRefusal(batch.releases(), failure));
             }
         } catch (RuntimeException | Error failure) {
             throw transaction.rollBack(status, failure);

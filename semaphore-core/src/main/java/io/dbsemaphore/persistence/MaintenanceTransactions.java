@@ -30,7 +30,7 @@ public final class MaintenanceTransactions {
     private final RegisteredInstances instances;
     private final CapacityHistory history;
     private final InstanceQueues instanceQueues;
-    private final RequestReclaim release;
+    private final RequestReclaim reclaim;
 
     MaintenanceTransactions(
             ShortTransaction transaction,
@@ -40,7 +40,7 @@ public final class MaintenanceTransactions {
             RegisteredInstances instances,
             CapacityHistory history,
             InstanceQueues instanceQueues,
-            RequestReclaim release) {
+            RequestReclaim reclaim) {
         this.transaction = transaction;
         this.requests = requests;
         this.permits = permits;
@@ -48,7 +48,7 @@ public final class MaintenanceTransactions {
         this.instances = instances;
         this.history = history;
         this.instanceQueues = instanceQueues;
-        this.release = release;
+        this.reclaim = reclaim;
     }
 
     /** The owners that hold permits, and the database's clock when they were read. */
@@ -81,7 +81,7 @@ public final class MaintenanceTransactions {
 
     /** Releases the candidates to which the reason still applies, and returns them. */
     public List<ReclaimedRequest> release(List<Long> candidates, ReclaimReason reason) {
-        return transaction.execute(() -> release.release(candidates, reason));
+        return transaction.execute(() -> reclaim.release(candidates, reason));
     }
 
     /** A page of semaphores above an id, in the order of ids. */

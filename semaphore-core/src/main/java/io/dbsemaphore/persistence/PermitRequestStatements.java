@@ -15,7 +15,7 @@ interface PermitRequestStatements {
      * Executes the queued statements. To be called before a query of Hibernate if the transaction is to survive their failure: a
      * failure within the query would mark it for rollback.
      */
-    void flush();
+    void sendQueued();
 
     void insertAll(List<PermitRequest> requests);
 

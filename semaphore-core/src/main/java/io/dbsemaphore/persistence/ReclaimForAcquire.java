@@ -24,71 +24,73 @@ final class ReclaimForAcquire {
     private final PermitRequestRepository requests;
     private final PermitRepository permits;
     private final RegisteredInstances instances;
-    private final RequestReclaim release;
+    private final RequestReclaim reclaim;
     private final HolderScans<Boolean> scans = new HolderScans<>();
 
     ReclaimForAcquire(
             PermitRequestRepository requests,
             PermitRepository permits,
             RegisteredInstances instances,
-            RequestReclaim release) {
+            RequestReclaim reclaim) {
         this.requests = requests;
         this.permits = permits;
         this.instances = instances;
-        this.release = release;
+        this.reclaim = reclaim;
     }
 
     /** Releases the orphaned requests that hold permits of these semaphores, as many as are needed, and returns them. */
     List<ReclaimedRequest> releaseOf(Collection<Shortfall> shortfalls) {
-        ReclaimProgress reclaim = new ReclaimProgress(shortfalls);
-        boolean complete = releaseOldestExpired(reclaim);
-        List<Shortfall> due = reclaim.stillShort().stream()
+        ReclaimProgress progress = new ReclaimProgress(shortfalls);
+        boolean complete = releaseOldestExpired(progress);
+        List<Shortfall> due = progress.stillShort().stream()
                 .filter(shortfall -> scans.recent(shortfall).isEmpty())
                 .toList();
         if (!due.isEmpty()) {
-            scan(reclaim, due, complete);
+            scan(progress, due, complete);
         }
-        return reclaim.released();
+        return progress.released();
     }
 
     /** Returns whether all expired requests were among them. */
-    private boolean releaseOldestExpired(ReclaimProgress reclaim) {
+    private boolean releaseOldestExpired(ReclaimProgress progress) {
         List<Long> oldest = requests.findOldestExpired(Limit.of(PAGE));
         if (!oldest.isEmpty()) {
             releaseSome(
-                    reclaim,
-                    permits.findRequestsHolding(oldest, Shortfall.ids(reclaim.stillShort())),
+                    progress,
+                    permits.findRequestsHolding(oldest, Shortfall.ids(progress.stillShort())),
                     new ReclaimReason.Expired());
         }
         return oldest.size() < PAGE;
     }
 
-    private void scan(ReclaimProgress reclaim, List<Shortfall> due, boolean expiredAreDone) {
+    private void scan(ReclaimProgress progress, List<Shortfall> due, boolean expiredAreDone) {
         List<Long> ids = Shortfall.ids(due);
         long begin = scans.begin();
-        int before = reclaim.released().size();
+        int before = progress.released().size();
         if (!expiredAreDone) {
-            releaseSome(reclaim, requests.findExpired(ids, 0, Limit.of(reclaim.limit())), new ReclaimReason.Expired());
+            releaseSome(
+                    progress, requests.findExpired(ids, 0, Limit.of(progress.limit())), new ReclaimReason.Expired());
         }
-        Set<Long> dead = reclaim.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
+        Set<Long> dead = progress.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {
             releaseSome(
-                    reclaim,
-                    requests.findOfInstances(ids, dead, 0, Limit.of(reclaim.limit())),
+                    progress,
+                    requests.findOfInstances(ids, dead, 0, Limit.of(progress.limit())),
                     new ReclaimReason.InstanceGone());
         }
-        if (reclaim.released().size() == before) { // there was nothing to reclaim
+        if (progress.released().size() == before) { // there was nothing to reclaim
             scans.record(due, begin, shortfall -> true);
         }
     }
 
     /** Releases as many of the candidates as are needed, skipping those that another transaction has locked. */
-    private void releaseSome(ReclaimProgress reclaim, Collection<Long> found, ReclaimReason reason) {
-        List<Long> candidates = found.stream().filter(reclaim::isNew).distinct().toList();
+    private void releaseSome(ReclaimProgress progress, Collection<Long> found, ReclaimReason reason) {
+        List<Long> candidates =
+                found.stream().filter(progress::isNew).distinct().toList();
         int from = 0;
-        while (from < candidates.size() && !reclaim.stillShort().isEmpty()) {
-            List<Long> some = candidates.subList(from, Math.min(candidates.size(), from + reclaim.next()));
-            reclaim.add(some, release.release(some, reason));
+        while (from < candidates.size() && !progress.stillShort().isEmpty()) {
+            List<Long> some = candidates.subList(from, Math.min(candidates.size(), from + progress.next()));
+            progress.add(some, reclaim.release(some, reason));
             from += some.size();
         }
     }

@@ -60,8 +60,8 @@ public final class ReleaseTransaction {
      * Releases the request with this external id; empty if another transaction has locked it or its permits. It does not
      * wait for that lock.
      */
-    public Optional<ReleaseOutcome> releaseUnlessLocked(String externalId) {
-        return transaction.execute(() -> releaseUnlessLockedWithin(externalId));
+    public Optional<ReleaseOutcome> releaseSkipLocked(String externalId) {
+        return transaction.execute(() -> releaseSkipLockedWithin(externalId));
     }
 
     /**
@@ -69,8 +69,8 @@ public final class ReleaseTransaction {
      *
      * @return the outcome of each request, by its id; without the locked ones
      */
-    public Map<Long, ReleaseOutcome> releaseUnlocked(Set<Long> requestIds) {
-        return transaction.execute(() -> releaseUnlockedWithin(requestIds));
+    public Map<Long, ReleaseOutcome> releaseHeldSkipLocked(Set<Long> requestIds) {
+        return transaction.execute(() -> releaseSkipLockedWithin(requestIds));
     }
 
     /**
@@ -87,13 +87,13 @@ public final class ReleaseTransaction {
             try {
                 return releaseNow(queue(permitIds));
             } catch (RuntimeException failure) {
-                return releaseNow(queueSkipLocked(permitIds, failure));
+                return releaseNow(queueSkipLockedAfterRefusal(permitIds, failure));
             }
         });
     }
 
     private Map<Long, ReleaseOutcome> releaseNow(PendingRelease release) {
-        semaphores.flush();
+        semaphores.sendQueued();
         return outcomes(release.permitIds().keySet(), release.released());
     }
 
@@ -112,7 +112,7 @@ public final class ReleaseTransaction {
     /**
      * Queues the release of these requests for the next round trip of the open transaction. If the driver pipelines, the
      * release is sent together with a lock that is refused if another transaction has locked one of the permits, which is
-     * rare; then nothing has been changed, and {@link #queueSkipLocked} starts over. Otherwise it starts with that.
+     * rare; then nothing has been changed, and {@link #queueSkipLockedAfterRefusal} starts over. Otherwise it starts with that.
      */
     PendingRelease queue(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
@@ -130,7 +130,7 @@ public final class ReleaseTransaction {
      *
      * @throws RuntimeException the given failure, unless its cause is a refused lock
      */
-    PendingRelease queueSkipLocked(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
+    PendingRelease queueSkipLockedAfterRefusal(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
         if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
             throw failure;
         }
@@ -154,12 +154,10 @@ public final class ReleaseTransaction {
         return released;
     }
 
-    /** Releases within the current transaction; see {@link #releaseUnlessLocked(String)}. */
-    Optional<ReleaseOutcome> releaseUnlessLockedWithin(String externalId) {
+    /** Releases within the current transaction; see {@link #releaseSkipLocked(String)}. */
+    Optional<ReleaseOutcome> releaseSkipLockedWithin(String externalId) {
         Optional<Long> requestId = requests.findIdByExternalId(externalId);
-        return requestId.isPresent()
-                ? releaseUnlessLockedWithin(requestId.get())
-                : Optional.of(ReleaseOutcome.NOT_FOUND);
+        return requestId.isPresent() ? releaseSkipLockedWithin(requestId.get()) : Optional.of(ReleaseOutcome.NOT_FOUND);
     }
 
     /** Releases a request that was never repeated, within the current transaction. */
@@ -170,12 +168,12 @@ public final class ReleaseTransaction {
     }
 
     /** Releases within the current transaction; empty if another transaction has locked the request or its permits. */
-    Optional<ReleaseOutcome> releaseUnlessLockedWithin(long requestId) {
-        return Optional.ofNullable(releaseUnlockedWithin(Set.of(requestId)).get(requestId));
+    Optional<ReleaseOutcome> releaseSkipLockedWithin(long requestId) {
+        return Optional.ofNullable(releaseSkipLockedWithin(Set.of(requestId)).get(requestId));
     }
 
     /** Locks the permits first, which a business transaction may have locked for a long time, then the requests. */
-    private Map<Long, ReleaseOutcome> releaseUnlockedWithin(Set<Long> requestIds) {
+    private Map<Long, ReleaseOutcome> releaseSkipLockedWithin(Set<Long> requestIds) {
         SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
         requestIds.forEach(id -> permitIds.put(id, new ArrayList<>()));
         permits.findHeld(requestIds)

@@ -35,7 +35,7 @@ final class RepeatedCommands {
         if (candidates.isEmpty()) {
             return;
         }
-        requests.flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
+        requests.sendQueued(); // a piggy-backed release whose lock is refused is repeated in this transaction
         List<Found> found = requests.findByExternalIds(candidates.keySet()).stream()
                 .sorted(Comparator.comparing(
                         each -> each.request().id())) // the order in which releases and renewals lock

@@ -53,7 +53,7 @@ final class RowLocks {
     /** Queues the same locks, so that they share a round trip with what follows. */
     void queueLocks() {
         for (long id : waited.keySet()) {
-            semaphores.flush(); // one wait per round trip
+            semaphores.sendQueued(); // one wait per round trip
             results.add(semaphores.queueLockById(id));
         }
         if (waited.size() < all.size()) {

@@ -35,7 +35,7 @@ final class SemaphoreDirectory {
             }
         }
         if (!unknown.isEmpty()) {
-            semaphores.flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
+            semaphores.sendQueued(); // a piggy-backed release whose lock is refused is repeated in this transaction
             semaphores.findIds(unknown).forEach(found -> ids.put(found.name(), found.id()));
             cache(ids);
         }

@@ -3,11 +3,8 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
-import io.dbsemaphore.jdbc.SqlErrorKind;
-import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.instance.RegisteredInstances;
-import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
 import io.dbsemaphore.persistence.unit.LazyRepositories;
 import io.dbsemaphore.persistence.unit.LibrarySqlLogger;
@@ -104,7 +101,7 @@ public record SemaphorePersistence(
                 PermitStatements.class,
                 new PermitStatementsImpl(
                         sql, new RowInsert<>(mapping, Permit.class, sql), database, tablePrefix, channel));
-        InstanceQueues queues = new InstanceQueues(repositories, sql, tablePrefix);
+        InstanceQueues queues = new InstanceQueues(repositories, mapping, sql, tablePrefix);
         RegisteredInstances registered = new RegisteredInstances(repositories, suspectGrace);
         TimeOrderedIds ids = new TimeOrderedIds();
         CapacityHistory history = new CapacityHistory(repositories, ids);
@@ -158,27 +155,6 @@ public record SemaphorePersistence(
     public void warmUp() {
         repositories.createWithFragments();
         admin.warmUp();
-    }
-
-    /** Whether the same transaction may succeed if it is repeated. */
-    public static boolean isWorthRepeating(Throwable failure) {
-        return isConnectionBroken(failure)
-                || SqlErrors.isConflict(failure)
-                || SqlErrors.is(failure, SqlErrorKind.DUPLICATE_KEY)
-                || SqlErrors.isReadOnly(failure); // a session that survived a failover
-    }
-
-    /** Whether a connection broke, so that the same transaction may succeed on another connection. */
-    public static boolean isConnectionBroken(Throwable failure) {
-        return failure instanceof CommitOutcomeUnknownException
-                || (SqlErrors.isConnectionLost(failure) && !SqlErrors.isPoolExhausted(failure));
-    }
-
-    /** Whether the database is unavailable, whatever the transaction was. */
-    public static boolean isUnreachable(Throwable failure) {
-        return SqlErrors.isConnectionLost(failure)
-                || SqlErrors.isPoolExhausted(failure)
-                || SqlErrors.isReadOnly(failure);
     }
 
     @Override

@@ -21,8 +21,8 @@ interface SemaphoreStatements {
     /** Queues the lock of {@link SemaphoreRepository#lockSkipLocked}. */
     Supplier<List<LockedSemaphore>> queueLockSkipLocked(Collection<Long> ids);
 
-    /** Executes the queued statements, see {@link PermitRequestStatements#flush}. */
-    void flush();
+    /** Executes the queued statements, see {@link PermitRequestStatements#sendQueued}. */
+    void sendQueued();
 
     /**
      * Queues an update of locked rows: reserves {@code by} tokens, and raises the watermarks to the lowest held token.

@@ -50,7 +50,7 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
     }
 
     @Override
-    public void flush() {
+    public void sendQueued() {
         sql.flush();
     }
 

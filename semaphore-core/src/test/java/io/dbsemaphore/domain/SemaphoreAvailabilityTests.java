@@ -25,7 +25,7 @@ class SemaphoreAvailabilityTests {
         assertThat(five.held()).isEqualTo(2);
         assertThat(five.available()).isEqualTo(3);
         assertThat(five.fence()).isEqualTo(10);
-        assertThat(five.token(2)).isEqualTo(12);
+        assertThat(five.fencingToken(2)).isEqualTo(12);
         assertThat(availability(5, 9).available()).as("of a lowered capacity").isZero();
         assertThat(heldExclusively().available()).isZero();
     }

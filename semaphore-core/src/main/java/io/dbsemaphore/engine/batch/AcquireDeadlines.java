@@ -32,21 +32,25 @@ final class AcquireDeadlines {
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
     private final Runnable queued;
-    private final Runnable left;
+    private final Runnable departure;
 
     /**
      * Begins without deadlines.
      *
      * @param queued runs when there may be acquires to be tried
-     * @param left runs when a caller no longer waits
+     * @param departure runs when a caller no longer waits
      */
     AcquireDeadlines(
-            GrantQueue queue, BackgroundReleaser background, Duration decisionTimeout, Runnable queued, Runnable left) {
+            GrantQueue queue,
+            BackgroundReleaser background,
+            Duration decisionTimeout,
+            Runnable queued,
+            Runnable departure) {
         this.queue = queue;
         this.background = background;
         this.decisionTimeout = decisionTimeout;
         this.queued = queued;
-        this.left = left;
+        this.departure = departure;
     }
 
     /**
@@ -126,7 +130,7 @@ final class AcquireDeadlines {
         if (acquire.unblocksOthers()) {
             queued.run();
         }
-        left.run();
+        departure.run();
         if (acquire.state().isOutcomeUnknown()) {
             background.undo(acquire.state());
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
@@ -140,9 +144,9 @@ final class AcquireDeadlines {
     }
 
     /** A caller no longer waits: other acquires may be served now, and other instances have to be told. */
-    void left() {
+    void departed() {
         queued.run();
-        left.run();
+        departure.run();
     }
 
     private static void fail(QueuedAcquire acquire, RuntimeException failure) {

@@ -45,7 +45,7 @@ final class AcquireRemoval {
      */
     boolean tryOnceMore(QueuedAcquire acquire) {
         acquire.state().setWillingToWait(false);
-        boolean isQueued = acquire.place() == Place.QUEUE;
+        boolean isQueued = acquire.place() == Place.READY;
         if (isQueued) {
             ready.remove(acquire);
         }
@@ -59,7 +59,7 @@ final class AcquireRemoval {
                 acquire.refused(latest);
             }
             if (!latest.isEmpty() && ready.sizeOfGroup(acquire) >= MAX_LAST_ATTEMPTS) {
-                left(acquire);
+                departed(acquire);
                 acquire.giveUp();
             } else {
                 ready.add(acquire);
@@ -80,17 +80,17 @@ final class AcquireRemoval {
             return false;
         }
         ready.remove(acquire);
-        acquire.setUnblocksOthers(acquire.place() == Place.QUEUE);
+        acquire.setUnblocksOthers(acquire.place() == Place.READY);
         removeFromWaitQueues(acquire);
-        left(acquire);
+        departed(acquire);
         acquire.giveUp();
         return true;
     }
 
     /** Other instances may know of a caller that was refused. */
-    private void left(QueuedAcquire acquire) {
+    private void departed(QueuedAcquire acquire) {
         if (acquire.state().wasRefused()) {
-            waitQueues.left(acquire);
+            waitQueues.departed(acquire);
         }
     }
 

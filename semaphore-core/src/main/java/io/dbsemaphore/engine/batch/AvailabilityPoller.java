@@ -7,7 +7,6 @@ import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.ReleaseListener;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import java.time.Duration;
@@ -39,7 +38,7 @@ final class AvailabilityPoller {
     private final AvailabilityTransactions availabilityTransactions;
     private final DaemonThreads threads;
     private final Runnable woken;
-    private final @Nullable ReleaseListener listener;
+    private final @Nullable RemoteReleaseListener listener;
     private final Monitor monitor = new Monitor();
     private final Semaphore forgotten = new Semaphore(0);
     private boolean running;
@@ -69,7 +68,7 @@ final class AvailabilityPoller {
         this.woken = woken;
         listener = channel == null
                 ? null
-                : new ReleaseListener(channel, threads, () -> !waiters.isEmpty(), this::notified);
+                : new RemoteReleaseListener(channel, threads, () -> !waiters.isEmpty(), this::notified);
     }
 
     /**
@@ -170,7 +169,7 @@ final class AvailabilityPoller {
     private void poll() {
         PolledWaiters.Poll poll = waiters.begin();
         Set<String> names = poll.names();
-        if (!poll.left().isEmpty()) {
+        if (!poll.departed().isEmpty()) {
             forget(poll);
         }
         if (names.isEmpty()) {
@@ -193,9 +192,9 @@ final class AvailabilityPoller {
 
     private void forget(PolledWaiters.Poll poll) {
         try {
-            availabilityTransactions.forget(poll.left(), poll.queues().instance());
+            availabilityTransactions.forget(poll.departed(), poll.queues().instance());
         } catch (RuntimeException | Error failure) {
-            waiters.left(poll.left());
+            waiters.departed(poll.departed());
             throw failure;
         }
     }

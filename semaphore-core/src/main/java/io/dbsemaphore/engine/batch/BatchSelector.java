@@ -91,7 +91,7 @@ final class BatchSelector {
 
     /** Selects an acquire, or skips it. Returns false when all that follow with the same names would be skipped, too. */
     private boolean consider(QueuedAcquire acquire) {
-        if (acquire.place() != Place.QUEUE) {
+        if (acquire.place() != Place.READY) {
             throw new IllegalStateException(
                     "Not in the queue: " + acquire.command().externalId());
         }
@@ -127,7 +127,7 @@ final class BatchSelector {
 
     private boolean isBlocked(Set<String> wanted) {
         for (String name : wanted) { // for each caller, under the lock of the queue
-            if (reserved.contains(name) || inFlight.contains(name)) {
+            if (reserved.contains(name) || inFlight.blocks(name)) {
                 return true;
             }
         }

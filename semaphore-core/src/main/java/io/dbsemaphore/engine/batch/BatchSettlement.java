@@ -10,8 +10,8 @@ import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.RetryLimit;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,19 +108,19 @@ final class BatchSettlement {
                 return;
             }
         }
-        left(acquire);
+        departed(acquire);
         acquire.decide(answer);
     }
 
     /** Other instances may have been told that the caller waits, or may not have been told that it no longer does. */
-    private void left(QueuedAcquire acquire) {
+    private void departed(QueuedAcquire acquire) {
         if (acquire.hasWaitTime()) {
-            waitQueues.left(acquire);
+            waitQueues.departed(acquire);
         }
     }
 
     private void fail(QueuedAcquire acquire, RuntimeException failure) {
-        left(acquire);
+        departed(acquire);
         acquire.decide(failure);
     }
 
@@ -196,7 +196,7 @@ final class BatchSettlement {
             return;
         }
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
-        boolean unreachable = !reached || unknown || SemaphorePersistence.isUnreachable(failure);
+        boolean unreachable = !reached || unknown || TransactionFailures.isUnreachable(failure);
         RuntimeException reported = reported(failure);
         Set<QueuedAcquire> mayAwaitIds = SqlErrors.isLockWait(failure) ? batch.mayAwaitExternalIds() : Set.of();
         for (QueuedAcquire acquire : batch.members()) {

@@ -6,7 +6,7 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.FairQueuing;
-import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -94,7 +94,7 @@ public final class BatchingGranter implements AutoCloseable {
         batching = limits.maxBatchSize() > 1;
         observer = with.observer();
         queue = new GrantQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
-        deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal, this::left);
+        deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal, this::departed);
         waits = new AnswerWait(queue, deadlines);
         timer = new AcquireTimer(deadlines, with.threads());
         poller = new AvailabilityPoller(
@@ -234,8 +234,8 @@ public final class BatchingGranter implements AutoCloseable {
     }
 
     /** See {@link GrantQueue#handOver}. */
-    public Handover handOver(ReuseTerms terms, AcquireAnswer answer) {
-        GrantQueue.HandedOver handedOver = queue.handOver(terms, answer);
+    public HandoverOutcome handOver(ReuseTerms terms, AcquireAnswer answer) {
+        GrantQueue.HandoverResult handedOver = queue.handOver(terms, answer);
         try {
             if (handedOver.acquire() != null) {
                 handedOver.acquire().complete();
@@ -269,7 +269,7 @@ public final class BatchingGranter implements AutoCloseable {
     }
 
     /** A caller no longer waits. The poller tells the other instances, which would otherwise withhold permits for it. */
-    private void left() {
+    private void departed() {
         if (!queue.waiters().isEmpty()) {
             beginPoller();
         }

@@ -77,9 +77,9 @@ final class ConflictBackOff {
     }
 
     /** Records what a batch of this instance has committed. */
-    void committed(String name, RemainingAvailability left) {
+    void committed(String name, RemainingAvailability remaining) {
         Contested state = contested.get(name);
-        if (state != null && left.fence() > left.fenceBefore()) {
+        if (state != null && remaining.fence() > remaining.fenceBefore()) {
             state.conflictsInARow = 0;
             if (takesTurns) {
                 granted(name, state);

@@ -4,7 +4,7 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.FairQueuing;
-import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
 import io.dbsemaphore.jdbc.SqlErrors;
@@ -167,9 +167,10 @@ final class GrantQueue {
             } catch (RuntimeException | Error unexpected) {
                 settlement.giveUp(batch, unexpected);
             }
-            result.availability().forEach((name, left) -> {
-                waitQueues.batch(name, left, InFlightNames.change(batch.inFlight(), name), batch.startedAt());
-                backOff.committed(name, left);
+            result.availability().forEach((name, remaining) -> {
+                waitQueues.recordBatch(
+                        name, remaining, InFlightNames.change(batch.inFlight(), name), batch.startedAt());
+                backOff.committed(name, remaining);
             });
             return end(batch, settlement);
         });
@@ -209,14 +210,14 @@ final class GrantQueue {
     /** Records that this JVM released permits. Returns whether a waiter was woken. */
     boolean released(Map<String, Integer> permits) {
         return lock.is(() -> {
-            permits.forEach(this::add);
+            permits.forEach(this::adjustAvailable);
             return wake(permits.keySet());
         });
     }
 
-    private void add(String name, long permits) {
+    private void adjustAvailable(String name, long permits) {
         inFlight.changed(name, permits);
-        waitQueues.add(name, permits);
+        waitQueues.adjustAvailable(name, permits);
     }
 
     private boolean wake(Collection<String> names) {
@@ -236,28 +237,28 @@ final class GrantQueue {
      * @param answer for the waiting caller
      * @return what became of the permits; the caller {@linkplain QueuedAcquire#complete completes} the acquire that got them
      */
-    HandedOver handOver(ReuseTerms terms, AcquireAnswer answer) {
+    HandoverResult handOver(ReuseTerms terms, AcquireAnswer answer) {
         return lock.get(() -> {
             QueuedAcquire first = waitQueues.first(terms.name());
             if (first == null && !waitQueues.isAwaited(terms.name())) {
-                return new HandedOver(Handover.NOBODY_WAITS, null, false);
+                return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
             }
             if (closed
                     || first == null
                     || waitQueues.isNextElsewhere(terms.name())
                     || !terms.equals(first.state().reuseTerms())) {
-                return new HandedOver(Handover.NOT_POSSIBLE, null, false);
+                return new HandoverResult(HandoverOutcome.NOT_POSSIBLE, null, false);
             }
             waitQueues.remove(first);
-            waitQueues.left(first);
-            HandedOver done = new HandedOver(Handover.DONE, first, wake(Set.of(terms.name())));
+            waitQueues.departed(first);
+            HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
             first.decide(answer); // last: a failure before it leaves the permits with the caller of this method
             return done;
         });
     }
 
     /** What became of permits: the acquire that got them, and whether a further caller was woken to be tried. */
-    record HandedOver(Handover outcome, @Nullable QueuedAcquire acquire, boolean woken) {}
+    record HandoverResult(HandoverOutcome outcome, @Nullable QueuedAcquire acquire, boolean woken) {}
 
     /** See {@link AcquireRemoval#tryOnceMore}. */
     boolean tryOnceMore(QueuedAcquire acquire) {
@@ -283,7 +284,7 @@ final class GrantQueue {
     /** Whether a batch in flight decides the acquire, or blocks one of its names. */
     boolean isInFlight(QueuedAcquire acquire) {
         return lock.is(() -> acquire.place() == Place.BATCH
-                || (acquire.place() == Place.QUEUE && acquire.names().stream().anyMatch(inFlight::contains)));
+                || (acquire.place() == Place.READY && acquire.names().stream().anyMatch(inFlight::blocks)));
     }
 
     /** Closes the queue, and empties it and the wait queues. Batches in flight are still decided. */

@@ -67,7 +67,7 @@ final class InFlightNames {
     }
 
     /** Whether a batch is in flight for this semaphore, so that no other batch may begin. */
-    boolean contains(String name) {
+    boolean blocks(String name) {
         Registration registration = registrations.get(name);
         return registration != null && registration.blocks(name, clock.now());
     }

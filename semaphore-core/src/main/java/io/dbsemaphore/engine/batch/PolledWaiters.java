@@ -4,7 +4,6 @@ import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.PolledAvailability;
-import io.dbsemaphore.engine.support.PollingInterval;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -46,31 +45,31 @@ final class PolledWaiters {
      * @param names the semaphores that callers wait for
      * @param inFlight those of them with a batch in flight, which tells other instances who waits
      * @param queues the callers
-     * @param left the semaphores that callers have left since the last poll, and nobody waits for
+     * @param departed the semaphores that callers have left since the last poll, and nobody waits for
      */
-    record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> left) {}
+    record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> departed) {}
 
     Poll begin() {
         return lock.get(() -> {
             Set<String> names = waitQueues.names();
             Set<String> busy = new HashSet<>(names);
-            busy.removeIf(name -> !inFlight.contains(name));
+            busy.removeIf(name -> !inFlight.blocks(name));
             // a batch in flight may be about to tell other instances of a new caller
-            Set<String> left = new HashSet<>(waitQueues.takeLeft(name -> !inFlight.contains(name)));
-            left.removeAll(names);
-            left.removeIf(name -> !fairQueuing.isFair().test(name));
-            return new Poll(names, busy, fairQueuing.queues(names, waitQueues.local(names)), left);
+            Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !inFlight.blocks(name)));
+            departed.removeAll(names);
+            departed.removeIf(name -> !fairQueuing.isFair().test(name));
+            return new Poll(names, busy, fairQueuing.queues(names, waitQueues.local(names)), departed);
         });
     }
 
     /** Records again that callers have left these semaphores, since other instances were not told. */
-    void left(Collection<String> names) {
-        lock.run(() -> waitQueues.left(names));
+    void departed(Collection<String> names) {
+        lock.run(() -> waitQueues.departed(names));
     }
 
     /** Whether no caller waits, and other instances know that. */
     boolean isEmpty() {
-        return lock.is(() -> waitQueues.isEmpty() && !waitQueues.hasLeft());
+        return lock.is(() -> waitQueues.isEmpty() && !waitQueues.hasDeparted());
     }
 
     /**
@@ -80,7 +79,7 @@ final class PolledWaiters {
     boolean wakeIfServedByOne(Collection<String> names) {
         return lock.is(() -> {
             Set<String> idle = new HashSet<>(names);
-            idle.removeIf(name -> inFlight.contains(name) || !waitQueues.isServedByOnePermit(name));
+            idle.removeIf(name -> inFlight.blocks(name) || !waitQueues.isServedByOnePermit(name));
             idle.forEach(waitQueues::wakeFirst);
             return wake.test(idle);
         });
@@ -105,10 +104,10 @@ final class PolledWaiters {
     boolean polled(Map<String, PolledAvailability> polled, long asOf) {
         return lock.is(() -> {
             Set<String> idle = new HashSet<>(polled.keySet());
-            idle.removeIf(inFlight::contains);
+            idle.removeIf(inFlight::blocks);
             polled.forEach((name, seen) -> {
                 if (idle.contains(name)) {
-                    waitQueues.polled(name, seen, asOf);
+                    waitQueues.recordPoll(name, seen, asOf);
                     if (!seen.isRegistered()) {
                         waitQueues.wakeFirst(name);
                     }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class QueuedAcquire {
 
     enum Place {
-        QUEUE,
+        READY,
         BATCH,
         WAIT_QUEUE,
         /** Answered, or given up. */

@@ -88,7 +88,7 @@ final class ReadyQueue {
 
     /** Adds an acquire that is not in the queue, at the position of its ticket. */
     void add(QueuedAcquire acquire) {
-        acquire.moveTo(Place.QUEUE);
+        acquire.moveTo(Place.READY);
         size++;
         keptAlive += acquire.command().isKeptAlive() ? 1 : 0;
         if (clock.isPassed(acquire.notBefore())) {

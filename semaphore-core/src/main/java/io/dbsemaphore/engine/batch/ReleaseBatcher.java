@@ -10,8 +10,8 @@ import io.dbsemaphore.engine.support.RetryLimit;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.ReleaseTransaction;
-import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -242,7 +242,7 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
 
     /** Whether the connection failed, so that no release is the cause. */
     private static boolean isOfConnection(Throwable failure) {
-        return failure instanceof CommitOutcomeUnknownException || SemaphorePersistence.isUnreachable(failure);
+        return failure instanceof CommitOutcomeUnknownException || TransactionFailures.isUnreachable(failure);
     }
 
     private void failed(QueuedRelease release, int batchSize, Throwable failure) {

@@ -41,7 +41,8 @@ final class ReleaseRunner {
                 // then each of them is looked at
             }
         }
-        return answers(releases, transaction.releaseUnlocked(permitIds(releases).keySet()));
+        return answers(
+                releases, transaction.releaseHeldSkipLocked(permitIds(releases).keySet()));
     }
 
     /** The ids of the permits, by the id of their request. */

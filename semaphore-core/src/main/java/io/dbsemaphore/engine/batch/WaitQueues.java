@@ -6,7 +6,6 @@ import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.Waiter;
-import io.dbsemaphore.engine.support.PollingInterval;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -27,16 +26,16 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wait queues of this JVM: {@link Waiters} for each semaphore. Each has an estimate of the available permits, so that a
+ * The wait queues of this JVM: {@link AwaitedSemaphore} for each semaphore. Each has an estimate of the available permits, so that a
  * waiter is woken when it can probably be granted, and only then; the database decides. Guarded by the lock of the {@link
  * GrantQueue}.
  */
 final class WaitQueues {
 
     /** Concurrent, so that {@link #isAwaited(String)} can be asked without the lock. */
-    private final Map<String, Waiters> byName = new ConcurrentHashMap<>();
+    private final Map<String, AwaitedSemaphore> byName = new ConcurrentHashMap<>();
 
-    private final Set<String> left = new HashSet<>();
+    private final Set<String> departed = new HashSet<>();
     private final QueueClock clock;
 
     WaitQueues(QueueClock clock) {
@@ -80,59 +79,59 @@ final class WaitQueues {
                                 count,
                                 Objects.requireNonNull(availability.get(name)))
                         : shortage;
-                byName.computeIfAbsent(name, added -> new Waiters(latest, readAt, acquire.startedAt(), clock))
+                byName.computeIfAbsent(name, added -> new AwaitedSemaphore(latest, readAt, acquire.startedAt(), clock))
                         .park(acquire, latest.requested(), shortage != null);
             });
         } catch (RuntimeException | Error failure) { // all or none of them
             remove(acquire);
-            byName.values().removeIf(waiters -> waiters.waiting().isEmpty());
+            byName.values().removeIf(semaphore -> semaphore.waiting().isEmpty());
             throw failure;
         }
     }
 
-    private static PermitShortage enough(String name, boolean exclusive, int count, RemainingAvailability left) {
-        int requested = exclusive ? left.capacity() : count;
-        return new PermitShortage(name, left.capacity(), left.held(), requested, Optional.empty(), 0);
+    private static PermitShortage enough(String name, boolean exclusive, int count, RemainingAvailability remaining) {
+        int requested = exclusive ? remaining.capacity() : count;
+        return new PermitShortage(name, remaining.capacity(), remaining.held(), requested, Optional.empty(), 0);
     }
 
     Map<String, LocalQueue> local(Collection<String> names) {
         Map<String, LocalQueue> local = new HashMap<>();
         names.forEach(name -> find(name)
-                .ifPresent(waiters -> local.put(name, waiters.waiting().toLocal())));
+                .ifPresent(semaphore -> local.put(name, semaphore.waiting().toLocal())));
         return local;
     }
 
     /** Records that a caller no longer waits, and that no transaction has told the other instances yet. */
-    void left(QueuedAcquire acquire) {
-        left(acquire.names());
+    void departed(QueuedAcquire acquire) {
+        departed(acquire.names());
     }
 
-    void left(Collection<String> names) {
-        left.addAll(names);
+    void departed(Collection<String> names) {
+        departed.addAll(names);
     }
 
-    boolean hasLeft() {
-        return !left.isEmpty();
+    boolean hasDeparted() {
+        return !departed.isEmpty();
     }
 
     /** Removes and returns the semaphores that callers have left since the last call. */
-    Set<String> takeLeft(Predicate<String> filter) {
-        Set<String> taken = left.stream().filter(filter).collect(Collectors.toUnmodifiableSet());
-        left.removeAll(taken);
+    Set<String> takeDeparted(Predicate<String> filter) {
+        Set<String> taken = departed.stream().filter(filter).collect(Collectors.toUnmodifiableSet());
+        departed.removeAll(taken);
         return taken;
     }
 
     /** Whether a caller of another instance is to be served before the first of this one. */
     boolean isNextElsewhere(String name) {
-        Waiters waiters = byName.get(name);
-        return waiters != null && waiters.instancesAhead() > 0;
+        AwaitedSemaphore semaphore = byName.get(name);
+        return semaphore != null && semaphore.instancesAhead() > 0;
     }
 
     /** Whether another instance was granted permits of a semaphore since the last call. */
     boolean takeGrantedElsewhere() {
         boolean any = false;
-        for (Waiters waiters : byName.values()) {
-            any |= waiters.takeGrantedElsewhere();
+        for (AwaitedSemaphore semaphore : byName.values()) {
+            any |= semaphore.takeGrantedElsewhere();
         }
         return any;
     }
@@ -140,21 +139,21 @@ final class WaitQueues {
     /** The shortest time after which the poller should look at a semaphore. */
     Duration pollAfter(Duration sinceChange) {
         return byName.values().stream()
-                .map(waiters -> PollingInterval.of(waiters.instancesAhead(), waiters.nanosToTurn(), sinceChange))
+                .map(semaphore -> PollingInterval.of(semaphore.instancesAhead(), semaphore.nanosToTurn(), sinceChange))
                 .min(Comparator.naturalOrder())
                 .orElse(sinceChange);
     }
 
     /** Whether callers of this instance are next, as far as is known, and lack one permit. */
     boolean isServedByOnePermit(String name) {
-        Waiters waiters = byName.get(name);
-        return waiters != null && waiters.instancesAhead() == 0 && waiters.missing() == 1;
+        AwaitedSemaphore semaphore = byName.get(name);
+        return semaphore != null && semaphore.instancesAhead() == 0 && semaphore.missing() == 1;
     }
 
     /** Whether no more than one instance has a caller that came before the next of this one, as far as is known. */
     boolean isTurnNear(String name) {
-        Waiters waiters = byName.get(name);
-        return waiters != null && waiters.instancesAhead() <= 1;
+        AwaitedSemaphore semaphore = byName.get(name);
+        return semaphore != null && semaphore.instancesAhead() <= 1;
     }
 
     /**
@@ -163,19 +162,21 @@ final class WaitQueues {
      * @return whether it was added
      */
     boolean join(QueuedAcquire acquire) {
-        List<Waiters> all = new ArrayList<>();
+        List<AwaitedSemaphore> all = new ArrayList<>();
         boolean isShort = false;
         for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
-            Waiters waiters = byName.get(name);
-            if (waiters == null || !waiters.isKnownFor(acquire)) {
+            AwaitedSemaphore semaphore = byName.get(name);
+            if (semaphore == null || !semaphore.isKnownFor(acquire)) {
                 return false;
             }
-            isShort |= waiters.isShortFor(acquire);
-            all.add(waiters);
+            isShort |= semaphore.isShortFor(acquire);
+            all.add(semaphore);
         }
         if (isShort) {
-            acquire.state().setSince(all.stream().mapToLong(Waiters::now).max().orElseThrow());
-            all.forEach(waiters -> waiters.join(acquire));
+            acquire.state()
+                    .setSince(
+                            all.stream().mapToLong(AwaitedSemaphore::now).max().orElseThrow());
+            all.forEach(semaphore -> semaphore.join(acquire));
         }
         return isShort;
     }
@@ -183,10 +184,10 @@ final class WaitQueues {
     /** Removes an acquire from all wait queues. */
     void remove(QueuedAcquire acquire) {
         acquire.shortOf().keySet().forEach(name -> {
-            Waiters waiters = byName.get(name);
-            if (waiters != null
-                    && waiters.waiting().remove(acquire)
-                    && waiters.waiting().isEmpty()) {
+            AwaitedSemaphore semaphore = byName.get(name);
+            if (semaphore != null
+                    && semaphore.waiting().remove(acquire)
+                    && semaphore.waiting().isEmpty()) {
                 byName.remove(name);
             }
         });
@@ -198,16 +199,17 @@ final class WaitQueues {
         Map<String, Demand> demand = new HashMap<>();
         acquire.names()
                 .forEach(name -> find(name)
-                        .ifPresent(waiters -> demand.put(name, waiters.waiting().demandAhead(acquire))));
+                        .ifPresent(semaphore ->
+                                demand.put(name, semaphore.waiting().demandAhead(acquire))));
         return demand;
     }
 
     /** Adjusts the number of available permits. */
-    void add(String name, long permits) {
-        find(name).ifPresent(waiters -> waiters.add(permits));
+    void adjustAvailable(String name, long permits) {
+        find(name).ifPresent(semaphore -> semaphore.adjustAvailable(permits));
     }
 
-    private Optional<Waiters> find(String name) {
+    private Optional<AwaitedSemaphore> find(String name) {
         return Optional.ofNullable(byName.get(name));
     }
 
@@ -217,24 +219,24 @@ final class WaitQueues {
      * @param changed the change of availability since the batch read it
      * @param asOf this JVM's monotonic clock before the batch read it
      */
-    void batch(String name, RemainingAvailability left, long changed, long asOf) {
-        find(name).ifPresent(waiters -> waiters.batch(left, changed, asOf));
+    void recordBatch(String name, RemainingAvailability remaining, long changed, long asOf) {
+        find(name).ifPresent(semaphore -> semaphore.recordBatch(remaining, changed, asOf));
     }
 
     /** Records the numbers with which a caller was refused; they are newer than those of the waiting callers. */
     void refused(List<PermitShortage> shortages) {
-        shortages.forEach(shortage -> find(shortage.name()).ifPresent(waiters -> waiters.refused(shortage)));
+        shortages.forEach(shortage -> find(shortage.name()).ifPresent(semaphore -> semaphore.refused(shortage)));
     }
 
     /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */
     List<PermitShortage> shortages(QueuedAcquire acquire) {
         List<PermitShortage> shortages = new ArrayList<>();
         for (String name : acquire.shortOf().keySet()) {
-            Waiters waiters = byName.get(name);
-            if (waiters == null || !waiters.isAnsweredFor(acquire)) {
+            AwaitedSemaphore semaphore = byName.get(name);
+            if (semaphore == null || !semaphore.isAnsweredFor(acquire)) {
                 return List.of();
             }
-            PermitShortage shortage = waiters.shortageOf(acquire);
+            PermitShortage shortage = semaphore.shortageOf(acquire);
             if (shortage.held() + shortage.withheld() + shortage.requested() > shortage.capacity()) {
                 shortages.add(shortage);
             }
@@ -243,14 +245,14 @@ final class WaitQueues {
     }
 
     /** Records what the poller has read, unless availability has changed since. */
-    void polled(String name, PolledAvailability polled, long asOf) {
-        find(name).ifPresent(waiters -> waiters.polled(polled, asOf));
+    void recordPoll(String name, PolledAvailability polled, long asOf) {
+        find(name).ifPresent(semaphore -> semaphore.recordPoll(polled, asOf));
     }
 
     /** The first caller that waits for this semaphore, and for which permits are withheld; null if there is none. */
     @Nullable QueuedAcquire first(String name) {
-        Waiters waiters = byName.get(name);
-        return waiters == null ? null : waiters.firstWithClaim();
+        AwaitedSemaphore semaphore = byName.get(name);
+        return semaphore == null ? null : semaphore.firstWithClaim();
     }
 
     /**
@@ -258,7 +260,7 @@ final class WaitQueues {
      * too few: its acquire may reclaim expired permits.
      */
     void wakeFirst(String name) {
-        find(name).ifPresent(Waiters::raiseAvailableForFirst);
+        find(name).ifPresent(AwaitedSemaphore::raiseAvailableForFirst);
     }
 
     /**
@@ -272,7 +274,7 @@ final class WaitQueues {
 
     Collection<QueuedAcquire> clear() {
         Set<QueuedAcquire> all = new LinkedHashSet<>();
-        byName.values().forEach(waiters -> waiters.waiting().forEach(all::add));
+        byName.values().forEach(semaphore -> semaphore.waiting().forEach(all::add));
         byName.clear();
         all.forEach(acquire -> acquire.shortOf().clear());
         return all;

@@ -17,7 +17,7 @@ final class WaiterSelector {
     /** How many callers that cannot be served are looked at, at the beginning and where the last selection has ended. */
     private static final int MAX_PASSED = 16;
 
-    private final Map<String, Waiters> byName;
+    private final Map<String, AwaitedSemaphore> byName;
     private final ObjLongConsumer<String> taken;
     private final Consumer<QueuedAcquire> remove;
     private final List<QueuedAcquire> selected = new ArrayList<>();
@@ -29,7 +29,8 @@ final class WaiterSelector {
      * @param taken receives the permits that are reserved for selected waiters
      * @param remove removes a waiter from its wait queues
      */
-    WaiterSelector(Map<String, Waiters> byName, ObjLongConsumer<String> taken, Consumer<QueuedAcquire> remove) {
+    WaiterSelector(
+            Map<String, AwaitedSemaphore> byName, ObjLongConsumer<String> taken, Consumer<QueuedAcquire> remove) {
         this.byName = byName;
         this.taken = taken;
         this.remove = remove;
@@ -39,22 +40,22 @@ final class WaiterSelector {
     List<QueuedAcquire> select(Collection<String> names) {
         Deque<String> changed = new ArrayDeque<>(names);
         while (!changed.isEmpty()) {
-            Waiters waiters = byName.get(changed.remove());
-            if (waiters != null) {
-                changed.addAll(select(waiters));
+            AwaitedSemaphore semaphore = byName.get(changed.remove());
+            if (semaphore != null) {
+                changed.addAll(select(semaphore));
             }
         }
         return selected;
     }
 
     /** Returns the semaphores in whose wait queues others may be next now. */
-    private List<String> select(Waiters waiters) {
+    private List<String> select(AwaitedSemaphore semaphore) {
         List<String> changed = new ArrayList<>();
-        QueuedAcquire last = select(waiters, waiters.first(), changed);
+        QueuedAcquire last = select(semaphore, semaphore.first(), changed);
         if (last != null) { // many callers of several semaphores cannot be served
-            QueuedAcquire unused = select(waiters, waiters.waiting().firstOfOne(), changed);
-            QueuedAcquire from = waiters.passed() == null ? last : waiters.passed();
-            waiters.setPassed(select(waiters, waiters.waiting().after(from), changed));
+            QueuedAcquire unused = select(semaphore, semaphore.waiting().firstOfOne(), changed);
+            QueuedAcquire from = semaphore.passed() == null ? last : semaphore.passed();
+            semaphore.setPassed(select(semaphore, semaphore.waiting().after(from), changed));
         }
         return changed;
     }
@@ -64,12 +65,13 @@ final class WaiterSelector {
      *
      * @return the last one that was looked at, if there may be others behind it that can be served; null otherwise
      */
-    private @Nullable QueuedAcquire select(Waiters waiters, @Nullable QueuedAcquire from, List<String> changed) {
+    private @Nullable QueuedAcquire select(
+            AwaitedSemaphore semaphore, @Nullable QueuedAcquire from, List<String> changed) {
         QueuedAcquire next = from;
-        for (int passed = 0; next != null; next = waiters.waiting().after(next)) {
+        for (int passed = 0; next != null; next = semaphore.waiting().after(next)) {
             if (canBeServed(next)) {
                 changed.addAll(take(next));
-            } else if (!waiters.isAnyLeftBehind(next)) {
+            } else if (!semaphore.isAnyLeftBehind(next)) {
                 return null;
             } else if (++passed == MAX_PASSED) {
                 return next;
@@ -81,9 +83,9 @@ final class WaiterSelector {
     private Set<String> take(QueuedAcquire acquire) {
         Map<String, Long> permits = Map.copyOf(acquire.shortOf());
         permits.forEach((name, count) -> {
-            Waiters waiters = byName.get(name);
-            if (waiters != null) {
-                waiters.add(-count);
+            AwaitedSemaphore semaphore = byName.get(name);
+            if (semaphore != null) {
+                semaphore.adjustAvailable(-count);
             }
             taken.accept(name, count);
         });
@@ -95,16 +97,16 @@ final class WaiterSelector {
     private boolean canBeServed(QueuedAcquire acquire) {
         return isExceeded(acquire)
                 || acquire.shortOf().keySet().stream().allMatch(name -> {
-                    Waiters waiters = byName.get(name);
-                    return waiters != null && waiters.isEnoughFor(acquire);
+                    AwaitedSemaphore semaphore = byName.get(name);
+                    return semaphore != null && semaphore.isEnoughFor(acquire);
                 });
     }
 
     /** Whether the acquire asks for more than the capacity of a semaphore, which was lowered: then it need not wait. */
     private boolean isExceeded(QueuedAcquire acquire) {
         return acquire.shortOf().keySet().stream().anyMatch(name -> {
-            Waiters waiters = byName.get(name);
-            return waiters != null && waiters.isExceededBy(acquire);
+            AwaitedSemaphore semaphore = byName.get(name);
+            return semaphore != null && semaphore.isExceededBy(acquire);
         });
     }
 }

@@ -59,7 +59,7 @@ public final class HeldCheck {
      * @throws CannotAcquireLockException when another transaction has locked a permit
      * @throws IllegalTransactionStateException without a writable transaction on the host's data source
      */
-    public boolean isHeld(StoredGrant grant) {
+    public boolean lockIfHeld(StoredGrant grant) {
         requireTransaction(grant.externalId());
         List<StoredPermit> ascending = grant.permits().stream()
                 .sorted(Comparator.comparing(StoredPermit::id))

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine.support;
 
-import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
 
 /**
@@ -20,10 +20,10 @@ public final class RetryLimit {
      * @param elapsedNanos the time since the first attempt began
      */
     public static boolean remain(Throwable failure, int made, int max, long elapsedNanos) {
-        return SemaphorePersistence.isWorthRepeating(failure)
+        return TransactionFailures.isWorthRepeating(failure)
                 && (made < max
                         || (max > 1
-                                && SemaphorePersistence.isConnectionBroken(failure)
+                                && TransactionFailures.isConnectionBroken(failure)
                                 && elapsedNanos < BROKEN_CONNECTIONS));
     }
 }

@@ -26,7 +26,7 @@ public abstract class HeldRows<E> {
     }
 
     /** Executes the queued statements. */
-    public void flush() {
+    public void sendQueued() {
         sql.flush();
     }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
@@ -80,7 +80,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
         assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(true);
 
-        assertThat(queue.waiters().begin().left()).containsExactly("backup");
+        assertThat(queue.waiters().begin().departed()).containsExactly("backup");
     }
 
     @Test
@@ -90,7 +90,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
         waiters.forEach(queue::tryOnceMore);
 
-        assertThat(queue.waiters().begin().left()).containsExactly("backup");
+        assertThat(queue.waiters().begin().departed()).containsExactly("backup");
     }
 
     @Test
@@ -100,7 +100,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         queue.add(withoutWaitTime(BACKUP));
         refuseAll();
 
-        assertThat(queue.waiters().begin().left()).isEmpty();
+        assertThat(queue.waiters().begin().departed()).isEmpty();
     }
 
     @Test
@@ -141,9 +141,9 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         waiters.forEach(this::addForReuse);
         refuseAll();
 
-        GrantQueue.HandedOver handed = queue.handOver(TERMS, ANSWER);
+        GrantQueue.HandoverResult handed = queue.handOver(TERMS, ANSWER);
 
-        assertThat(handed).isEqualTo(new GrantQueue.HandedOver(Handover.DONE, waiters.get(0), false));
+        assertThat(handed).isEqualTo(new GrantQueue.HandoverResult(HandoverOutcome.DONE, waiters.get(0), false));
         Objects.requireNonNull(handed.acquire()).complete();
         assertThat(waiters.get(0).answer()).isCompletedWithValue(ANSWER);
         assertThat(queue.released(BACKUP)).as("woken").isEqualTo(true);
@@ -156,10 +156,10 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         refuseAll();
         assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(true);
 
-        assertThat(queue.handOver(TERMS, ANSWER).outcome()).isEqualTo(Handover.DONE);
+        assertThat(queue.handOver(TERMS, ANSWER).outcome()).isEqualTo(HandoverOutcome.DONE);
 
         assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(false);
-        assertThat(queue.waiters().begin().left()).containsExactly("backup");
+        assertThat(queue.waiters().begin().departed()).containsExactly("backup");
     }
 
     @Test
@@ -169,7 +169,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         refuseAll();
         ReuseTerms shorter = new ReuseTerms("backup", 1, Duration.ofSeconds(1), TERMS.maxHold());
 
-        assertThat(queue.handOver(shorter, ANSWER).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+        assertThat(queue.handOver(shorter, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
 
         assertThat(waiter.isDecided()).as("decided").isEqualTo(false);
     }
@@ -180,7 +180,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         refuseAll();
 
         assertThat(queue.handOver(TERMS, ANSWER))
-                .isEqualTo(new GrantQueue.HandedOver(Handover.NOBODY_WAITS, null, false));
+                .isEqualTo(new GrantQueue.HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false));
     }
 
     /** After its wait time a caller awaits no more than a decision that a batch makes or delays. */

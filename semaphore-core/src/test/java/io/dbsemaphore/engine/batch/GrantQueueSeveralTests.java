@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
@@ -54,7 +54,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
     void areHandedNothingWhileTheWindowIsClosed() {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 1, WaitersElsewhere.NONE);
 
-        assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+        assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
     }
 
     @Test
@@ -68,7 +68,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         next.state().reuse(TERMS, 1);
         park(next, Set.of("backup"), later, 0, WaitersElsewhere.of(List.of(other), Values.FAIR.instance(), later));
 
-        assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+        assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
     }
 
     /** However often others are granted permits of the semaphore that is not full. */
@@ -98,7 +98,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
             several.released(Map.of("backup", 1, "network", 1));
         }
 
-        assertThat(both.place()).isEqualTo(QueuedAcquire.Place.QUEUE);
+        assertThat(both.place()).isEqualTo(QueuedAcquire.Place.READY);
     }
 
     @Test

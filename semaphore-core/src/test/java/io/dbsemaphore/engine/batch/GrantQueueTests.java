@@ -114,7 +114,7 @@ class GrantQueueTests extends GrantQueueFixture {
                         .decided())
                 .containsExactly(waiter);
 
-        assertThat(queue.waiters().begin().left()).containsExactly("backup");
+        assertThat(queue.waiters().begin().departed()).containsExactly("backup");
     }
 
     @Test

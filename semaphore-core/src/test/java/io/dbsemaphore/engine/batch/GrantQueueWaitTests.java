@@ -7,7 +7,7 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.domain.Handover;
+import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
@@ -223,7 +223,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
         assertThat(take().members()).containsExactly(next);
 
         assertThat(queue.released(Map.of("copy", 1))).isEqualTo(true);
-        assertThat(both.place()).isEqualTo(QueuedAcquire.Place.QUEUE);
+        assertThat(both.place()).isEqualTo(QueuedAcquire.Place.READY);
     }
 
     /** The first caller is tried for permits that may be reclaimed: the others keep their place behind another instance. */
@@ -244,7 +244,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
         assertThat(take().members()).containsExactly(waiters.get(0));
         AcquireAnswer answer = new AcquireAnswer(new GrantOutcome.Withdrawn(), 0, 0);
-        assertThat(queue.handOver(terms, answer).outcome()).isEqualTo(Handover.NOT_POSSIBLE);
+        assertThat(queue.handOver(terms, answer).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
     }
 
     private static WaitersElsewhere earlierCallerElsewhere() {

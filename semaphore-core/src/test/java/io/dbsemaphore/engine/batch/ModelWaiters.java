@@ -63,7 +63,7 @@ final class ModelWaiters {
         for (int i = 0; i < flight.result().outcomes().size(); i++) {
             ModelCaller member = participants.callerOf(flight.batch.members().get(i));
             if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused refused
-                    && (member.place() == Place.QUEUE || member.place() == Place.WAIT_QUEUE)) {
+                    && (member.place() == Place.READY || member.place() == Place.WAIT_QUEUE)) {
                 Map<String, Long> asked = new HashMap<>();
                 member.state()
                         .command()
@@ -127,7 +127,7 @@ final class ModelWaiters {
     /** A step is over. */
     void end() {
         waiting.entrySet().stream()
-                .filter(each -> each.getKey() != leaving && each.getKey().place() == Place.QUEUE)
+                .filter(each -> each.getKey() != leaving && each.getKey().place() == Place.READY)
                 .sorted(Map.Entry.comparingByKey(IN_ORDER))
                 .forEach(each -> each.getValue().forEach((name, asked) -> {
                     require(available.of(name) >= asked, () -> "Woken, but too few of " + name + ": " + each);

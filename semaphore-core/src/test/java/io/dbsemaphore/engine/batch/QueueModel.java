@@ -50,7 +50,7 @@ final class QueueModel {
             boolean tried = queue.add(caller.acquire);
             assertThat(closed).as("added although closed").isEqualTo(false);
             participants.callers().add(caller);
-            assertThat(caller.place()).isEqualTo(tried ? Place.QUEUE : Place.WAIT_QUEUE);
+            assertThat(caller.place()).isEqualTo(tried ? Place.READY : Place.WAIT_QUEUE);
             return "adds " + caller;
         } catch (SemaphoreClosedException failure) {
             assertThat(closed).as("refused since closed").isEqualTo(true);
@@ -59,7 +59,7 @@ final class QueueModel {
     }
 
     ModelFlight take(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
-        List<ModelCaller> queued = participants.callersAt(Place.QUEUE);
+        List<ModelCaller> queued = participants.callersAt(Place.READY);
         long toWork = queue.nanosToWork();
         AcquireBatch batch = queue.take(withKeptAlive, mayWait, takesReleases);
         ModelFlight flight = new ModelFlight(participants.nextNumber(), batch, now, participants.waiting());
@@ -178,7 +178,7 @@ final class QueueModel {
     }
 
     void close() {
-        List<ModelCaller> there = Stream.of(Place.QUEUE, Place.WAIT_QUEUE)
+        List<ModelCaller> there = Stream.of(Place.READY, Place.WAIT_QUEUE)
                 .flatMap(place -> participants.callersAt(place).stream())
                 .toList();
         List<ModelCaller> told =
@@ -194,7 +194,7 @@ final class QueueModel {
         require(
                 queue.waiters().begin().names().equals(waiters.names()),
                 () -> "Waited for: " + queue.waiters().begin().names());
-        boolean keptAlive = participants.callersAt(Place.QUEUE).stream()
+        boolean keptAlive = participants.callersAt(Place.READY).stream()
                 .anyMatch(each -> each.state().command().isKeptAlive());
         require(queue.hasKeptAlive() == keptAlive, () -> "To be kept alive: " + !keptAlive);
         participants.callers().forEach(this::check);

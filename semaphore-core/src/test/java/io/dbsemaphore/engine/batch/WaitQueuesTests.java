@@ -121,9 +121,9 @@ class WaitQueuesTests {
         batch("copy", new RemainingAvailability(4, 4, 0, 9, 10, OPEN, WaitersElsewhere.NONE));
         assertThat(queues.takeGrantedElsewhere()).as("by a batch").isEqualTo(true);
         assertThat(queues.takeGrantedElsewhere()).as("since then").isEqualTo(false);
-        queues.polled("copy", Values.polled(4, 4, 0, 11, OPEN), ++now);
+        queues.recordPoll("copy", Values.polled(4, 4, 0, 11, OPEN), ++now);
         assertThat(queues.takeGrantedElsewhere()).as("by a poll").isEqualTo(true);
-        queues.polled("backup", Values.polled(4, 3, 1, 9, OPEN), ++now);
+        queues.recordPoll("backup", Values.polled(4, 3, 1, 9, OPEN), ++now);
         assertThat(queues.takeGrantedElsewhere()).as("what they do not lack").isEqualTo(false);
     }
 
@@ -131,7 +131,7 @@ class WaitQueuesTests {
     void isPolledOftenForOnePermitThatOthersAreGrantedOften() {
         QueuedAcquire unused = refused(ONE, OPEN);
         now += Duration.ofMillis(600).toNanos();
-        queues.polled("backup", Values.polled(4, 4, 0, 67, OPEN), ++now);
+        queues.recordPoll("backup", Values.polled(4, 4, 0, 67, OPEN), ++now);
         assertThat(queues.pollAfter(Duration.ofMillis(50))).isEqualTo(Duration.ofMillis(10));
     }
 
@@ -156,7 +156,7 @@ class WaitQueuesTests {
         QueuedAcquire unused = refused(ONE, OPEN);
         QueuedAcquire joining = caller(ONE);
         assertThat(queues.join(joining)).as("joins").isEqualTo(true);
-        queues.batch("backup", Values.left(0, OPEN, 0), 0, joining.startedAt());
+        queues.recordBatch("backup", Values.left(0, OPEN, 0), 0, joining.startedAt());
         assertThat(queues.shortages(joining)).as("read at the same time").isEmpty();
         batch("backup", Values.left(0, OPEN, 0));
         assertThat(queues.shortages(joining)).as("read afterwards").containsExactly(shortage("backup", 4, 1, 0));
@@ -165,7 +165,7 @@ class WaitQueuesTests {
     @Test
     void reservesWhatAWokenCallerAsksForOfEachSemaphore() {
         QueuedAcquire caller = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
-        queues.add("copy", 1);
+        queues.adjustAvailable("copy", 1);
         assertThat(wake("copy")).containsExactly(caller);
         assertThat(taken).isEqualTo(Map.of("backup", 2L, "copy", 1L));
     }
@@ -174,9 +174,9 @@ class WaitQueuesTests {
     void reservesTheWholeCapacityForAnExclusiveCaller() {
         AcquireCommand command = new AcquireCommand("id", false, true, BOTH, true, null, "test", null);
         QueuedAcquire caller = refuse(caller(new AcquireState(command)), OPEN, 4, "copy");
-        queues.add("copy", 3);
+        queues.adjustAvailable("copy", 3);
         assertThat(wake("copy")).isEmpty();
-        queues.add("copy", 1);
+        queues.adjustAvailable("copy", 1);
         assertThat(wake("copy")).containsExactly(caller);
         assertThat(taken).isEqualTo(Map.of("backup", 4L, "copy", 4L));
     }
@@ -199,7 +199,7 @@ class WaitQueuesTests {
         QueuedAcquire caller = caller(Map.of("backup", 2));
         park(caller, Map.of("backup", Values.left(3, OPEN, 0)), "backup");
         assertThat(wake("backup")).isEmpty();
-        queues.add("backup", 1);
+        queues.adjustAvailable("backup", 1);
         assertThat(wake("backup")).containsExactly(caller);
     }
 
@@ -218,17 +218,17 @@ class WaitQueuesTests {
         caller.state().setDemandAhead(Map.of());
         park(caller, Map.of("backup", Values.left(1, OPEN, 1)), "backup");
         assertThat(wake("backup")).as("withheld for another instance").isEmpty();
-        queues.add("backup", 1);
+        queues.adjustAvailable("backup", 1);
         assertThat(wake("backup")).as("one for each").containsExactly(caller);
     }
 
     @Test
     void ignoresAPollThatBeganWhenAvailabilityChanged() {
         QueuedAcquire caller = refused(ONE, OPEN);
-        queues.polled("backup", Values.polled(4, 3, 1, 7), now);
+        queues.recordPoll("backup", Values.polled(4, 3, 1, 7), now);
         assertThat(wake("backup")).isEmpty();
         assertThat(queues.shortages(caller)).containsExactly(shortage("backup", 4, 1, 0));
-        queues.polled("backup", Values.polled(4, 3, 1, 7), ++now);
+        queues.recordPoll("backup", Values.polled(4, 3, 1, 7), ++now);
         assertThat(wake("backup")).containsExactly(caller);
     }
 
@@ -242,7 +242,7 @@ class WaitQueuesTests {
         assertThat(wake("copy")).as("withheld for the first two").isEmpty();
 
         now += Duration.ofSeconds(1).toNanos(); // the window is closed
-        queues.add("backup", 1);
+        queues.adjustAvailable("backup", 1);
         assertThat(wake("backup")).containsExactly(both, next);
     }
 
@@ -287,7 +287,7 @@ class WaitQueuesTests {
     }
 
     private void batch(String name, RemainingAvailability left) {
-        queues.batch(name, left, 0, ++now);
+        queues.recordBatch(name, left, 0, ++now);
     }
 
     private List<QueuedAcquire> wake(String name) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.SemaphorePersistence;
 import jakarta.persistence.PersistenceException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -64,7 +63,7 @@ class DocumentedErrorsTests {
                 new TransactionSystemException("commit", error))) {
             assertThat(DataAccessFailures.translate(wrapped).getClass().getSimpleName())
                     .isEqualTo(row.exception());
-            assertThat(SemaphorePersistence.isWorthRepeating(wrapped)).isEqualTo(row.again());
+            assertThat(TransactionFailures.isWorthRepeating(wrapped)).isEqualTo(row.again());
         }
         assertThat(SqlErrors.isAnswerOfServer(error)).as("not committed").isEqualTo(!SqlErrors.isConnectionLost(error));
     }
@@ -85,7 +84,7 @@ class DocumentedErrorsTests {
         SQLException diskFull =
                 new SQLException("Got error 28 - 'No space left on device' during COMMIT", "HY000", 1180);
 
-        assertThat(SemaphorePersistence.isWorthRepeating(diskFull)).isEqualTo(false);
+        assertThat(TransactionFailures.isWorthRepeating(diskFull)).isEqualTo(false);
         assertThat(SqlErrors.isAnswerOfServer(diskFull)).isEqualTo(true);
     }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The callers of this JVM that wait for permits of one semaphore, and the latest availability read from the database. Guarded
  * by the lock of the {@link GrantQueue}.
  */
-final class Waiters {
+final class AwaitedSemaphore {
 
     /** How long an answer of the database is assumed to hold for further callers. */
     private static final long RECENT = Duration.ofMillis(100).toNanos();
@@ -46,7 +46,7 @@ final class Waiters {
      * @param readAt the database's clock then, in microseconds since 1970
      * @param asOf this JVM's monotonic clock before the database was asked
      */
-    Waiters(PermitShortage latest, long readAt, long asOf, QueueClock clock) {
+    AwaitedSemaphore(PermitShortage latest, long readAt, long asOf, QueueClock clock) {
         this.latest = latest;
         this.latestReadAt = readAt;
         this.latestAsOf = asOf;
@@ -197,7 +197,7 @@ final class Waiters {
     }
 
     /** Adjusts the number of available permits. */
-    void add(long permits) {
+    void adjustAvailable(long permits) {
         available += permits;
         changedAt = clock.now();
     }
@@ -214,17 +214,17 @@ final class Waiters {
      * @param changed the change of availability since the batch read it
      * @param asOf this JVM's monotonic clock before the batch read it
      */
-    void batch(RemainingAvailability left, long changed, long asOf) {
-        available = Math.min(left.available(), maxAvailable) + changed;
+    void recordBatch(RemainingAvailability remaining, long changed, long asOf) {
+        available = Math.min(remaining.available(), maxAvailable) + changed;
         maxAvailable = Long.MAX_VALUE;
         changedAt = clock.now();
-        elsewhere = left.elsewhere();
-        turnover.read(left.fenceBefore(), left.fence());
-        answered(left.capacity(), left.held(), Waiter.micros(left.readAt()), asOf);
+        elsewhere = remaining.elsewhere();
+        turnover.read(remaining.fenceBefore(), remaining.fence());
+        answered(remaining.capacity(), remaining.held(), Waiter.micros(remaining.readAt()), asOf);
     }
 
     /** Records what the poller has read, unless availability has changed since. */
-    void polled(PolledAvailability polled, long asOf) {
+    void recordPoll(PolledAvailability polled, long asOf) {
         if (changedAt - asOf < 0) {
             available = polled.available();
         }

@@ -12,7 +12,7 @@ import io.dbsemaphore.engine.support.WaitTime;
  * @param keptAlive whether this JVM renews the grant until it is released
  * @param forWork whether a shutdown waits for the work under the grant
  */
-record AcquireAttempt(
+record PendingAcquire(
         AcquireRequest request,
         AcquireState state,
         WaitTime waitTime,

@@ -14,14 +14,14 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the command of a request, with the configured defaults, and checks it against the configured bounds. */
-final class AcquireCommandFactory {
+final class PendingAcquireFactory {
 
     private final SemaphoreSettings settings;
     private final String defaultOwner;
     private final InstanceLease lease;
     private final HostTransactionCheck hostTransaction;
 
-    AcquireCommandFactory(SemaphoreSettings settings, InstanceLease lease) {
+    PendingAcquireFactory(SemaphoreSettings settings, InstanceLease lease) {
         this.settings = settings;
         this.defaultOwner = settings.get(SemaphoreSettings.OWNER); // once, since it may look up the name of the host
         this.lease = lease;
@@ -35,18 +35,18 @@ final class AcquireCommandFactory {
      * @throws org.springframework.transaction.IllegalTransactionStateException when called within an open transaction, if that
      *     is refused
      */
-    AcquireAttempt begin(AcquireRequest request) {
+    PendingAcquire begin(AcquireRequest request) {
         return begin(request, true, request.keepAlive().orElse(false), false);
     }
 
     /** As {@link #begin}, for work that this JVM is about to do. */
-    AcquireAttempt beginForWork(AcquireRequest request) {
+    PendingAcquire beginForWork(AcquireRequest request) {
         return begin(request, request.isAdopt(), request.keepAlive().orElse(true), true);
     }
 
-    private AcquireAttempt begin(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
+    private PendingAcquire begin(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
         boolean keptAlive = keepAlive && !request.isWithoutTtl();
-        return new AcquireAttempt(
+        return new PendingAcquire(
                 request,
                 new AcquireState(command(request, replayable, keptAlive)),
                 WaitTime.of(request.waitTime()),

@@ -1,7 +1,8 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.engine.support.BackOff;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine.batch;
 
 import java.time.Duration;
 
@@ -6,7 +6,7 @@ import java.time.Duration;
  * The interval of the availability poller. The more instances are before this one, the longer it is, so that many instances poll
  * the database about as often as few. Where permits are granted often, the poller comes when the turn of this instance is due.
  */
-public final class PollingInterval {
+final class PollingInterval {
 
     /** The longest interval of an instance that is next, or the one after it. */
     private static final long LONGEST_OF_NEXT = Duration.ofMillis(100).toNanos();
@@ -23,7 +23,7 @@ public final class PollingInterval {
      * @param nanosToTurn the time until the turn of this instance
      * @param backOff the interval while nothing happens, for an instance that is next; half as long again for the one after it
      */
-    public static Duration of(int instancesAhead, long nanosToTurn, Duration backOff) {
+    static Duration of(int instancesAhead, long nanosToTurn, Duration backOff) {
         long longest = switch (instancesAhead) {
             case 0 -> Math.min(backOff.toNanos(), LONGEST_OF_NEXT);
             case 1 -> Math.min(backOff.toNanos() * 3 / 2, LONGEST_OF_NEXT);

@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Finds, renews and checks grants. */
-final class GrantService {
+final class HeldGrantService {
 
-    private final AcquireCommandFactory commands;
+    private final PendingAcquireFactory commands;
     private final RenewTransaction transaction;
     private final Retries retry;
     private final GrantRegistry held;
@@ -34,8 +34,8 @@ final class GrantService {
      *
      * @param operations to which the handles of the grants delegate
      */
-    GrantService(
-            AcquireCommandFactory commands,
+    HeldGrantService(
+            PendingAcquireFactory commands,
             RenewTransaction transaction,
             Retries retry,
             GrantRegistry held,
@@ -116,7 +116,7 @@ final class GrantService {
         StoredGrant stored = grant instanceof GrantHandle handle
                 ? handle.stored()
                 : retry.call(() -> transaction.find(grant.externalId())).orElseThrow(() -> lost(grant));
-        if (!heldCheck.isHeld(stored)) {
+        if (!heldCheck.lockIfHeld(stored)) {
             throw lost(grant);
         }
         checked.add(stored.requestId(), stored.externalId());
@@ -131,7 +131,7 @@ final class GrantService {
         if (!use.bind()) {
             throw new PermitLostException(use.externalId(), use.permits());
         }
-        if (!heldCheck.isHeld(state.grant())) {
+        if (!heldCheck.lockIfHeld(state.grant())) {
             throw lost(state, use);
         }
         checked.add(state.grant().requestId(), use.externalId());

@@ -1,8 +1,9 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
+import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.ReleaseSubscription;
 import java.sql.SQLException;
@@ -20,9 +21,9 @@ import org.slf4j.LoggerFactory;
  * Listens for releases by other instances while callers of this one wait. It has one thread, and a connection of the application's
  * pool besides those that the transactions use. Whatever fails, the poller goes on.
  */
-public final class ReleaseListener implements AutoCloseable {
+final class RemoteReleaseListener implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(ReleaseListener.class);
+    private static final Logger log = LoggerFactory.getLogger(RemoteReleaseListener.class);
 
     /** The interval of the checks whether callers still wait and whether the engine is stopping. */
     private static final Duration INTERVAL = Duration.ofMillis(250);
@@ -58,7 +59,7 @@ public final class ReleaseListener implements AutoCloseable {
      * @param needed whether callers wait
      * @param released receives the names of semaphores of which another instance has released permits
      */
-    public ReleaseListener(
+    RemoteReleaseListener(
             ReleaseChannel channel, DaemonThreads threads, BooleanSupplier needed, Consumer<Set<String>> released) {
         this.channel = channel;
         this.threads = threads;
@@ -67,7 +68,7 @@ public final class ReleaseListener implements AutoCloseable {
     }
 
     /** Listens while callers wait, unless it does already. */
-    public void begin() {
+    void begin() {
         if (!closed && running.compareAndSet(false, true)) {
             try {
                 threads.start("semaphore-listener", this::run);

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.support;
+package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Monitor;
@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * that blocks does not delay the others: after {@value #BLOCKED_AFTER_MILLIS} ms it counts as blocked, and another thread runs
  * the next one. Short tasks share as many threads as there are processors. The threads end when idle.
  */
-public final class CompletionExecutor implements Executor, AutoCloseable {
+final class CompletionExecutor implements Executor, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(CompletionExecutor.class);
 
@@ -52,7 +52,7 @@ public final class CompletionExecutor implements Executor, AutoCloseable {
         }
     }
 
-    public CompletionExecutor(DaemonThreads factory) {
+    CompletionExecutor(DaemonThreads factory) {
         this(factory, END_AFTER, System::nanoTime);
     }
 
