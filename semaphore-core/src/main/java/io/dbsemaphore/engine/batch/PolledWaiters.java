@@ -22,7 +22,7 @@ final class PolledWaiters {
     private final Predicate<Collection<String>> wake;
 
     /**
-     * Makes a view.
+     * Creates a view.
      *
      * @param lock that guards the other arguments
      * @param wake moves the waiters of these semaphores that can be served to the ready queue, and returns whether there were any
@@ -53,13 +53,13 @@ final class PolledWaiters {
     Poll begin() {
         return lock.get(() -> {
             Set<String> names = waitQueues.names();
-            Set<String> busy = new HashSet<>(names);
-            busy.removeIf(name -> !inFlight.contains(name));
+            Set<String> inFlightNames = new HashSet<>(names);
+            inFlightNames.removeIf(name -> !inFlight.contains(name));
             // a batch in flight may be about to tell other instances of a new caller
             Set<String> left = new HashSet<>(waitQueues.takeLeft(name -> !inFlight.contains(name)));
             left.removeAll(names);
             left.removeIf(name -> !fairQueuing.isFair().test(name));
-            return new Poll(names, busy, fairQueuing.queues(names, waitQueues.local(names)), left);
+            return new Poll(names, inFlightNames, fairQueuing.queues(names, waitQueues.local(names)), left);
         });
     }
 

@@ -53,7 +53,7 @@ public final class ReleaseListener implements AutoCloseable {
     private Deadline lingering = Deadline.in(LINGER);
 
     /**
-     * Makes a listener.
+     * Creates a listener.
      *
      * @param needed whether callers wait
      * @param released receives the names of semaphores of which another instance has released permits
