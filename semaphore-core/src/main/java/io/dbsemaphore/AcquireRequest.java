@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * Describes an acquire: which permits, for how long, and how long to wait for them. Immutable. A request without an
  * external id can be reused, for example as a constant that any number of threads acquire with.
  *
- * <p>Each {@code with...} method returns a changed copy. It throws {@link IllegalArgumentException} for what cannot be right. The
+ * <p>Each {@code with...} method returns a changed copy. It throws {@link IllegalArgumentException} for an invalid value. The
  * acquire checks configured limits ({@code semaphore.max-ttl}, {@code semaphore.max-names-per-request}) before it uses the database.
  */
 public final class AcquireRequest {

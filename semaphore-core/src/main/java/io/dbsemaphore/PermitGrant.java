@@ -108,7 +108,11 @@ public interface PermitGrant extends AutoCloseable {
      */
     ReleaseOutcome release();
 
-    /** Releases the grant as {@link #release} does, and ignores the outcome. */
+    /**
+     * Releases the grant as {@link #release} does, and ignores the outcome.
+     *
+     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries
+     */
     @Override
     default void close() {
         release();

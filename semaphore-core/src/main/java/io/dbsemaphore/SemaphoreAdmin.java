@@ -10,10 +10,9 @@ import java.util.Optional;
  * bean; thread-safe.
  *
  * <p>Each method runs on the calling thread in its own transaction, never in the caller's, and repeats it as
- * {@link SemaphoreOperations} does. An interrupt does not abort it; the
- * interrupt flag is preserved. Each method throws {@link IllegalArgumentException} for an invalid argument, before it
- * accesses the database, and {@link org.springframework.dao.DataAccessException} if the database fails in spite of the
- * retries.
+ * {@link SemaphoreOperations} does. An interrupt does not abort it; the interrupt flag is preserved. Each method throws
+ * {@link IllegalArgumentException} for an invalid argument, before it accesses the database, and
+ * {@link org.springframework.dao.DataAccessException} if the database fails in spite of the retries.
  */
 public interface SemaphoreAdmin {
 
@@ -99,12 +98,12 @@ public interface SemaphoreAdmin {
 
     /**
      * Returns the requests that held permits of a semaphore at any time within a period, the last acquired first. Released
-     * requests are found until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them. Before the end of the
-     * period, at most the last 2,000 released requests (or {@code limit}, if that is more) are considered: among older ones, only
-     * those that are still held.
+     * requests are found until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them. At most the last 2,000
+     * released requests (or {@code limit}, if that is more) before the end of the period are considered; older requests are
+     * found only if they are still held.
      *
      * @param name the semaphore
-     * @param from the begin of the period, by the database's clock
+     * @param from the start of the period, by the database's clock
      * @param to the end of the period, by the database's clock; not before {@code from}
      * @param limit the maximum number of requests, 1 to {@value #MAX_LIMIT}
      * @return the requests

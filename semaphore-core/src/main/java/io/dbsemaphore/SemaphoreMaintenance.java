@@ -44,7 +44,7 @@ public interface SemaphoreMaintenance {
     int deleteCapacityHistory();
 
     /** The tasks of the maintenance. Each has its own schedule. */
-    public enum MaintenanceTask {
+    enum MaintenanceTask {
 
         /** Runs {@link SemaphoreMaintenance#releaseOrphans}. */
         ORPHAN_RELEASE,

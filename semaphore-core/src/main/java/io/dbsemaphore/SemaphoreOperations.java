@@ -53,6 +53,10 @@ public interface SemaphoreOperations {
      *
      * @param request what to acquire
      * @return the grant; empty if the permits did not become available within the wait time
+     * @throws PermitsExceedCapacityException if more permits are requested than the capacity of a semaphore
+     * @throws AcquireOutcomeUnknownException if the database became unreachable during the commit and stayed
+     *     unreachable
+     * @see #acquire(AcquireRequest) acquire, for the other exceptions
      */
     Optional<PermitGrant> tryAcquire(AcquireRequest request);
 
@@ -102,6 +106,9 @@ public interface SemaphoreOperations {
      * @param request what to acquire
      * @param work the work
      * @throws X if the work fails
+     * @throws RequestInProgressException if the external id is already held and the request does not
+     *     {@linkplain AcquireRequest#withAdopt adopt} it
+     * @see #acquire(AcquireRequest) acquire, for the exceptions of the acquire
      */
     <X extends Throwable> void executeWithoutResult(AcquireRequest request, PermitAction<X> work) throws X;
 

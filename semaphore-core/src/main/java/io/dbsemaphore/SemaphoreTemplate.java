@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *         grant -> copy(snapshot, grant.fencingToken("backup")));
  * }</pre>
  *
- * <p>Modelled on Spring's {@code TransactionTemplate}. Immutable and thread-safe.
+ * <p>Modeled on Spring's {@code TransactionTemplate}. Immutable and thread-safe.
  */
 public class SemaphoreTemplate implements SemaphoreOperations {
 

@@ -36,7 +36,7 @@ public final class RecurringTask implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * Makes a task that does not run yet.
+     * Creates a task that does not run yet.
      *
      * @param name the name of the thread
      * @param context runs the loop of the thread

@@ -17,7 +17,7 @@ public final class MaintenanceSettings {
     /** Whether this instance runs the maintenance by schedule, by default true; an operator may call it all the same. */
     public static final Setting<Boolean> ENABLED = new Setting<>(PREFIX + "enabled", true);
 
-    /** The pause between two releases of orphaned permits; by default 5 minutes. */
+    /** The pause between two releases of orphaned permits; by default 5 minutes, at least 1ms. */
     public static final Setting<Duration> ORPHAN_RELEASE_INTERVAL =
             new Setting<>(PREFIX + "orphan-release-interval", Duration.ofMinutes(5), INTERVAL);
 
@@ -25,11 +25,11 @@ public final class MaintenanceSettings {
     public static final Setting<Duration> STALE_AFTER =
             new Setting<>(PREFIX + "stale-after", Duration.ofHours(24), atLeast(Duration.ZERO, "for never use zero"));
 
-    /** How long an owner must be found dead until its permits are released; by default 30s. */
+    /** How long an owner must be found dead until its permits are released; by default 30s, zero is none. */
     public static final Setting<Duration> OWNER_GRACE =
             new Setting<>(PREFIX + "owner-grace", Duration.ofSeconds(30), atLeast(Duration.ZERO, "for none use zero"));
 
-    /** The pause between two clean-ups of released requests; by default 4 hours. */
+    /** The pause between two clean-ups of released requests; by default 4 hours, at least 1ms. */
     public static final Setting<Duration> REQUEST_CLEANUP_INTERVAL =
             new Setting<>(PREFIX + "request-cleanup-interval", Duration.ofHours(4), INTERVAL);
 
@@ -37,7 +37,7 @@ public final class MaintenanceSettings {
     public static final Setting<Duration> REQUEST_RETENTION =
             new Setting<>(PREFIX + "request-retention", Duration.ofDays(7), RETENTION);
 
-    /** The pause between two clean-ups of the capacity history; by default 24 hours. */
+    /** The pause between two clean-ups of the capacity history; by default 24 hours, at least 1ms. */
     public static final Setting<Duration> HISTORY_CLEANUP_INTERVAL =
             new Setting<>(PREFIX + "history-cleanup-interval", Duration.ofHours(24), INTERVAL);
 

@@ -22,7 +22,7 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
      * A pattern that matches a name.
      *
      * @param pattern the glob
-     * @param capacity the capacity of what it makes
+     * @param capacity the capacity of what it creates
      */
     public record Match(String pattern, int capacity) {}
 
@@ -31,6 +31,7 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
      *
      * @param capacities the capacity for each pattern
      * @param maxSemaphores how many semaphores the patterns may create in total
+     * @throws IllegalArgumentException if a pattern or a number is invalid
      */
     public SemaphorePatterns {
         capacities = Map.copyOf(capacities);
@@ -44,6 +45,7 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
      * @param pattern the pattern, with at least one {@code *}
      * @param capacity the capacity of the semaphores that it creates, at least 0
      * @return the changed patterns
+     * @throws IllegalArgumentException if the pattern or the capacity is invalid
      */
     public SemaphorePatterns withPattern(String pattern, int capacity) {
         Map<String, Integer> more = new HashMap<>(capacities);
@@ -56,6 +58,7 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
      *
      * @param value the number, at least 1
      * @return the changed patterns
+     * @throws IllegalArgumentException if the number is less than 1
      */
     public SemaphorePatterns withMaxSemaphores(int value) {
         return new SemaphorePatterns(capacities, value);
@@ -82,7 +85,7 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
         }
         if (pattern.replace("*", "").isEmpty()) {
             throw new IllegalArgumentException(
-                    property + " would match every name, misspelt ones too: give it something that is fixed");
+                    property + " would match every name, misspelled ones too: add a fixed part");
         }
         try {
             SemaphoreName.requireValid(pattern);

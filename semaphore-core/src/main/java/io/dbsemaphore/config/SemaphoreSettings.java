@@ -24,7 +24,7 @@ public final class SemaphoreSettings {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** The owner of acquires whose request names none; by default {@code jvm-<process id>@<host>}. */
+    /** The owner of acquires whose request names none, 1 to 190 characters; by default {@code jvm-<process id>@<host>}. */
     public static final Setting<String> OWNER =
             new Setting<>("semaphore.owner", SemaphoreSettings::nameOfJvm, SemaphoreName::requireValidKey);
 
@@ -43,14 +43,14 @@ public final class SemaphoreSettings {
             Duration.ofMinutes(5),
             atLeast(AcquireRequest.MIN_TTL, "a grant would expire before its caller can use it"));
 
-    /** The longest TTL that a request may ask for; by default 30 days, at most ten years. */
+    /** The longest TTL that a request may ask for; by default 30 days, at least 1s, at most ten years. */
     public static final Setting<Duration> MAX_TTL = new Setting<>(
             "semaphore.max-ttl",
             Duration.ofDays(30),
             atLeast(AcquireRequest.MIN_TTL, "every TTL would be refused"),
             atMost(Duration.ofDays(3650), "for grants that last until released use requests without a TTL"));
 
-    /** How long a grant is kept alive at most, unless its request says otherwise; by default 24 hours. */
+    /** How long a grant is kept alive at most, unless its request says otherwise; by default 24 hours; positive. */
     public static final Setting<Duration> MAX_HOLD = new Setting<>(
             "semaphore.max-hold",
             Duration.ofHours(24),
@@ -76,7 +76,7 @@ public final class SemaphoreSettings {
             Duration.ofSeconds(20),
             atLeast(Duration.ofSeconds(3), "a short pause would cost a live instance its permits"));
 
-    /** How long a shutdown waits for work under permits to end; by default 20s. */
+    /** How long a shutdown waits for work under permits to end; by default 20s, zero or more. */
     public static final Setting<Duration> SHUTDOWN_TIMEOUT = new Setting<>(
             "semaphore.shutdown-timeout",
             Duration.ofSeconds(20),
@@ -89,7 +89,7 @@ public final class SemaphoreSettings {
     public static final Setting<Duration> LOCK_WAIT_TIMEOUT = new Setting<>(
             "semaphore.lock-wait-timeout",
             Duration.ofSeconds(5),
-            atLeast(SECOND, "databases that count whole seconds cannot keep it"));
+            atLeast(SECOND, "some databases count lock timeouts in whole seconds"));
 
     /**
      * How long the database's decision is awaited once the wait time of a caller is over, or from its call where it does not
@@ -107,22 +107,23 @@ public final class SemaphoreSettings {
     public static final Setting<Duration> SESSION_IDLE_LIMIT =
             new Setting<>("semaphore.session-idle-limit", Duration.ofSeconds(10));
 
-    /** How often a transaction is tried that lost against another one; by default 3 times. */
+    /** How many times a transaction that fails because of a conflict is tried; by default 3, at least 1. */
     public static final Setting<Integer> MAX_ATTEMPTS =
             new Setting<>("semaphore.max-attempts", 3, atLeast(1, "no transaction would run"));
 
-    /** How many semaphores one request may name; by default 100. */
+    /** How many semaphores one request may name; by default 100, at least 1. */
     public static final Setting<Integer> MAX_NAMES_PER_REQUEST =
             new Setting<>("semaphore.max-names-per-request", 100, atLeast(1, "every request would be refused"));
 
     /**
-     * How many acquires one transaction decides at most, by default 500; the same bound holds for releases and for renewals.
-     * 1 means one caller per transaction, which is slower and promises the same.
+     * How many acquires one transaction decides at most, by default 500, at least 1; the same bound holds for releases. Up to
+     * 500 renewals share a transaction, whatever this is. 1 means one caller per transaction, which is slower and promises the
+     * same.
      */
     public static final Setting<Integer> MAX_BATCH_SIZE =
             new Setting<>("semaphore.max-batch-size", 500, atLeast(1, "no transaction could decide anything"));
 
-    /** How many connections of the pool are used at once, whatever the number of threads; by default 4. */
+    /** How many connections of the pool are used at once, whatever the number of threads; by default 4, at least 1. */
     public static final Setting<Integer> MAX_CONNECTIONS =
             new Setting<>("semaphore.max-connections", 4, atLeast(1, "the database could not be reached"));
 

@@ -32,7 +32,7 @@ final class AcquireResults {
     private final GrantOperations operations;
 
     /**
-     * Makes results.
+     * Creates results.
      *
      * @param operations to which the handles of the grants delegate
      */

@@ -80,9 +80,8 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public ReleaseOutcome release(HeldGrant grant) {
-        StackReserve
-                .requireToWait(); // on failure the grant stays held and kept alive, so that the caller can release it
-        // later
+        // on failure the grant stays held and kept alive, so that the caller can release it later
+        StackReserve.requireToWait();
         ReleaseService releases = current.get().releases();
         return releases.release(grant, releases.eventOf(grant));
     }

@@ -71,7 +71,7 @@ final class EngineRun {
     }
 
     /**
-     * Makes a run.
+     * Creates a run.
      *
      * @param held the grants that this JVM holds, those of earlier runs included
      * @param manager of the engine

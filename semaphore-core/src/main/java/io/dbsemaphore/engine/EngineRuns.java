@@ -47,7 +47,7 @@ final class EngineRuns {
     }
 
     /**
-     * Makes the runs of an engine.
+     * Creates the runs of an engine.
      *
      * @param onceOpen runs as soon as the database is open, before anything else
      */

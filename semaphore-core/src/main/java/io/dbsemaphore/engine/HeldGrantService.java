@@ -30,7 +30,7 @@ final class HeldGrantService {
     private final GrantOperations operations;
 
     /**
-     * Makes a service.
+     * Creates a service.
      *
      * @param operations to which the handles of the grants delegate
      */

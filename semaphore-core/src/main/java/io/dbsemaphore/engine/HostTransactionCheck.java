@@ -41,7 +41,7 @@ final class HostTransactionCheck {
                             + " needs another: as many of these at once as the pool has connections wait for each other"
                             + " until the pool gives up. Acquire before the transaction begins, as @WithPermits does; or"
                             + " make the pool larger than the number of threads that do this, and set"
-                            + " semaphore.host-transaction=allow. This is said once",
+                            + " semaphore.host-transaction=allow. This warning is logged once",
                     names);
         }
     }

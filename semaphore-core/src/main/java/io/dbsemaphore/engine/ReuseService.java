@@ -41,7 +41,7 @@ final class ReuseService {
     private final ReusedGrant.Operations operations;
 
     /**
-     * Begins with no reusable permits.
+     * Creates it with no reusable permits.
      *
      * @param times how long permits of a semaphore may be reused; zero if they are not
      */
@@ -115,7 +115,7 @@ final class ReuseService {
                 return beginUse(permit);
             }
             StackReserve.requireToWait();
-        } catch (RuntimeException | Error failure) { // the permit would belong to nobody
+        } catch (RuntimeException | Error failure) { // the permit would be neither in use nor idle
             handover.putBack(permit);
             throw failure;
         }

@@ -40,6 +40,13 @@ public final class SemaphoreEngine implements AutoCloseable {
      *
      * @param dataSource the host's own data source, which its transactions use
      * @param settings the settings
+     * @throws IllegalArgumentException if the settings contradict each other
+     * @throws SemaphoreTablesMissingException if the tables do not exist
+     * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
+     * @throws DatabaseNotWritableException if the database rejects writes
+     * @throws DatabaseUnreachableException if the database cannot be reached, does not exist, or rejects the user
+     * @throws io.dbsemaphore.jdbc.UnsupportedDatabaseException if the database is not supported
+     * @throws org.springframework.dao.DataAccessException if the database fails otherwise
      */
     public SemaphoreEngine(DataSource dataSource, SemaphoreSettings settings) {
         this(dataSource, settings, SemaphorePatterns.NONE, List::of, List::of);
@@ -107,6 +114,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @param schemaWait how long to wait for tables that are missing or lack columns because something else creates them
      * @param onceOpen called on that thread as soon as the tables exist; if it fails, the start fails
      * @return the engine
+     * @throws IllegalArgumentException if the settings contradict each other
      */
     public static SemaphoreEngine inBackground(
             DataSource dataSource,
@@ -190,6 +198,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * Reads from each table, and writes to no row, in a transaction of its own.
      *
      * @throws SemaphoreTablesMissingException if the tables do not exist
+     * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
      * @throws DatabaseNotWritableException if the database rejects writes
      * @throws org.springframework.dao.DataAccessException if the database cannot be reached, or denies access
      */

@@ -1,8 +1,8 @@
 /**
  * The engine: acquires and releases permits. Its subpackages have one task each: {@code batch} lets callers share a
  * transaction, {@code hold} manages the grants that this JVM holds, {@code reuse} keeps released permits for the next callers,
- * {@code maintenance} cleans up, and {@code support} is shared
- * by all of them. The transactions are in {@code io.dbsemaphore.persistence}.
+ * {@code maintenance} cleans up, and {@code support} is shared by all of them. The transactions are in
+ * {@code io.dbsemaphore.persistence}.
  *
  * <p>{@link io.dbsemaphore.engine.SemaphoreEngine} and the exceptions are public API; all else is internal.
  */

@@ -44,12 +44,12 @@ import org.springframework.transaction.TransactionStatus;
  *   <li>Acquires whose external id exists are settled with the existing request. If another transaction was found to have
  *       inserted the external id of an acquire, its end is awaited.
  *   <li>The semaphore rows are locked: those that are waited for by one statement each, in ascending order of ids; then the
- *       others, in one statement that skips locked rows. Acquires that name a skipped or missing row are
- *       postponed.
+ *       others, in one statement that skips locked rows. Acquires that name a skipped or missing row are postponed.
  *   <li>The held permits are summed in a separate statement, in the same round trip if the driver pipelines.
  *   <li>If callers may be waiting for a semaphore, the queues of the other instances are read.
- *   <li>The acquires are decided one after the other. If too few permits are available, expired permits are reclaimed
- *       first.
+ *   <li>Acquires that their callers have withdrawn are settled, the others claimed: from now on a caller that gives up has to
+ *       have its grant undone.
+ *   <li>The acquires are decided one after the other. If too few permits are available, expired ones are reclaimed first.
  *   <li>The fences are raised, the requests and permits are inserted, the callers of this instance that wait are recorded,
  *       and the transaction is committed, in one round trip if the driver pipelines.
  * </ol>

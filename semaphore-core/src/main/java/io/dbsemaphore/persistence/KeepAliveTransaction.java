@@ -53,7 +53,7 @@ public final class KeepAliveTransaction {
     /**
      * Finds out which requests are still held. A request that is being reclaimed at the moment is neither held nor lost.
      *
-     * @param each hears the outcome of each batch as soon as it is committed
+     * @param each receives the outcome of each batch as soon as it is committed
      */
     public void confirm(Collection<Long> requestIds, Consumer<Outcome> each) {
         batches(requestIds).forEach(batch -> each.accept(confirmBatch(batch)));

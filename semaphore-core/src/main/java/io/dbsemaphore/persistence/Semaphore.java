@@ -34,7 +34,11 @@ class Semaphore {
     @Column(name = "fence", nullable = false)
     private long fence;
 
-    /** A low watermark: no permit with a lower token is held, so that a sum starts here. It never decreases. */
+    /**
+     * A low watermark: no permit with a lower token is held, so that a sum starts here. It never decreases. The term is that of
+     * stream processing (Akidau et al., <a href="https://doi.org/10.14778/2536222.2536229">MillWheel: Fault-Tolerant Stream
+     * Processing at Internet Scale</a>, 2013).
+     */
     @Column(name = "live_from", nullable = false)
     private long liveFrom;
 

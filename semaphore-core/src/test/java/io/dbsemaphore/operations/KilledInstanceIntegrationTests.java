@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A process that is killed (SIGKILL) with permits whose TTL is hours: its silence gives them back. */
+/** A process that is killed (SIGKILL) with permits whose TTL is hours: they are reclaimed because its heartbeat is missing. */
 @Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KilledInstanceIntegrationTests {

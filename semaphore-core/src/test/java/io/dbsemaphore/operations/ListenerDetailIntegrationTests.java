@@ -150,7 +150,7 @@ class ListenerDetailIntegrationTests {
                 .untilAsserted(() -> assertThat(details.waited).containsExactly(granted.externalId()));
     }
 
-    /** The transaction fails for good for the acquire that it was to serve, but not for the release that it took along. */
+    /** The transaction fails for good for the acquire that it was to decide, but not for the piggy-backed release. */
     @Test
     void reportsTheRetryOfAPiggyBackedRelease() throws Exception {
         String name = node.semaphore(1);
@@ -181,7 +181,7 @@ class ListenerDetailIntegrationTests {
 
         grants.forEach(CompletableFuture::join);
 
-        Awaitility.await("the last round")
+        Awaitility.await("the last batch")
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(details.decided.stream()
                                 .mapToInt(Integer::intValue)

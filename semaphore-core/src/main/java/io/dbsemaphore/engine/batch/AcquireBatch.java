@@ -36,7 +36,7 @@ record AcquireBatch(
         return members.size() == 1 && members.get(0).state().isExternalIdLocked();
     }
 
-    /** The members that may have waited for their external ids, if the transaction has waited for a lock in vain. */
+    /** The members that may have waited for their external ids, if the transaction has waited for a lock without success. */
     Set<QueuedAcquire> mayAwaitExternalIds() {
         return members.stream()
                 .filter(acquire -> mayAwaitExternalId(acquire.state()))

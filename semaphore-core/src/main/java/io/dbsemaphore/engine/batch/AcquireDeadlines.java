@@ -35,7 +35,7 @@ final class AcquireDeadlines {
     private final Runnable departure;
 
     /**
-     * Begins without deadlines.
+     * Creates it without deadlines.
      *
      * @param queued runs when there may be acquires to be tried
      * @param departure runs when a caller no longer waits
@@ -164,7 +164,7 @@ final class AcquireDeadlines {
                 ? new CannotAcquireLockException(
                         acquire.lockedFor(passed.compareTo(decisionTimeout) < 0 ? passed : decisionTimeout))
                 : new QueryTimeoutException(
-                        "The database has not decided about permits of %s for %d ms: no connection could be had, or it does not answer (semaphore.decision-timeout is %s). %s"
+                        "The database has not decided about permits of %s for %d ms: no connection was available, or it does not answer (semaphore.decision-timeout is %s). %s"
                                 .formatted(
                                         acquire.command().permits().keySet(),
                                         passed.toMillis(),

@@ -10,7 +10,10 @@ import java.util.function.Predicate;
 
 /**
  * Takes acquires out of the queues before they are granted: for a last attempt when the wait time has ended, and for good when
- * the caller has lost interest. Guarded by the lock of the {@link GrantQueue}.
+ * the caller no longer waits. Guarded by the lock of the {@link GrantQueue}.
+ *
+ * <p>Given up: removed before it was decided. Abandoned: its caller left during the decision, and a grant is undone. Withdrawn:
+ * nothing is written for it.
  */
 final class AcquireRemoval {
 

@@ -33,7 +33,7 @@ final class AcquireTimer implements AutoCloseable {
             }
         } catch (RejectedExecutionException closed) {
             deadlines.end(acquire);
-        } catch (RuntimeException | Error failure) { // no caller may wait for ever
+        } catch (RuntimeException | Error failure) { // no caller may wait indefinitely
             deadlines.end(acquire);
             throw failure;
         }

@@ -51,7 +51,7 @@ final class AnswerWait {
     }
 
     /**
-     * Ends the wait of a caller that has lost interest.
+     * Ends the wait of a caller that no longer wants the permits.
      *
      * @return true when nothing was decided, and nothing is held; otherwise an answer follows
      */

@@ -51,7 +51,7 @@ final class AvailabilityPoller {
     private volatile boolean closed;
 
     /**
-     * Makes a poller.
+     * Creates a poller.
      *
      * @param channel on which instances notify one another of releases; null without notifications
      * @param woken runs when waiters were woken

@@ -29,7 +29,7 @@ final class BatchRunner implements BatchWorkers.Source {
     private final GroupCommitDelay delay;
 
     /**
-     * Makes a runner.
+     * Creates a runner.
      *
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      */
@@ -74,13 +74,12 @@ final class BatchRunner implements BatchWorkers.Source {
         try {
             boolean withKeptAlive = queue.hasKeptAlive();
             taken.epoch = withKeptAlive ? keepAlive.getAsLong() : 0;
-            // the connection comes first: meanwhile more callers can join, and callers that time out have nothing to
-            // undo
+            // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
             result = transaction.grant(() -> take(taken, withKeptAlive, mayWait));
         } catch (RuntimeException | Error failure) {
             failed(taken, failure);
         }
-        if (result != null) { // a failure from here on is none of the transaction: the batch is settled once
+        if (result != null) { // a later failure does not concern the transaction: the batch is settled once
             committed(taken, result);
         }
         if (!queue.waiters().isEmpty()) {

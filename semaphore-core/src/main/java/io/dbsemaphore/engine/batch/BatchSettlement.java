@@ -42,7 +42,7 @@ final class BatchSettlement {
      * The result of a settlement, to be processed without the lock.
      *
      * @param decided the acquires whose callers are to be answered
-     * @param toUndo what may have been granted to callers that have lost interest
+     * @param toUndo what may have been granted to callers that no longer wait
      */
     record Result(List<QueuedAcquire> decided, List<AcquireState> toUndo) {}
 
@@ -145,9 +145,9 @@ final class BatchSettlement {
 
     /**
      * Another transaction has inserted or locked the external id of the acquire, or of another member of its batch. From now on
-     * the acquire waits for its external id in a batch of its own, before it locks a semaphore. After a wait in vain it pauses,
-     * since few batches may wait at the same time. The time in a shared batch does not count, because the locked external id may
-     * have been another member's.
+     * the acquire waits for its external id in a batch of its own, before it locks a semaphore. After a wait without success it
+     * pauses, since few batches may wait at the same time. The time in a shared batch does not count, because the locked external
+     * id may have been another member's.
      */
     private void externalIdLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
         Duration pause = acquire.state().isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);
@@ -288,7 +288,7 @@ final class BatchSettlement {
         }
     }
 
-    /** Answers all members after an unexpected error, so that no caller waits for ever. What may be granted has to be undone. */
+    /** Answers all members after an unexpected error, so that none waits indefinitely. What may be granted has to be undone. */
     void giveUp(AcquireBatch batch, Throwable unexpected) {
         batch.members().stream().filter(QueuedAcquire::isInBatch).forEach(acquire -> {
             if (acquire.state().isClaimed()) {

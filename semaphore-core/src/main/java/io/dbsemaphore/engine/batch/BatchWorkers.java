@@ -60,7 +60,7 @@ final class BatchWorkers implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * Makes workers.
+     * Creates workers.
      *
      * @param max the maximum number of concurrent batches
      * @param databaseThreads decides which callers may run a batch in their own thread
@@ -178,7 +178,7 @@ final class BatchWorkers implements AutoCloseable {
         }
     }
 
-    /** Ends the batch of the calling thread. Allocates nothing: short of memory, too, a batch must not seem to run for ever. */
+    /** Ends the batch of the calling thread. Allocates nothing: short of memory, too, a batch must not seem to run indefinitely. */
     void finish() {
         monitor.lock();
         try {

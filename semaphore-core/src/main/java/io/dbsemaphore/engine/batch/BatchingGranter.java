@@ -82,7 +82,7 @@ public final class BatchingGranter implements AutoCloseable {
             @Nullable ReleaseChannel channel) {}
 
     /**
-     * Makes a granter.
+     * Creates a granter.
      *
      * @param limits of the batches
      * @param decisionTimeout how long a caller waits for a decision after its wait time has ended

@@ -13,8 +13,9 @@ import java.util.Map;
  * conflict.
  *
  * <p>On servers that {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes}, conflicts are frequent, and back-off
- * alone favors the instance that won, as in the capture effect of Ethernet (Ramakrishnan and Yang, 1994). So an instance that
- * has granted a contested semaphore for a time slice leaves it to others for as long.
+ * alone favors the instance that won, as in the capture effect of Ethernet (Ramakrishnan and Yang, <a
+ * href="https://doi.org/10.1109/LCN.1994.386597">The Ethernet Capture Effect: Analysis and Solution</a>, 1994). So an instance
+ * that has granted a contested semaphore for a time slice leaves it to others for as long.
  *
  * <p>Has no effect without conflicts. Guarded by the lock of the {@link GrantQueue}.
  *
@@ -53,7 +54,7 @@ final class ConflictBackOff {
     }
 
     /**
-     * Begins without any conflict.
+     * Creates it without any conflict.
      *
      * @param takesTurns whether contested semaphores are left to other instances after a time slice
      */

@@ -29,7 +29,7 @@ final class Contention {
     private Deadline contendedUntil;
 
     /**
-     * Begins with nothing in flight.
+     * Creates it with nothing in flight.
      *
      * @param maxWaitingBatches the maximum number of batches that wait for row locks of other transactions
      */

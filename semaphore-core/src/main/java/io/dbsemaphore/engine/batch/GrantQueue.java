@@ -36,7 +36,7 @@ final class GrantQueue {
     private long tickets;
 
     /**
-     * Makes an empty queue.
+     * Creates an empty queue.
      *
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */

@@ -35,7 +35,7 @@ final class GroupCommitDelay {
     private volatile @Nullable Thread waiting;
 
     /**
-     * Begins without callers.
+     * Creates it without callers.
      *
      * @param max the maximum delay of a batch
      */

@@ -21,7 +21,7 @@ final class PolledWaiters {
     private final Predicate<Collection<String>> wake;
 
     /**
-     * Makes a view.
+     * Creates a view.
      *
      * @param lock that guards the other arguments
      * @param wake moves the waiters of these semaphores that can be served to the ready queue, and returns whether there were any
@@ -52,13 +52,13 @@ final class PolledWaiters {
     Poll begin() {
         return lock.get(() -> {
             Set<String> names = waitQueues.names();
-            Set<String> busy = new HashSet<>(names);
-            busy.removeIf(name -> !inFlight.blocks(name));
+            Set<String> inFlightNames = new HashSet<>(names);
+            inFlightNames.removeIf(name -> !inFlight.blocks(name));
             // a batch in flight may be about to tell other instances of a new caller
             Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !inFlight.blocks(name)));
             departed.removeAll(names);
             departed.removeIf(name -> !fairQueuing.isFair().test(name));
-            return new Poll(names, busy, fairQueuing.queues(names, waitQueues.local(names)), departed);
+            return new Poll(names, inFlightNames, fairQueuing.queues(names, waitQueues.local(names)), departed);
         });
     }
 

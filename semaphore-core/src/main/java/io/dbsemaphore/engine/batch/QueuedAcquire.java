@@ -213,7 +213,7 @@ final class QueuedAcquire {
         postponedUntil = until;
     }
 
-    /** Whether the caller lost interest while the acquire was being decided, so that a grant is to be undone. */
+    /** Whether the caller left while the acquire was being decided, so that a grant is to be undone. */
     boolean isAbandoned() {
         return abandoned;
     }

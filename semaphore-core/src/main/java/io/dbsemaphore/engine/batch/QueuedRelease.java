@@ -27,7 +27,7 @@ final class QueuedRelease {
     private Deadline notBefore = Deadline.in(Duration.ZERO);
 
     /**
-     * Begins without an attempt.
+     * Creates it without an attempt.
      *
      * @param maybeLost whether another instance may have released the grant, since it has expired
      * @param lockWait the maximum time to wait for rows that another transaction has locked

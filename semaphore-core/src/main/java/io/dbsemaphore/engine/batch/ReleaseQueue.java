@@ -6,7 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The undone releases: those for transactions of their own, and those to be piggy-backed on a grant transaction. */
+/** The releases that are not done yet: those for transactions of their own, and those to be piggy-backed on a grant transaction. */
 final class ReleaseQueue {
 
     private final Monitor monitor = new Monitor();

@@ -54,7 +54,7 @@ final class RemoteReleaseListener implements AutoCloseable {
     private Deadline lingering = Deadline.in(LINGER);
 
     /**
-     * Makes a listener.
+     * Creates a listener.
      *
      * @param needed whether callers wait
      * @param released receives the names of semaphores of which another instance has released permits

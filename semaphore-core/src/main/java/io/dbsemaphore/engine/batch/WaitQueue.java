@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires that wait for permits of one semaphore, in the order of their first refusal, and the number of permits that those
- * ahead of a given one request. A search tree by first refusal and ticket that is a heap by random priority, with a sum in each
+ * The acquires that wait for permits of one semaphore, in the order of their first refusal, and, for each, the number of permits
+ * requested ahead of it. A search tree by first refusal and ticket that is a heap by random priority, with a sum in each
  * node, so that each operation takes logarithmic time (a treap: Seidel and Aragon,
  * <a href="https://doi.org/10.1007/BF01940876">Randomized Search Trees</a>, 1996). Guarded by the lock of the
  * {@link GrantQueue}.

@@ -23,7 +23,7 @@ final class WaiterSelector {
     private final List<QueuedAcquire> selected = new ArrayList<>();
 
     /**
-     * Makes a selector for one selection.
+     * Creates a selector for one selection.
      *
      * @param byName the wait queues
      * @param taken receives the permits that are reserved for selected waiters

@@ -21,7 +21,7 @@ public final class GrantHandle implements PermitGrant {
     private final SortedMap<String, StoredPermit> permitsByName = new TreeMap<>();
 
     /**
-     * Makes a handle.
+     * Creates a handle.
      *
      * @param operations of the engine, across its stops and starts
      */

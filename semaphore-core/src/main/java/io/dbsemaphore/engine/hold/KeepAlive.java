@@ -16,9 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps grants alive while their work runs: one thread for all of them. One statement renews all grants that are due, at a third
- * of the time to live, or a little earlier, so that many are due together. While the database is unavailable, it keeps trying; a
- * grant whose deadline passes meanwhile is lost.
+ * Keeps grants alive while their work runs: one thread for all of them. One transaction renews up to 500 grants that are due: it
+ * locks their requests, without those that another transaction has locked, then updates them. A grant is due at a third of the time
+ * to live, or a little earlier, so that many are due together. While the database is unavailable, it keeps trying; a grant whose
+ * deadline passes meanwhile is lost.
  *
  * <p>Nothing else can block this thread: its connection is reserved, it does not wait for row locks of other transactions, and
  * listeners are notified on another thread.

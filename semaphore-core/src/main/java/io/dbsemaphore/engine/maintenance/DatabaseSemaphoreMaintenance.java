@@ -32,7 +32,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseSemaphoreMaintenance.class);
     private static final Duration TTL = Duration.ofSeconds(30);
-    /** A maintenance that hangs must not block that of the other instances for ever; two at the same time do no harm. */
+    /** A maintenance that hangs must not block that of the other instances indefinitely; two at the same time do no harm. */
     private static final Duration MAX_HOLD = Duration.ofMinutes(30);
 
     private static final Duration FORGET_WAITERS_AFTER = Duration.ofMinutes(1);
@@ -45,7 +45,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     private final DeadOwners deadOwners;
     private final Retries retry;
     private final ListenerNotifier listeners;
-    private final Runnable permitsFreed;
+    private final Runnable permitsReleased;
 
     public DatabaseSemaphoreMaintenance(
             SemaphoreSettings settings,
@@ -55,7 +55,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
             DeadOwners deadOwners,
             Retries retry,
             ListenerNotifier listeners,
-            Runnable permitsFreed) {
+            Runnable permitsReleased) {
         this.settings = settings;
         this.transactions = transactions;
         this.permits = permits;
@@ -63,7 +63,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
         this.deadOwners = deadOwners;
         this.retry = retry;
         this.listeners = listeners;
-        this.permitsFreed = permitsFreed;
+        this.permitsReleased = permitsReleased;
     }
 
     @Override
@@ -127,10 +127,10 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
 
     private void warnOfRepairs(int permits) {
         if (permits > 0) {
-            permitsFreed.run();
+            permitsReleased.run();
             log.warn(
-                    "Freed {} permit(s) whose request was released already. No transaction of this library leaves such"
-                            + " permits: something else writes to its tables",
+                    "Released {} permit(s) of requests that had already been released. No transaction of this library"
+                            + " leaves such permits: something else writes to its tables",
                     permits);
         }
     }
@@ -154,7 +154,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
             pass(candidatesAfter, reason, released);
         }
         if (!released.isEmpty()) {
-            permitsFreed.run();
+            permitsReleased.run();
             log.info("Released {} orphaned request(s): {}", released.size(), reason);
             DeadInstanceLog.warn(released);
         }

@@ -29,7 +29,7 @@ public final class IdlePermitReturns implements AutoCloseable {
     private volatile Deadline nextForStale = Deadline.in(CHECK_FOR_STALE);
 
     /**
-     * Begins with no idle permits.
+     * Creates it with no idle permits.
      *
      * @param awaited whether callers of this JVM wait for a semaphore
      * @param due receives what has been idle for long, or what callers wait for; must not block

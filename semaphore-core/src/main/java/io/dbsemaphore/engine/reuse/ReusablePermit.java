@@ -23,7 +23,7 @@ public final class ReusablePermit {
     private volatile @Nullable PermitGrant user;
 
     /**
-     * Makes it for its first use.
+     * Creates it for its first use.
      *
      * @param tokens the number of tokens that were reserved for it
      * @param grantedAt this JVM's monotonic clock before the database was asked

@@ -49,7 +49,7 @@ final class ReusedSemaphore {
         if (!idle.has(filter)) {
             return List.of();
         }
-        returns.begin(1); // first: whoever finds no idle permit sees that one may be on its way
+        returns.begin(1); // first: a thread that finds no idle permit sees that one is being returned
         List<ReusablePermit> polled = idle.pollAll(filter);
         returns.begin(polled.size());
         returns.endOne();

@@ -7,7 +7,7 @@ public record Deadline(long nanos, boolean never) implements Comparable<Deadline
 
     public static final Deadline NEVER = new Deadline(0, true);
 
-    /** A longer duration does not fit into the nanoseconds of the clock, and counts as for ever. */
+    /** A longer duration does not fit into the nanoseconds of the clock, and counts as indefinite. */
     private static final Duration MAX = Duration.ofDays(36_500);
 
     public static Deadline after(long fromNanos, Duration duration) {

@@ -24,7 +24,7 @@ public final class ListenerNotifier {
     private final Queue<Consumer<SemaphoreListener>> early = new LinkedBlockingQueue<>(MAX_EARLY);
 
     /**
-     * Makes a notifier.
+     * Creates a notifier.
      *
      * @param listeners supplies the listeners for each event, since a listener may itself depend on the engine; null while they
      *     are not known

@@ -17,7 +17,8 @@ import java.util.function.LongSupplier;
  * <p>While the JVM's clock is before 2025, the ids are consecutive numbers from a random one within 41 bits on, so that those of
  * two starts differ. They are lower than all later ids by a clock that is right.
  *
- * <p>After Twitter's Snowflake, without the assignment of node numbers.
+ * <p>After Twitter's <a href="https://github.com/twitter-archive/snowflake/tree/snowflake-2010">Snowflake</a>, without the
+ * assignment of node numbers.
  */
 public final class TimeOrderedIds {
 

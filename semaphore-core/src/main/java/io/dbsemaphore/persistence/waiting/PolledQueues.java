@@ -14,8 +14,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues of all instances as a poll sees them, without the lock of a semaphore's row. The poll confirms the rows of its instance, and updates
- * them where the queue has changed; only a {@linkplain BatchQueues batch}, which has locked the semaphore's row, inserts one.
+ * The queues of all instances as a poll sees them, without the lock of a semaphore's row. The poll confirms the rows of its
+ * instance, and updates them where the queue has changed; only a {@linkplain BatchQueues batch}, which has locked the semaphore's
+ * row, inserts one.
  */
 public final class PolledQueues {
 

@@ -10,7 +10,9 @@ import org.junit.jupiter.api.Test;
 /**
  * The queue against a simple model, without threads, clock or database: random schedules of acquires, batches and their
  * failures, releases, polls and callers that leave. A schedule that fails is shrunk, and its text is part of the message:
- * {@code -Dsemaphore.test.schedule="…"} repeats it, {@code -Dsemaphore.test.seed=…} begins with another schedule.
+ * {@code -Dsemaphore.test.schedule="…"} repeats it, {@code -Dsemaphore.test.seed=…} begins with another schedule. Written by
+ * hand instead of with jqwik or Lincheck: the queue has no threads of its own, a schedule is a list of steps whose text is its
+ * own replay, and shrinking drops steps.
  */
 class GrantQueueScheduleTests {
 

@@ -87,10 +87,10 @@ class ReuseEndIntegrationTests extends ReuseFixture {
     /** Others may have reclaimed the permit meanwhile, although its reuse time has not passed. */
     @Test
     void aUseWhoseLeaseHasLapsedIsReleasedInTheDatabase() {
-        try (Node silent = Node.on(
+        try (Node suspect = Node.on(
                 cluster.schema(), settings(REUSE).with(SemaphoreSettings.INSTANCE_TIMEOUT, Duration.ofSeconds(3)))) {
-            PermitGrant grant = acquire(silent);
-            silent.gate().pauseBefore("update semaphore_instance").awaitReached(SOON);
+            PermitGrant grant = acquire(suspect);
+            suspect.gate().pauseBefore("update semaphore_instance").awaitReached(SOON);
             await().atMost(SOON).until(() -> !grant.isHeld());
 
             ReleaseOutcome unused = grant.release();

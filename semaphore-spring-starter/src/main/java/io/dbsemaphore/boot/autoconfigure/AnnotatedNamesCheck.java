@@ -11,7 +11,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
  * Finds names in annotations that no call can acquire, after all singletons have been created. Without this check a
- * misspelt name would only fail the first call. Names with expressions are known only when the method is called.
+ * misspelled name would only fail the first call. Names with expressions are known only when the method is called.
  */
 final class AnnotatedNamesCheck implements SmartInitializingSingleton {
 

@@ -33,13 +33,13 @@ import org.springframework.util.StringUtils;
  * @param tablePrefix What the names of the tables begin with, up to 30 letters, digits and underscores. The changelog
  *     parameter 'dbsemaphore.tablePrefix' must agree.
  * @param semaphores Semaphores to create at start-up where they are absent, by name, each with a 'capacity' of at least
- *     0, which pauses it, and perhaps a 'reuse' time. A name with other characters than letters, digits and dashes needs brackets, such as
- *     'semaphore.semaphores.[tenant:a].capacity'.
+ *     0, which pauses it, and optionally a 'reuse' time. A name with other characters than letters, digits and dashes needs
+ *     brackets, such as 'semaphore.semaphores.[tenant:a].capacity'.
  * @param capacityAtStart What happens at start-up to a semaphore that exists with another capacity than is configured:
  *     'keep' leaves it and logs a warning, 'apply' changes it, which is audited. 'apply' also ends a pause.
- * @param patterns Semaphores that may be made on first use, by glob such as 'tenant:*', each with the 'capacity' of what it
- *     makes, and perhaps a 'reuse' time. Of several that match, the longest counts. A name that nothing matches is an error.
- * @param maxPatternSemaphores How many semaphores the patterns may make in all.
+ * @param patterns Semaphores that may be created on first use, by glob such as 'tenant:*', each with the 'capacity' of what it
+ *     creates, and optionally a 'reuse' time. Of several that match, the longest counts. A name that nothing matches is an error.
+ * @param maxPatternSemaphores How many semaphores the patterns may create in all.
  * @param fair Whether callers that wait are served in the order of their arrival, whatever instance they wait in.
  * @param defaultTtl Time to live of a grant whose request names none, at least 1s.
  * @param maxTtl Longest time to live that a request may ask for.
@@ -53,19 +53,19 @@ import org.springframework.util.StringUtils;
  *     application instance, by application name, host and process id.
  * @param lockWaitTimeout How long, over all attempts, to wait for a row that another transaction has locked, at least 1s.
  * @param decisionTimeout How long a decision that is under way is awaited when the wait time of its caller is over, at least
- *     1s. A caller without a wait time waits so long at most. Default is the lock wait timeout.
+ *     1s. A caller without a wait time waits no longer than this. Default is the lock wait timeout.
  * @param sessionIdleLimit After how long without a statement the server ends a transaction of the library and frees its
  *     locks, such as those of an instance that froze. Not below the lock wait timeout.
- * @param maxAttempts How often a transaction is tried that lost against another one.
+ * @param maxAttempts How many times a transaction that fails because of a conflict is tried.
  * @param maxNamesPerRequest How many semaphores one request may name.
  * @param maxBatchSize How many acquires of this JVM's callers one transaction decides at most. The same bound holds for
- *     releases and for renewals. 1 means one caller per transaction.
+ *     releases. Up to 500 renewals share a transaction, whatever this is. 1 means one caller per transaction.
  * @param maxConnections How many connections of the pool are used at once, whatever the number of threads.
  * @param pipelining Whether several statements are sent to the database at once where its driver can (MySQL Connector/J). Some
  *     filters, proxies and firewalls refuse that.
  * @param notifications Whether instances tell one another at once what they have released, which needs PostgreSQL and, while
  *     callers wait, one connection more. Otherwise they poll.
- * @param hostTransaction What becomes of an acquire within an open transaction of the application, which needs a second
+ * @param hostTransaction What to do with an acquire within an open transaction of the application, which needs a second
  *     connection: it is done, done with one warning, or refused.
  * @param initializeSchema Whether the library creates its tables by its SQL script if they are missing: 'embedded' in an
  *     in-memory database only, 'always' or 'never'. It looks for them after all that initializes the application's database,
@@ -74,7 +74,7 @@ import org.springframework.util.StringUtils;
  *     runs in the background. Default is 1m where it does so by an asynchronous SpringLiquibase, such as JHipster's, otherwise 0.
  * @param aop How @WithPermits methods are guarded.
  * @param maintenance What is done by schedule, by one instance at a time.
- * @param liquibase Whether the library makes its tables itself, by Liquibase.
+ * @param liquibase Whether the library creates its tables itself, by Liquibase.
  */
 @ConfigurationProperties("semaphore")
 public record SemaphoreProperties(
@@ -235,7 +235,7 @@ public record SemaphoreProperties(
             @DefaultValue("false") boolean allowUnknownNames) {}
 
     /**
-     * Whether the library makes its tables itself.
+     * Whether the library creates its tables itself.
      *
      * @param enabled Whether the library runs its Liquibase changelog itself at start-up, after what the application
      *     initializes its database with. Not needed where the application's own changelog includes it.
@@ -253,7 +253,7 @@ public record SemaphoreProperties(
      * @param requestRetention How long a released request, and with it its external id, is remembered, at least 1h.
      * @param historyCleanupInterval From one clean-up of the capacity history to the next.
      * @param historyRetention How long the capacity history is kept, at least 1h.
-     * @param patternIdleAfter After how long a semaphore that a pattern made, and that nobody acquires, is removed, at least
+     * @param patternIdleAfter After how long a semaphore that a pattern created, and that nobody acquires, is removed, at least
      *     1h.
      * @param batchSize How many rows one transaction of the maintenance touches at most.
      */

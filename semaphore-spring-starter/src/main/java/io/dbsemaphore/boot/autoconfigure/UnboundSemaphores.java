@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * Finds configured semaphores that were not bound: binding omits entries without a capacity, because it is misspelt, or
+ * Finds configured semaphores that were not bound: binding omits entries without a capacity, because it is misspelled, or
  * because the name contains a dot and the part after it was taken for a property.
  */
 final class UnboundSemaphores {

@@ -167,7 +167,7 @@ final class PermitLock implements DistributedLock {
         }
     }
 
-    /** Begins anew when it is interrupted, and sets the interrupt flag again afterwards. */
+    /** Starts again when it is interrupted, and sets the interrupt flag again afterwards. */
     private boolean enterUninterruptibly(Duration waitTime, Duration ttl) {
         boolean interrupted = Thread.interrupted();
         try {

@@ -26,7 +26,7 @@ public final class SemaphoreLockRegistry
     private final LockCache locks;
 
     /**
-     * Makes a registry.
+     * Creates a registry.
      *
      * @param semaphores what the locks are acquired by
      * @param admin what deletes the semaphores of forgotten locks

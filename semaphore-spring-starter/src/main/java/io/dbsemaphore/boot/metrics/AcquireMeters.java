@@ -78,7 +78,7 @@ final class AcquireMeters implements AcquireInstrument {
             }
         }
 
-        /** First what cannot throw: a caller that is still counted would be counted for ever. */
+        /** First what cannot throw: a caller that is still counted would be counted indefinitely. */
         @Override
         public void stop(String outcome, @Nullable Throwable failure) {
             long nanos = System.nanoTime() - begin;

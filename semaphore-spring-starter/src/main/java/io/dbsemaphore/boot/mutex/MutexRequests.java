@@ -27,7 +27,7 @@ public final class MutexRequests {
     private final boolean keptAlive;
 
     /**
-     * Makes requests for mutexes.
+     * Creates requests for mutexes.
      *
      * @param prefix of the names of their semaphores, at least one character and no {@code *}
      * @param ttl the time to live unless a request says otherwise

@@ -23,7 +23,7 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
     private final MutexRequests requests;
 
     /**
-     * Makes a provider.
+     * Creates a provider.
      *
      * @param semaphores what the locks are acquired by
      * @param prefix what the names of the semaphores begin with; the name of the lock follows. There must be a pattern that

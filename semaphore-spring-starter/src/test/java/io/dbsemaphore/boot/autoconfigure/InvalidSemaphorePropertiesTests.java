@@ -33,7 +33,7 @@ class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 "semaphore.default-ttl=31d | semaphore.default-ttl must be at most PT720H, but is PT744H: requests without a TTL would be refused",
                 "semaphore.max-ttl=4000d | semaphore.max-ttl must be at most PT87600H, but is PT96000H: for grants that last until released",
                 "semaphore.max-hold=0s | semaphore.max-hold must be positive, but is PT0S: nothing would be kept alive",
-                "semaphore.lock-wait-timeout=100ms | semaphore.lock-wait-timeout must be at least PT1S, but is PT0.1S: databases that count whole seconds",
+                "semaphore.lock-wait-timeout=100ms | semaphore.lock-wait-timeout must be at least PT1S, but is PT0.1S: some databases count lock timeouts in whole seconds",
                 "semaphore.decision-timeout=0s | semaphore.decision-timeout must be at least PT1S, but is PT0S: callers would give up",
                 "semaphore.session-idle-limit=4s | semaphore.session-idle-limit must be at least PT5S, but is PT4S: the server would end transactions",
                 "semaphore.max-attempts=0 | semaphore.max-attempts must be at least 1, but is 0: ",
