@@ -5,12 +5,15 @@ import java.time.Duration;
 
 /**
  * The default settings of an engine under test. The system property {@value #MAX_BATCH_SIZE} set to 1 runs all tests with one
- * caller per transaction: the promises are the same.
+ * caller per transaction, {@value #PIPELINING} set to false with one statement per round trip: the promises are the same.
  */
 public final class TestSettings {
 
     /** The system property that says how many acquires one transaction of an engine under test decides at most. */
     public static final String MAX_BATCH_SIZE = "semaphore.test.max-batch-size";
+
+    /** The system property that says whether engines under test send several statements at once where the driver can. */
+    public static final String PIPELINING = "semaphore.test.pipelining";
 
     /** The system property that says whether engines under test notify one another of releases. */
     public static final String NOTIFICATIONS = "semaphore.test.notifications";
@@ -22,10 +25,16 @@ public final class TestSettings {
         return Integer.getInteger(MAX_BATCH_SIZE, SemaphoreSettings.defaults().get(SemaphoreSettings.MAX_BATCH_SIZE));
     }
 
+    /** Whether engines under test send several statements at once where the driver can. */
+    public static boolean pipelining() {
+        return Boolean.parseBoolean(System.getProperty(PIPELINING, "true"));
+    }
+
     /** The defaults. */
     public static SemaphoreSettings defaults() {
         return SemaphoreSettings.defaults()
                 .with(SemaphoreSettings.MAX_BATCH_SIZE, maxBatchSize())
+                .with(SemaphoreSettings.PIPELINING, pipelining())
                 .with(SemaphoreSettings.NOTIFICATIONS, Boolean.getBoolean(NOTIFICATIONS));
     }
 
