@@ -3,7 +3,7 @@
  * ({@link io.dbsemaphore.SemaphoreOperations}, {@link io.dbsemaphore.SemaphoreAdmin}), grants
  * ({@link io.dbsemaphore.PermitGrant}) and exceptions ({@link io.dbsemaphore.SemaphoreException}).
  *
- * <p>Does not depend on any other package of this library, and reaches the engine through
+ * <p>Public API. Does not depend on any other package of this library, and reaches the engine through
  * {@link io.dbsemaphore.PermitManager} only.
  */
 @NullMarked

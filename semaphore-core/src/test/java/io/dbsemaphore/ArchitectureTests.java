@@ -18,9 +18,8 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.library.dependencies.SliceAssignment;
-import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.testing.OutermostClass;
 import jakarta.persistence.Entity;
 import java.util.Date;
 import java.util.stream.Stream;
@@ -268,18 +267,5 @@ class ArchitectureTests {
 
     private static boolean isNullMarked(JavaPackage javaPackage) {
         return javaPackage.isAnnotatedWith(NullMarked.class);
-    }
-
-    private static final class OutermostClass implements SliceAssignment {
-
-        @Override
-        public SliceIdentifier getIdentifierOf(JavaClass type) {
-            return SliceIdentifier.of(type.getName().split("\\$", 2)[0]);
-        }
-
-        @Override
-        public String getDescription() {
-            return "each outermost class";
-        }
     }
 }

@@ -5,6 +5,9 @@
  *
  * <p>Depends on the public contract, the annotation and {@code io.dbsemaphore.concurrent}. Reactor is optional: only
  * {@code ReactiveGuard} and {@code SubscriptionGrant} refer to it, and they are loaded only if it is present.
+ *
+ * <p>{@link io.dbsemaphore.aop.WithPermitsAdvisor} and {@link io.dbsemaphore.aop.UnguardableMethodException} are public API; all
+ * else is internal.
  */
 @NullMarked
 package io.dbsemaphore.aop;

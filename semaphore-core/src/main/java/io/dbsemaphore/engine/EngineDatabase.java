@@ -12,6 +12,7 @@ import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.jdbc.UnknownDatabaseException;
 import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
@@ -245,6 +246,8 @@ final class EngineDatabase implements AutoCloseable {
     private static Database databaseOf(DataSource dataSource) {
         try {
             return Database.of(dataSource);
+        } catch (UnknownDatabaseException unknown) {
+            throw new UnsupportedDatabaseException(unknown.product(), unknown.version());
         } catch (SQLException failure) {
             throw new DatabaseUnreachableException(dataSource, failure);
         } catch (RuntimeException failure) { // of a pool that cannot be initialized

@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 
 /**
  * The SQL script that creates the tables of the semaphores on a database. It can be run again: it adds what is missing, and
- * leaves the rest unchanged.
+ * leaves the rest unchanged. Immutable.
  */
 public final class SchemaScript {
 

@@ -4,7 +4,8 @@
  * {@code maintenance} cleans up, and {@code support} is shared by all of them. The transactions are in
  * {@code io.dbsemaphore.persistence}.
  *
- * <p>{@link io.dbsemaphore.engine.SemaphoreEngine} and the exceptions are public API; all else is internal.
+ * <p>{@link io.dbsemaphore.engine.SemaphoreEngine}, {@link io.dbsemaphore.engine.SchemaScript} and the exceptions are public API;
+ * all else is internal.
  */
 @NullMarked
 package io.dbsemaphore.engine;

@@ -70,7 +70,7 @@ public enum Database {
      * Determines the database of a data source.
      *
      * @throws SQLException if the database cannot be queried
-     * @throws UnsupportedDatabaseException if the database is not supported
+     * @throws UnknownDatabaseException if the database is none of these
      */
     public static Database of(DataSource dataSource) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
@@ -88,7 +88,7 @@ public enum Database {
             case "mysql" -> MYSQL;
             case "postgresql" -> POSTGRESQL;
             case "h2" -> H2;
-            default -> throw new UnsupportedDatabaseException(product, version);
+            default -> throw new UnknownDatabaseException(product, version);
         };
     }
 

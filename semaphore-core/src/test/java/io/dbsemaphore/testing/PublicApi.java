@@ -15,7 +15,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Predicate;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -26,19 +27,15 @@ import java.util.stream.Stream;
 public final class PublicApi {
 
     private final Path classes;
-    private final Predicate<Class<?>> internal;
 
-    private PublicApi(Path classes, Predicate<Class<?>> internal) {
+    private PublicApi(Path classes) {
         this.classes = classes;
-        this.internal = internal;
     }
 
-    /** Of the module that a type is in, without types that are internal though public. */
-    public static PublicApi ofModule(Class<?> type, Predicate<Class<?>> internal) {
-        return new PublicApi(
-                Path.of(URI.create(
-                        type.getProtectionDomain().getCodeSource().getLocation().toString())),
-                internal);
+    /** Of the module that a type is in. */
+    public static PublicApi ofModule(Class<?> type) {
+        return new PublicApi(Path.of(URI.create(
+                type.getProtectionDomain().getCodeSource().getLocation().toString())));
     }
 
     /** Asserts that these packages are as in {@code src/test/api/public-api.txt}. Writes them into {@code target}. */
@@ -51,6 +48,30 @@ public final class PublicApi {
                         "The public API has changed. A line that is missing breaks applications (CONTRIBUTING.md, Versions)."
                                 + " If that is meant, copy target/public-api.txt to src/test/api/public-api.txt")
                 .containsExactlyElementsOf(Files.readAllLines(Path.of("src/test/api/public-api.txt")));
+    }
+
+    /**
+     * Asserts that the {@code package-info.java} of these packages of the module says what is public API, and that of each other
+     * package that it is internal.
+     */
+    public static void assertDeclared(String... packages) throws IOException {
+        Path sources = Path.of("src/main/java");
+        Set<String> declared = new TreeSet<>();
+        try (Stream<Path> files = Files.walk(sources)) {
+            for (Path file :
+                    files.filter(each -> each.endsWith("package-info.java")).toList()) {
+                String name = sources.relativize(file.getParent()).toString().replaceAll("[/\\\\]", ".");
+                String text = Files.readString(file);
+                if (text.matches("(?is).*\\bpublic API\\b.*")) {
+                    declared.add(name);
+                } else {
+                    assertThat(text)
+                            .as("What %s is: \"Public API\" or \"Internal\"", name)
+                            .contains("Internal");
+                }
+            }
+        }
+        assertThat(declared).as("The packages with public API").containsExactlyInAnyOrder(packages);
     }
 
     /** The lines, sorted by package and name. */
@@ -72,7 +93,6 @@ public final class PublicApi {
                     .sorted()
                     .<Class<?>>map(file -> load(packageName + "." + file.replace(".class", "")))
                     .filter(PublicApi::isPublic)
-                    .filter(internal.negate())
                     .toList();
         }
     }

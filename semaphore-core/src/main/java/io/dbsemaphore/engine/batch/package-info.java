@@ -3,7 +3,8 @@
  * {@link io.dbsemaphore.engine.batch.GrantQueue} has all the state, under one lock;
  * {@link io.dbsemaphore.engine.batch.BatchRunner} does all the input and output, and has no state.
  *
- * <p>Internal. Depends on {@code engine.support}, on persistence, {@code jdbc}, {@code concurrent} and the domain.
+ * <p>Internal. Depends on {@code engine.support}, on persistence and {@code persistence.unit}, {@code jdbc}, {@code concurrent} and
+ * the domain.
  */
 @NullMarked
 package io.dbsemaphore.engine.batch;

@@ -45,6 +45,7 @@ public final class SemaphoreEndpointAutoConfiguration {
     @ConditionalOnBooleanProperty(name = "semaphore.endpoint.page-enabled", matchIfMissing = true)
     SemaphoresPageWebExtension semaphoresPageWebExtension(
             SemaphoresEndpoint endpoint,
+            SemaphoreAdmin admin,
             SemaphoreEndpointProperties properties,
             ObjectProvider<EndpointAccessResolver> access) {
         boolean writable = access.getIfAvailable(() -> (id, fallback) -> fallback)
@@ -52,6 +53,7 @@ public final class SemaphoreEndpointAutoConfiguration {
                 == Access.UNRESTRICTED;
         return new SemaphoresPageWebExtension(
                 endpoint,
+                new SemaphoreViews(admin),
                 new PageDocument(
                         writable && properties.setCapacityEnabled(), writable && properties.forceReleaseEnabled()));
     }
@@ -60,7 +62,7 @@ public final class SemaphoreEndpointAutoConfiguration {
     @ConditionalOnBean(SemaphoresEndpoint.class)
     @ConditionalOnMissingBean // Spring Boot permits one extension: the one with the page, or this one
     @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
-    SemaphoresEndpointWebExtension semaphoresEndpointWebExtension(SemaphoresEndpoint endpoint) {
-        return new SemaphoresEndpointWebExtension(endpoint);
+    SemaphoresEndpointWebExtension semaphoresEndpointWebExtension(SemaphoresEndpoint endpoint, SemaphoreAdmin admin) {
+        return new SemaphoresEndpointWebExtension(endpoint, new SemaphoreViews(admin));
     }
 }

@@ -82,7 +82,7 @@ public class SemaphoresEndpoint {
         if (!properties.setCapacityEnabled()) {
             throw new OperationDisabledException("semaphore.endpoint.set-capacity-enabled");
         }
-        admin.setCapacity(name, capacity, who(securityContext), why(reason));
+        admin.setCapacity(name, capacity, operator(securityContext), reasonOrNone(reason));
         return admin.find(name).map(SemaphoreDescriptor::of).orElseThrow();
     }
 
@@ -106,16 +106,12 @@ public class SemaphoresEndpoint {
         }
         return admin.holders(name).stream()
                         .anyMatch(holder -> holder.externalId().equals(externalId))
-                ? new ForcedRelease(externalId, admin.forceRelease(externalId, who(securityContext), why(reason)))
+                ? new ForcedRelease(
+                        externalId, admin.forceRelease(externalId, operator(securityContext), reasonOrNone(reason)))
                 : null;
     }
 
-    /** The bounded views of the same data. */
-    SemaphoreViews views() {
-        return new SemaphoreViews(admin);
-    }
-
-    private static String who(SecurityContext securityContext) {
+    private static String operator(SecurityContext securityContext) {
         Principal principal = securityContext.getPrincipal();
         return principal == null ? NOBODY : shortened(principal.getName().replaceAll("[\\p{Cc}\\p{Cs}]", "?"));
     }
@@ -129,7 +125,7 @@ public class SemaphoresEndpoint {
         return name.substring(0, Character.isHighSurrogate(name.charAt(end - 1)) ? end - 1 : end) + "…";
     }
 
-    private static String why(@Nullable String reason) {
+    private static String reasonOrNone(@Nullable String reason) {
         return reason == null || reason.isBlank() ? NO_REASON : reason;
     }
 

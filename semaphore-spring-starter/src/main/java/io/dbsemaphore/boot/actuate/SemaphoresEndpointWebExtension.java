@@ -30,9 +30,9 @@ public class SemaphoresEndpointWebExtension {
     private final SemaphoresEndpoint endpoint;
     private final SemaphoreViews views;
 
-    SemaphoresEndpointWebExtension(SemaphoresEndpoint endpoint) {
+    SemaphoresEndpointWebExtension(SemaphoresEndpoint endpoint, SemaphoreViews views) {
         this.endpoint = endpoint;
-        this.views = endpoint.views();
+        this.views = views;
     }
 
     /**

@@ -16,8 +16,8 @@ public class SemaphoresPageWebExtension extends SemaphoresEndpointWebExtension {
 
     private final PageDocument document;
 
-    SemaphoresPageWebExtension(SemaphoresEndpoint endpoint, PageDocument document) {
-        super(endpoint);
+    SemaphoresPageWebExtension(SemaphoresEndpoint endpoint, SemaphoreViews views, PageDocument document) {
+        super(endpoint, views);
         this.document = document;
     }
 

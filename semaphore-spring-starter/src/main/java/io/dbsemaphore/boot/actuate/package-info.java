@@ -1,6 +1,9 @@
 /**
- * Actuator support: the endpoint {@code semaphores}, whose write operations have to be enabled, and a health indicator.
- * Depends on the auto-configuration, {@code semaphore-core} and the Actuator.
+ * Actuator support: the endpoint {@code semaphores}, whose write operations have to be enabled, the operators' page, which a
+ * browser gets at the URL of the endpoint, and a health indicator.
+ *
+ * <p>Internal; what applications can rely on is the JSON of the endpoint. Depends on the auto-configuration,
+ * {@code semaphore-core} and the Actuator; nothing depends on this package.
  */
 @NullMarked
 package io.dbsemaphore.boot.actuate;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.jdbc.UnsupportedDatabaseException;
+import io.dbsemaphore.engine.UnsupportedDatabaseException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 

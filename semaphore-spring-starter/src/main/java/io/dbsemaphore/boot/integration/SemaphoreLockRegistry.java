@@ -33,7 +33,7 @@ public final class SemaphoreLockRegistry
      * @param requests the names of the semaphores, which a pattern must match, and their time to live
      * @param cacheCapacity the number of locks that are remembered, at least 1
      */
-    public SemaphoreLockRegistry(
+    SemaphoreLockRegistry(
             SemaphoreOperations semaphores, SemaphoreAdmin admin, MutexRequests requests, int cacheCapacity) {
         this.requests = requests;
         UnusedSemaphores unused = new UnusedSemaphores(admin, requests);

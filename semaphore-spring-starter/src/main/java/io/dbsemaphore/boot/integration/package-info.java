@@ -2,8 +2,8 @@
  * Spring Integration's {@code LockRegistry}, where the application has Spring Integration and asks for it: each lock is a
  * semaphore with one permit.
  *
- * <p>Depends on the contract of {@code semaphore-core}, the auto-configuration and Spring Integration; nothing depends on this
- * package.
+ * <p>Public API. Depends on the contract of {@code semaphore-core}, the auto-configuration, {@code boot.mutex} and Spring
+ * Integration; nothing depends on this package.
  */
 @NullMarked
 package io.dbsemaphore.boot.integration;

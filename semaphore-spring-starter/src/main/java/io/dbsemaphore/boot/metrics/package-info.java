@@ -3,8 +3,9 @@
  * {@link io.dbsemaphore.SemaphoreListener}s, on a decorator around what acquires, and on the reports of
  * {@link io.dbsemaphore.SemaphoreAdmin}. Each name and tag is in {@code docs/metrics.md}.
  *
- * <p>Tags are what is configured, a semaphore or a pattern, and never what a caller named. Depends on the
- * auto-configuration, {@code semaphore-core} and Micrometer; nothing depends on this package.
+ * <p>Tags are what is configured, a semaphore or a pattern, and never what a caller named.
+ *
+ * <p>Public API. Depends on the auto-configuration, {@code semaphore-core} and Micrometer; nothing depends on this package.
  */
 @NullMarked
 package io.dbsemaphore.boot.metrics;

@@ -1,7 +1,7 @@
 /**
  * A semaphore as a mutex: what the adapters for locks of other libraries have in common.
  *
- * <p>Depends on the contract of {@code semaphore-core} only.
+ * <p>Internal. Depends on the contract of {@code semaphore-core} only.
  */
 @NullMarked
 package io.dbsemaphore.boot.mutex;

@@ -1,7 +1,6 @@
 package io.dbsemaphore.boot.publishing;
 
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
-import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.testing.PublicApi;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
@@ -9,13 +8,20 @@ import org.junit.jupiter.api.Test;
 /** The public API is the one of the committed file: nothing that applications use goes away unnoticed. */
 class PublicApiTests {
 
+    private static final String[] PACKAGES = {
+        "io.dbsemaphore.boot.autoconfigure",
+        "io.dbsemaphore.boot.integration",
+        "io.dbsemaphore.boot.metrics",
+        "io.dbsemaphore.boot.shedlock"
+    };
+
     @Test
     void isTheOneThatIsCommitted() throws IOException {
-        PublicApi.ofModule(SemaphoreProperties.class, MutexPattern.class::equals)
-                .assertCommitted(
-                        "io.dbsemaphore.boot.autoconfigure",
-                        "io.dbsemaphore.boot.integration",
-                        "io.dbsemaphore.boot.metrics",
-                        "io.dbsemaphore.boot.shedlock");
+        PublicApi.ofModule(SemaphoreProperties.class).assertCommitted(PACKAGES);
+    }
+
+    @Test
+    void eachPackageSaysWhetherItIsPublic() throws IOException {
+        PublicApi.assertDeclared(PACKAGES);
     }
 }

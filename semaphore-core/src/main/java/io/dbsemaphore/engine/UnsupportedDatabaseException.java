@@ -1,6 +1,6 @@
-package io.dbsemaphore.jdbc;
+package io.dbsemaphore.engine;
 
-/** Thrown at start-up if the database is not supported. */
+/** Thrown when an engine starts on a database that is not supported. */
 public final class UnsupportedDatabaseException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
@@ -15,12 +15,12 @@ public final class UnsupportedDatabaseException extends IllegalStateException {
         this.database = product + " " + version;
     }
 
-    /** {@return the product and version of the database} */
+    /** {@return the product and version of the database, as its driver reports them} */
     public String database() {
         return database;
     }
 
-    /** {@return the supported databases} */
+    /** {@return the supported databases with their versions, as text} */
     public String supported() {
         return SUPPORTED;
     }
