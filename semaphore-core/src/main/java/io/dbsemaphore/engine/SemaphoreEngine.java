@@ -45,7 +45,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
      * @throws DatabaseNotWritableException if the database rejects writes
      * @throws DatabaseUnreachableException if the database cannot be reached, does not exist, or rejects the user
-     * @throws io.dbsemaphore.jdbc.UnsupportedDatabaseException if the database is not supported
+     * @throws UnsupportedDatabaseException if the database is not supported
      * @throws org.springframework.dao.DataAccessException if the database fails otherwise
      */
     public SemaphoreEngine(DataSource dataSource, SemaphoreSettings settings) {

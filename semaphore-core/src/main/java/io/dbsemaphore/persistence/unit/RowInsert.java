@@ -6,6 +6,7 @@ import org.hibernate.engine.spi.SessionFactoryImplementor;
 import org.hibernate.metamodel.mapping.AttributeMapping;
 import org.hibernate.metamodel.mapping.EntityIdentifierMapping;
 import org.hibernate.metamodel.mapping.NonAggregatedIdentifierMapping;
+import org.hibernate.metamodel.mapping.VirtualModelPart;
 import org.hibernate.persister.entity.EntityPersister;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +38,11 @@ public final class RowInsert<E> {
             basicKey = true;
             key.forEachSelectable((index, column) -> columns.add(column.getSelectionExpression()));
         }
-        mapping.forEachAttributeMapping((index, attribute) -> attributes.add(attribute));
+        mapping.forEachAttributeMapping((index, attribute) -> {
+            if (!(attribute instanceof VirtualModelPart)) { // which stands for the attributes of an @IdClass
+                attributes.add(attribute);
+            }
+        });
         attributes.forEach(attribute ->
                 attribute.forEachSelectable((index, column) -> columns.add(column.getSelectionExpression())));
         insert = "insert into " + mapping.getTableName() + "(" + String.join(", ", columns) + ") values ";
