@@ -38,6 +38,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** How often a caller waits for the network, counted in the network. */
 @EnabledOnDatabase(DatabaseKind.MYSQL) // where the driver sends several statements at once
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@DisabledIfSystemProperty(
+        named = TestSettings.PIPELINING,
+        matches = "false",
+        disabledReason = "about several statements at once")
 class RoundTripIntegrationTests {
 
     private static Schema schema;

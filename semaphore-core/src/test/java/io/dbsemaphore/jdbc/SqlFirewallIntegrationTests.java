@@ -25,11 +25,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.slf4j.LoggerFactory;
 
 /** A pool whose filter refuses several statements at once, as firewalls for SQL do. */
 @EnabledOnDatabase(DatabaseKind.MYSQL)
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@DisabledIfSystemProperty(
+        named = TestSettings.PIPELINING,
+        matches = "false",
+        disabledReason = "about several statements at once")
 class SqlFirewallIntegrationTests {
 
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();

@@ -14,6 +14,7 @@ import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -28,9 +29,10 @@ class AcquireInterleavingIntegrationTests extends InterleavingFixture {
     private static final String REQUEST_INSERTED = "insert into permit_request";
 
     /** Where the driver pipelines, the lock is a statement of its own; elsewhere it is the query of the repository. */
-    private static final String SEMAPHORE_LOCKED = TestDatabase.kind() == DatabaseKind.MYSQL
-            ? "from semaphore s where s.id = ? for update"
-            : "from semaphore s1_0 where s1_0.id=? for";
+    private static final String SEMAPHORE_LOCKED =
+            TestDatabase.kind() == DatabaseKind.MYSQL && TestSettings.pipelining()
+                    ? "from semaphore s where s.id = ? for update"
+                    : "from semaphore s1_0 where s1_0.id=? for";
 
     private static final String SEMAPHORE_LOCKED_BY_OPERATOR = "from semaphore s1_0 where s1_0.id=?";
 

@@ -45,6 +45,6 @@ class HalfReleasedIntegrationTests extends SweepFixture {
         assertThat(instances.states(whole)).containsExactly("ACQUIRED");
         assertThat(warnings)
                 .singleElement()
-                .satisfies(warning -> assertThat(warning).contains("Freed 1 permit(s)"));
+                .satisfies(warning -> assertThat(warning).contains("Released 1 permit(s)"));
     }
 }
