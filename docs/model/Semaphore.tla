@@ -290,7 +290,7 @@ NeverOverCapacity == \A s \in Semaphores : Held(s, {}) <= Capacity[s]
 
 NothingBroken == broken = {}
 
-\* A permit of a live instance that no caller knows of would be kept alive for ever.
+\* A permit of a live instance that no caller knows of would be kept alive indefinitely.
 NoPermitLost == \A r \in Requests : row[r] = "held" /\ ~lapsed[Instance[r]] /\ instance[Instance[r]] # "dead"
                     => client[r] \in {"holding", "unknown"}
 

@@ -9,11 +9,12 @@ package io.dbsemaphore.concurrent;
  */
 public final class StackReserve {
 
+    /** All zero. No compiler knows that: they are read, and needed after a call. */
     private static final long[] VALUES = new long[120];
 
     /**
-     * What it takes to queue work, to wait for the answer, and to give back a grant that comes too late. A frame is 1.1 kB in
-     * compiled code and 2.2 kB interpreted.
+     * What it takes to queue work, to wait for the answer, and to give back a grant that comes too late. Interpreted, 18 frames
+     * were too few, 36 were enough. A frame is 1.1 kB in compiled code and 2.2 kB interpreted.
      */
     private static final int FRAMES_TO_WAIT = 54;
 
@@ -74,7 +75,7 @@ public final class StackReserve {
     /**
      * Takes stack by frames that are large because of the last one: if its call returned another number than 0, it would need
      * 120 local variables after it. All others hardly write to theirs. The method is too long for HotSpot to inline it into
-     * itself.
+     * itself, and the argument of the last call is not known to any compiler.
      */
     private static long reserve(int frames) {
         if (frames != 1) {
@@ -94,7 +95,7 @@ public final class StackReserve {
         long j0 = v[90], j1 = v[91], j2 = v[92], j3 = v[93], j4 = v[94], j5 = v[95], j6 = v[96], j7 = v[97], j8 = v[98], j9 = v[99];
         long k0 = v[100], k1 = v[101], k2 = v[102], k3 = v[103], k4 = v[104], k5 = v[105], k6 = v[106], k7 = v[107], k8 = v[108], k9 = v[109];
         long l0 = v[110], l1 = v[111], l2 = v[112], l3 = v[113], l4 = v[114], l5 = v[115], l6 = v[116], l7 = v[117], l8 = v[118], l9 = v[119];
-        return reserve(0) == 0
+        return reserve((int) a0) == 0
                 ? 0
                 : a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9
                 + b0 + b1 + b2 + b3 + b4 + b5 + b6 + b7 + b8 + b9

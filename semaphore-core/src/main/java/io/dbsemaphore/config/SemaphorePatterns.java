@@ -36,7 +36,8 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
     public SemaphorePatterns {
         capacities = Map.copyOf(capacities);
         capacities.forEach(SemaphorePatterns::check);
-        Setting.atLeast(1, "the patterns could not make any").check("semaphore.max-pattern-semaphores", maxSemaphores);
+        Setting.atLeast(1, "the patterns could not create any")
+                .check("semaphore.max-pattern-semaphores", maxSemaphores);
     }
 
     /**

@@ -18,7 +18,7 @@ import java.util.Map;
  * SemaphoreSettings.defaults().with(MAX_TTL, Duration.ofHours(1)).with(MaintenanceSettings.ENABLED, false)
  * }</pre>
  *
- * <p>Values that contradict each other are refused when an engine is made, so that they can be set in any order.
+ * <p>Values that contradict each other are refused when an engine is created, so that they can be set in any order.
  */
 public final class SemaphoreSettings {
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** Makes the caller's result from the decision of the database: registers the grant, keeps it alive, and notifies listeners. */
 final class AcquireResults {
 
-    private final PendingAcquireFactory commands;
+    private final PendingAcquireFactory pendingAcquires;
     private final ReleaseService releases;
     private final ReuseService reuse;
     private final GrantRegistry held;
@@ -37,7 +37,7 @@ final class AcquireResults {
      * @param operations to which the handles of the grants delegate
      */
     AcquireResults(
-            PendingAcquireFactory commands,
+            PendingAcquireFactory pendingAcquires,
             ReleaseService releases,
             ReuseService reuse,
             GrantRegistry held,
@@ -45,7 +45,7 @@ final class AcquireResults {
             InstanceLease lease,
             ListenerNotifier listeners,
             GrantOperations operations) {
-        this.commands = commands;
+        this.pendingAcquires = pendingAcquires;
         this.releases = releases;
         this.reuse = reuse;
         this.held = held;
@@ -60,32 +60,32 @@ final class AcquireResults {
      *
      * @throws io.dbsemaphore.SemaphoreException when the acquire was rejected
      */
-    AcquireResult of(PendingAcquire attempt, AcquireAnswer answer) {
+    AcquireResult of(PendingAcquire pending, AcquireAnswer answer) {
         GrantOutcome outcome = answer.outcome();
-        Duration waited = Duration.ofNanos(System.nanoTime() - attempt.startedAt());
+        Duration waited = Duration.ofNanos(System.nanoTime() - pending.startedAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
-            PermitGrant handle = holdOrGiveBack(attempt, granted, answer);
+            PermitGrant handle = holdOrGiveBack(pending, granted, answer);
             listeners.tell(listener -> listener.acquired(handle, waited));
-            if (attempt.state().wasRefused()) {
+            if (pending.state().wasRefused()) {
                 listeners.tell(listener -> listener.waited(handle, waited));
             }
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            listeners.tell(listener -> listener.refused(attempt.request(), refused.shortages(), waited));
+            listeners.tell(listener -> listener.refused(pending.request(), refused.shortages(), waited));
             return new AcquireResult.Unavailable(refused.shortages());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {
             throw CallerExceptions.of(rejected.reason());
         }
         throw new IllegalStateException(
-                "Nothing was decided about " + attempt.state().command().externalId() + ": " + outcome);
+                "Nothing was decided about " + pending.state().command().externalId() + ": " + outcome);
     }
 
     /** Releases the grant if an error occurs here, since an acquire that throws must hold nothing. */
-    private PermitGrant holdOrGiveBack(PendingAcquire attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
+    private PermitGrant holdOrGiveBack(PendingAcquire pending, GrantOutcome.Granted granted, AcquireAnswer answer) {
         try {
-            return hold(attempt, granted, answer);
+            return hold(pending, granted, answer);
         } catch (RuntimeException | Error failure) {
             if (!granted.replayed()) {
                 releases.giveBack(granted.grant());
@@ -94,27 +94,27 @@ final class AcquireResults {
         }
     }
 
-    private PermitGrant hold(PendingAcquire attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
-        Optional<PermitGrant> handedOver = reuse.beginHandedOver(attempt, granted);
-        return handedOver.isPresent() ? handedOver.get() : holdGranted(attempt, granted, answer);
+    private PermitGrant hold(PendingAcquire pending, GrantOutcome.Granted granted, AcquireAnswer answer) {
+        Optional<PermitGrant> handedOver = reuse.beginHandedOver(pending, granted);
+        return handedOver.isPresent() ? handedOver.get() : holdGranted(pending, granted, answer);
     }
 
-    private PermitGrant holdGranted(PendingAcquire attempt, GrantOutcome.Granted granted, AcquireAnswer answer) {
+    private PermitGrant holdGranted(PendingAcquire pending, GrantOutcome.Granted granted, AcquireAnswer answer) {
         HeldGrant state = held.register(granted.grant(), answer.asOf());
-        if (attempt.forWork() || attempt.keptAlive()) {
+        if (pending.forWork() || pending.keptAlive()) {
             state.setForWork(true);
         }
-        state.setOutlivesShutdown(!attempt.request().isReleaseAtShutdown());
-        ReuseTerms terms = attempt.state().reuseTerms();
+        state.setOutlivesShutdown(!pending.request().isReleaseAtShutdown());
+        ReuseTerms terms = pending.state().reuseTerms();
         if (terms != null) {
-            ReusablePermit permit = reuse.granted(terms, attempt, state, answer.asOf());
+            ReusablePermit permit = reuse.granted(terms, pending, state, answer.asOf());
             PermitGrant firstUse = reuse.beginUse(permit);
             keepAlive(state, permit::user, terms.maxHold().plus(reuse.reuseOf(terms)), answer);
             return firstUse;
         }
         PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
-        if (attempt.keptAlive()) {
-            keepAlive(state, () -> grant, commands.maxHold(attempt.request()), answer);
+        if (pending.keptAlive()) {
+            keepAlive(state, () -> grant, pendingAcquires.maxHold(pending.request()), answer);
         } else if (granted.replayed()) {
             // an earlier acquire may keep it alive, and its time to live may have changed
             keepAlive.reconsider(granted.grant().requestId());

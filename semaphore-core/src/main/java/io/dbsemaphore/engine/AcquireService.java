@@ -56,18 +56,18 @@ final class AcquireService {
      * @throws RuntimeException when the acquire failed; nothing is held, unless this is an
      *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
-    AcquireResult acquire(PendingAcquire attempt) {
+    AcquireResult acquire(PendingAcquire pending) {
         gate.enter();
         try {
-            AcquireAnswer answer = granter.grant(attempt.state(), attempt.waitTime());
+            AcquireAnswer answer = granter.grant(pending.state(), pending.waitTime());
             int created = 0;
-            while (reuse.isOutdated(attempt, answer)
+            while (reuse.isOutdated(pending, answer)
                     || (created++ < PatternSemaphoreCreator.MAX_REPEATED && patterns.createMissing(answer))) {
-                answer = granter.grant(attempt.state(), attempt.waitTime());
+                answer = granter.grant(pending.state(), pending.waitTime());
             }
-            return results.of(attempt, answer);
+            return results.of(pending, answer);
         } catch (RuntimeException | Error failure) {
-            throw outcomes.resolve(attempt.state(), attempt.waitTime(), failure);
+            throw outcomes.resolve(pending.state(), pending.waitTime(), failure);
         } finally {
             gate.exit();
         }
@@ -80,9 +80,9 @@ final class AcquireService {
      * @return a future that is completed on a thread that code of the application may block
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
      */
-    CompletableFuture<AcquireResult> acquireAsync(PendingAcquire attempt) {
+    CompletableFuture<AcquireResult> acquireAsync(PendingAcquire pending) {
         gate.enter();
-        AsyncAcquire acquire = new AsyncAcquire(attempt);
+        AsyncAcquire acquire = new AsyncAcquire(pending);
         acquire.begin();
         return acquire.result;
     }
@@ -100,17 +100,17 @@ final class AcquireService {
     /** One acquire in progress for which no thread waits. */
     private final class AsyncAcquire {
 
-        private final PendingAcquire attempt;
+        private final PendingAcquire pending;
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
         private int created;
 
-        AsyncAcquire(PendingAcquire attempt) {
-            this.attempt = attempt;
+        AsyncAcquire(PendingAcquire pending) {
+            this.pending = pending;
         }
 
         void begin() {
             try {
-                CompletableFuture<?> prepared = reuse.prepareAsync(attempt);
+                CompletableFuture<?> prepared = reuse.prepareAsync(pending);
                 if (prepared.isDone()) {
                     submit();
                 } else {
@@ -126,7 +126,7 @@ final class AcquireService {
         private void takeOrSubmit() {
             AcquireResult reused;
             try {
-                reused = reuse.takeNow(attempt.request());
+                reused = reuse.takeNow(pending.request());
             } catch (RuntimeException | Error failure) {
                 fail(failure);
                 return;
@@ -140,7 +140,7 @@ final class AcquireService {
 
         private void submit() {
             try {
-                BatchingGranter.Submission submission = granter.submit(attempt.state(), attempt.waitTime());
+                BatchingGranter.Submission submission = granter.submit(pending.state(), pending.waitTime());
                 CompletableFuture<?> unused =
                         submission.answer().whenCompleteAsync(this::decided, AcquireService.this::complete);
                 // no effect once the acquire is answered, for example if that answer completes the result
@@ -155,16 +155,16 @@ final class AcquireService {
             AcquireResult outcome;
             try {
                 if (answer == null) {
-                    throw outcomes.resolve(attempt.state(), attempt.waitTime(), CallerExceptions.of(cause(failure)));
+                    throw outcomes.resolve(pending.state(), pending.waitTime(), CallerExceptions.of(cause(failure)));
                 }
                 if (!result.isDone()
-                        && (reuse.isOutdated(attempt, answer)
+                        && (reuse.isOutdated(pending, answer)
                                 || (created++ < PatternSemaphoreCreator.MAX_REPEATED
                                         && patterns.createMissing(answer)))) {
                     submit();
                     return;
                 }
-                outcome = results.of(attempt, answer);
+                outcome = results.of(pending, answer);
             } catch (RuntimeException | Error failed) {
                 fail(failed);
                 return;

@@ -58,15 +58,15 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         if (reused != null) {
             return CompletableFuture.completedFuture(reused);
         }
-        PendingAcquire attempt = run.pendingAcquires().begin(request);
+        PendingAcquire pending = run.pendingAcquires().begin(request);
         StackReserve.requireToWait();
-        return run.acquires().acquireAsync(attempt);
+        return run.acquires().acquireAsync(pending);
     }
 
     /** Throws if the caller has too little stack for an acquire, before any shared state is changed. */
-    private static PendingAcquire begin(EngineRun run, PendingAcquire attempt) {
+    private static PendingAcquire begin(EngineRun run, PendingAcquire pending) {
         StackReserve.requireToWait();
-        return run.reuse().prepare(attempt);
+        return run.reuse().prepare(pending);
     }
 
     @Override

@@ -45,7 +45,7 @@ final class EngineRun {
     private final SemaphoreSettings settings;
     private final SemaphorePersistence persistence;
     private final Retries retry;
-    private final PendingAcquireFactory commands;
+    private final PendingAcquireFactory pendingAcquires;
     private final BatchingGranter granter;
     private final ReleaseBatcher releaseBatcher;
     private final BackgroundReleaser background;
@@ -53,7 +53,7 @@ final class EngineRun {
     private final AcquireService acquires;
     private final ReleaseService releases;
     private final ReuseService reuse;
-    private final HeldGrantService grants;
+    private final HeldGrantService heldGrants;
     private final SemaphoreMaintenance maintenance;
     private final Shutdown shutdown;
     private @Nullable MaintenanceSchedule schedule;
@@ -115,7 +115,7 @@ final class EngineRun {
                 listeners,
                 threads,
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL));
-        commands = new PendingAcquireFactory(settings, lease);
+        pendingAcquires = new PendingAcquireFactory(settings, lease);
         releaseBatcher = new ReleaseBatcher(persistence.releases(), threads, databaseThreads, limits, listeners);
         granter = new BatchingGranter(
                 new BatchingGranter.Collaborators(
@@ -148,15 +148,22 @@ final class EngineRun {
                 keepAlive,
                 listeners);
         reuse = new ReuseService(
-                settings.get(SemaphoreSettings.REUSE), commands, granter, releases, listeners, uses, threads);
+                settings.get(SemaphoreSettings.REUSE), pendingAcquires, granter, releases, listeners, uses, threads);
         UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         PatternSemaphoreCreator patterns =
                 new PatternSemaphoreCreator(configuration.patterns(), persistence.admin(), retry);
         AcquireResults results =
-                new AcquireResults(commands, releases, reuse, held, keepAlive, lease, listeners, operations);
+                new AcquireResults(pendingAcquires, releases, reuse, held, keepAlive, lease, listeners, operations);
         acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
-        grants = new HeldGrantService(
-                commands, persistence.renewals(), retry, held, keepAlive, database.heldCheck(), checked, operations);
+        heldGrants = new HeldGrantService(
+                pendingAcquires,
+                persistence.renewals(),
+                retry,
+                held,
+                keepAlive,
+                database.heldCheck(),
+                checked,
+                operations);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),
@@ -197,7 +204,7 @@ final class EngineRun {
     }
 
     PendingAcquireFactory pendingAcquires() {
-        return commands;
+        return pendingAcquires;
     }
 
     AcquireService acquires() {
@@ -213,7 +220,7 @@ final class EngineRun {
     }
 
     HeldGrantService heldGrants() {
-        return grants;
+        return heldGrants;
     }
 
     SemaphorePersistence persistence() {

@@ -148,7 +148,7 @@ final class EngineRuns {
      */
     synchronized void start() {
         if (state == State.CLOSED) {
-            throw new IllegalStateException("The engine is closed and cannot be started again: make another one");
+            throw new IllegalStateException("The engine is closed and cannot be started again: create another one");
         }
         if (state == State.STOPPED) {
             database().resume();

@@ -16,11 +16,12 @@ import io.dbsemaphore.persistence.RenewTransaction;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
-/** Finds, renews and checks grants. */
+/** Finds, renews and checks grants, and ends those that are found to be lost. */
 final class HeldGrantService {
 
-    private final PendingAcquireFactory commands;
+    private final PendingAcquireFactory pendingAcquires;
     private final RenewTransaction transaction;
     private final Retries retry;
     private final GrantRegistry held;
@@ -35,7 +36,7 @@ final class HeldGrantService {
      * @param operations to which the handles of the grants delegate
      */
     HeldGrantService(
-            PendingAcquireFactory commands,
+            PendingAcquireFactory pendingAcquires,
             RenewTransaction transaction,
             Retries retry,
             GrantRegistry held,
@@ -43,7 +44,7 @@ final class HeldGrantService {
             HeldCheck heldCheck,
             CheckedGrants checked,
             GrantOperations operations) {
-        this.commands = commands;
+        this.pendingAcquires = pendingAcquires;
         this.transaction = transaction;
         this.retry = retry;
         this.held = held;
@@ -66,7 +67,7 @@ final class HeldGrantService {
 
     /** See {@link io.dbsemaphore.SemaphoreOperations#renew}. */
     PermitGrant renew(String externalId, Duration ttl) {
-        Duration checkedTtl = commands.checkTtl(ttl);
+        Duration checkedTtl = pendingAcquires.checkTtl(ttl);
         long asOf = System.nanoTime();
         return retry.call(() -> transaction.renew(externalId, checkedTtl))
                 .map(grant -> renewed(grant, asOf))
@@ -77,15 +78,19 @@ final class HeldGrantService {
     }
 
     void renew(HeldGrant state, Duration ttl) {
-        Duration checkedTtl = commands.checkTtl(ttl);
+        renew(state, () -> new GrantHandle(state, true, operations), ttl);
+    }
+
+    /** Renews a grant. The handle is for those that are told of a loss. */
+    private void renew(HeldGrant state, Supplier<PermitGrant> handle, Duration ttl) {
+        Duration checkedTtl = pendingAcquires.checkTtl(ttl);
         StoredGrant grant = state.grant();
         try (Retries.Attempts attempts = retry.begin()) {
             while (true) {
                 long asOf = System.nanoTime();
                 try {
-                    StoredGrant renewed = transaction
-                            .renew(grant, checkedTtl)
-                            .orElseThrow(() -> lost(state, new GrantHandle(state, true, operations)));
+                    StoredGrant renewed =
+                            transaction.renew(grant, checkedTtl).orElseThrow(() -> lost(state, handle.get()));
                     state.update(renewed, asOf); // of a grant that another JVM has acquired, only this handle knows
                     PermitGrant unused = renewed(renewed, asOf);
                     return;
@@ -98,11 +103,11 @@ final class HeldGrantService {
 
     /** Renews a grant by the handle of its current use. No other use follows, since it would have this time to live. */
     void renew(ReusedGrant grant, Duration ttl) {
-        Duration checkedTtl = commands.checkTtl(ttl);
+        Duration checkedTtl = pendingAcquires.checkTtl(ttl);
         if (!grant.bind()) {
             throw new PermitLostException(grant.externalId(), grant.permits());
         }
-        renew(grant.permit().state(), checkedTtl);
+        renew(grant.permit().state(), () -> grant, checkedTtl);
     }
 
     private PermitGrant renewed(StoredGrant grant, long asOf) {
@@ -113,7 +118,7 @@ final class HeldGrantService {
 
     /** See {@link io.dbsemaphore.SemaphoreOperations#requireHeld}. */
     void requireHeld(PermitGrant grant) {
-        StoredGrant stored = grant instanceof GrantHandle handle
+        StoredGrant stored = grant instanceof GrantHandle handle && handle.isOf(operations)
                 ? handle.stored()
                 : retry.call(() -> transaction.find(grant.externalId())).orElseThrow(() -> lost(grant));
         if (!heldCheck.lockIfHeld(stored)) {
@@ -150,9 +155,13 @@ final class HeldGrantService {
         return new PermitLostException(grant.externalId(), grant.permits());
     }
 
-    /** Ends the grant, and explains to the caller that it is lost. */
+    /** Ends the grant, also for the handles of another acquire in this JVM, and explains to the caller that it is lost. */
     private PermitLostException lost(HeldGrant state, PermitGrant handle) {
         keepAlive.lose(state, handle);
+        StoredGrant lost = state.grant();
+        held.find(lost.externalId())
+                .filter(other -> other.grant().requestId() == lost.requestId())
+                .ifPresent(other -> keepAlive.lose(other, new GrantHandle(other, true, operations)));
         return new PermitLostException(handle.externalId(), handle.permits());
     }
 }

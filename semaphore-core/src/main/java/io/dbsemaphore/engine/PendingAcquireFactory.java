@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the command of a request, with the configured defaults, and checks it against the configured bounds. */
+/** Creates the {@link PendingAcquire} of a request, with the configured defaults, and checks the request against the bounds. */
 final class PendingAcquireFactory {
 
     private final SemaphoreSettings settings;

@@ -82,19 +82,19 @@ final class PermitHandover {
         if (!permits.isReusable(permit)) {
             return false;
         }
-        HandoverOutcome handover = HandoverOutcome.NOBODY_WAITS;
+        HandoverOutcome outcome = HandoverOutcome.NOBODY_WAITS;
         if (granter.isAwaited(permit.terms().name())) {
             StackReserve.requireToWait();
             permit.state().setForWork(true);
-            handover = granter.handOver(
+            outcome = granter.handOver(
                     permit.terms(),
                     new AcquireAnswer(new GrantOutcome.Granted(permit.state().grant(), false), System.nanoTime(), 0));
         }
-        if (handover == HandoverOutcome.NOBODY_WAITS) {
+        if (outcome == HandoverOutcome.NOBODY_WAITS) {
             permit.state().setForWork(false);
             return permits.offer(permit);
         }
-        return handover == HandoverOutcome.DONE;
+        return outcome == HandoverOutcome.DONE;
     }
 
     /** Gives idle permits back, without waiting for that. */

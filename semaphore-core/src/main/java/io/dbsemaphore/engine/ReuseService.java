@@ -34,7 +34,7 @@ final class ReuseService {
     private final ReusablePermits permits;
     private final PermitHandover handover;
     private final IdlePermitReturns idleReturns;
-    private final PendingAcquireFactory commands;
+    private final PendingAcquireFactory pendingAcquires;
     private final BatchingGranter granter;
     private final ReleaseService releases;
     private final ListenerNotifier listeners;
@@ -47,7 +47,7 @@ final class ReuseService {
      */
     ReuseService(
             PerSemaphore<Duration> times,
-            PendingAcquireFactory commands,
+            PendingAcquireFactory pendingAcquires,
             BatchingGranter granter,
             ReleaseService releases,
             ListenerNotifier listeners,
@@ -56,7 +56,7 @@ final class ReuseService {
         this.permits = new ReusablePermits(times);
         this.handover = new PermitHandover(permits, granter, releases);
         this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, handover::passOnOrGiveBack, threads);
-        this.commands = commands;
+        this.pendingAcquires = pendingAcquires;
         this.granter = granter;
         this.releases = releases;
         this.listeners = listeners;
@@ -83,12 +83,13 @@ final class ReuseService {
             return null;
         }
         long startedAt = System.nanoTime();
-        ReuseTerms terms = commands.reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
+        ReuseTerms terms = pendingAcquires
+                .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
                 .orElse(null);
         if (terms == null || !permits.isKnown(terms.name()) || granter.isAwaited(terms.name())) {
             return null;
         }
-        commands.checkHostTransaction(request);
+        pendingAcquires.checkHostTransaction(request);
         StackReserve.requireToReuse();
         ReusablePermit permit = permits.poll(terms);
         if (permit == null) {
@@ -136,32 +137,33 @@ final class ReuseService {
     }
 
     /** Prepares an acquire that needs a transaction: its grant may be reused later, or idle permits are returned first. */
-    PendingAcquire prepare(PendingAcquire attempt) {
-        if (!permits.isDisabled() && !prepareReuse(attempt)) {
-            idleReturns.await(attempt.request());
+    PendingAcquire prepare(PendingAcquire pending) {
+        if (!permits.isDisabled() && !prepareReuse(pending)) {
+            idleReturns.await(pending.request());
         }
-        return attempt;
+        return pending;
     }
 
     /** As {@link #prepare}, without a thread that waits: the acquire is to begin when the future is completed. */
-    CompletableFuture<?> prepareAsync(PendingAcquire attempt) {
+    CompletableFuture<?> prepareAsync(PendingAcquire pending) {
         if (permits.isDisabled()) {
             return CompletableFuture.completedFuture(null);
         }
-        boolean unused = prepareReuse(attempt);
-        return idleReturns.awaitAsync(attempt.request());
+        boolean unused = prepareReuse(pending);
+        return idleReturns.awaitAsync(pending.request());
     }
 
     /** Returns false if the acquire cannot reuse permits, so that idle ones are given back. */
-    private boolean prepareReuse(PendingAcquire attempt) {
-        ReuseTerms terms =
-                commands.reuseTerms(attempt.request(), attempt.keptAlive()).orElse(null);
+    private boolean prepareReuse(PendingAcquire pending) {
+        ReuseTerms terms = pendingAcquires
+                .reuseTerms(pending.request(), pending.keptAlive())
+                .orElse(null);
         if (terms == null) {
-            attempt.request().permits().keySet().forEach(name -> handover.giveBack(permits.pollAll(name)));
+            pending.request().permits().keySet().forEach(name -> handover.giveBack(permits.pollAll(name)));
             return false;
         }
         if (!permits.reuseOf(terms.name()).isZero()) {
-            attempt.state().reuse(terms, permits.tokensFor(terms.name()));
+            pending.state().reuse(terms, permits.tokensFor(terms.name()));
         }
         return true;
     }
@@ -170,8 +172,8 @@ final class ReuseService {
      * Whether a waiting caller was handed a permit, but comes too late to use it, as in a JVM that was suspended. The permit goes
      * back, and the acquire has to be tried again.
      */
-    boolean isOutdated(PendingAcquire attempt, AcquireAnswer answer) {
-        ReusablePermit permit = handedOver(attempt, answer.outcome());
+    boolean isOutdated(PendingAcquire pending, AcquireAnswer answer) {
+        ReusablePermit permit = handedOver(pending, answer.outcome());
         if (permit == null || permits.isReusable(permit)) {
             return false;
         }
@@ -180,21 +182,21 @@ final class ReuseService {
         return true;
     }
 
-    private @Nullable ReusablePermit handedOver(PendingAcquire attempt, GrantOutcome outcome) {
-        return attempt.state().reuseTerms() != null && outcome instanceof GrantOutcome.Granted granted
+    private @Nullable ReusablePermit handedOver(PendingAcquire pending, GrantOutcome outcome) {
+        return pending.state().reuseTerms() != null && outcome instanceof GrantOutcome.Granted granted
                 ? permits.find(granted.grant().externalId())
                 : null;
     }
 
     /** The handle of a permit that a waiting caller was handed; empty if it was granted by a transaction. */
-    Optional<PermitGrant> beginHandedOver(PendingAcquire attempt, GrantOutcome.Granted granted) {
-        ReusablePermit permit = handedOver(attempt, granted);
+    Optional<PermitGrant> beginHandedOver(PendingAcquire pending, GrantOutcome.Granted granted) {
+        ReusablePermit permit = handedOver(pending, granted);
         return permit == null ? Optional.empty() : Optional.of(beginUse(permit));
     }
 
     /** Makes a permit reusable that was just granted. */
-    ReusablePermit granted(ReuseTerms terms, PendingAcquire attempt, HeldGrant state, long asOf) {
-        ReusablePermit permit = permits.add(state, terms, attempt.state().tokens(), asOf);
+    ReusablePermit granted(ReuseTerms terms, PendingAcquire pending, HeldGrant state, long asOf) {
+        ReusablePermit permit = permits.add(state, terms, pending.state().tokens(), asOf);
         idleReturns.granted();
         return permit;
     }
@@ -248,7 +250,8 @@ final class ReuseService {
     /** What a batch has found out about the semaphores. */
     void observe(Map<String, RemainingAvailability> availability) {
         if (!permits.isDisabled()) {
-            availability.forEach((name, left) -> permits.setAwaitedElsewhere(name, left.isAwaitedElsewhere()));
+            availability.forEach(
+                    (name, remaining) -> permits.setAwaitedElsewhere(name, remaining.isAwaitedElsewhere()));
         }
     }
 

@@ -33,6 +33,8 @@ public final class DatabaseThreads {
     public DatabaseThreads(DataSource host, int max) {
         plain = PlainPools.contain(host);
         threads = new DaemonThreads().pool("semaphore-database", max, IDLE);
+        boolean unused =
+                StackReserve.isEnoughForDatabase(); // initializes the class, which near the end of a stack would fail
     }
 
     /**

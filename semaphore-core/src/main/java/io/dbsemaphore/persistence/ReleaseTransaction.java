@@ -65,11 +65,11 @@ public final class ReleaseTransaction {
     }
 
     /**
-     * Releases the requests that are not locked by another transaction, nor any of their permits.
+     * Releases the requests that are not locked by another transaction, nor any of their permits, which it looks up first.
      *
      * @return the outcome of each request, by its id; without the locked ones
      */
-    public Map<Long, ReleaseOutcome> releaseHeldSkipLocked(Set<Long> requestIds) {
+    public Map<Long, ReleaseOutcome> releaseSkipLocked(Set<Long> requestIds) {
         return transaction.execute(() -> releaseSkipLockedWithin(requestIds));
     }
 

@@ -181,8 +181,7 @@ public record SemaphorePersistence(
         settings.put(JdbcSettings.LOG_JDBC_WARNINGS, false);
         settings.put(CacheSettings.USE_SECOND_LEVEL_CACHE, false);
         settings.put(CacheSettings.USE_QUERY_CACHE, false);
-        // binds LocalDateTime directly; conversion to java.sql.Timestamp would shift values in hours that the JVM's
-        // zone skips
+        // binds LocalDateTime directly: java.sql.Timestamp would shift values in hours that the JVM's zone skips
         settings.put(MappingSettings.JAVA_TIME_USE_DIRECT_JDBC, true);
         // required by Spring's transaction manager, and provided by SemaphoreDataSource
         settings.put(JdbcSettings.CONNECTION_HANDLING, PhysicalConnectionHandlingMode.DELAYED_ACQUISITION_AND_HOLD);

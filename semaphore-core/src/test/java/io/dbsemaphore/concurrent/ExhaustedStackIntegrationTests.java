@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.awaitility.Awaitility;
@@ -35,7 +36,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ExhaustedStackIntegrationTests {
 
     private static final long STACK_SIZE = 1_000_000;
-    private static final int MOST_FRAMES_LEFT = 400;
+    private static final int MOST_FRAMES_LEFT = 3_000;
+    private static final int STEP = 60;
     private static final AcquireRequest A = AcquireRequest.of("a").withTtl(Duration.ofHours(1));
 
     private static final Duration REUSE = Duration.ofSeconds(10);
@@ -46,6 +48,8 @@ class ExhaustedStackIntegrationTests {
         return List.of(A, REUSED);
     }
 
+    private final AtomicInteger succeeded = new AtomicInteger();
+    private final AtomicInteger refused = new AtomicInteger();
     private TestDatabase.Schema schema;
     private HikariDataSource pool;
     private SemaphoreEngine engine;
@@ -64,7 +68,7 @@ class ExhaustedStackIntegrationTests {
         semaphores = new SemaphoreTemplate(engine.permitManager());
         for (AcquireRequest each : List.of(A, REUSED)) {
             each.permits().keySet().forEach(name -> engine.admin().create(name, 1));
-            semaphores.executeWithoutResult(each, grant -> {}); // classes that fail to initialize would fail for ever
+            semaphores.executeWithoutResult(each, grant -> {}); // classes that fail to initialize would never work
         }
     }
 
@@ -85,8 +89,9 @@ class ExhaustedStackIntegrationTests {
                     assertThat(grant).as("with %d frames left", framesLeft).isPresent();
                     held.set(grant.orElseThrow());
                     held.get().release();
+                    succeeded.incrementAndGet();
                 } catch (StackOverflowError tooDeep) {
-                    // nothing is held, or what is held is released below
+                    refused.incrementAndGet(); // nothing is held, or what is held is released below
                 }
             });
             if (held.get() != null) {
@@ -105,8 +110,9 @@ class ExhaustedStackIntegrationTests {
             int unused = descend(framesLeft, () -> {
                 try {
                     grant.release();
+                    succeeded.incrementAndGet();
                 } catch (StackOverflowError tooDeep) {
-                    // released below
+                    refused.incrementAndGet(); // released below
                 }
             });
             grant.release();
@@ -125,8 +131,9 @@ class ExhaustedStackIntegrationTests {
             int unused = descend(framesLeft, () -> {
                 try {
                     grant.release();
+                    succeeded.incrementAndGet();
                 } catch (StackOverflowError tooDeep) {
-                    // released below
+                    refused.incrementAndGet(); // released below
                 }
             });
             grant.release();
@@ -137,6 +144,8 @@ class ExhaustedStackIntegrationTests {
     }
 
     private void assertThatAllIsAsBefore(AcquireRequest request) {
+        assertThat(succeeded).as("calls that had enough stack").hasPositiveValue();
+        assertThat(refused).as("calls that had too little stack").hasPositiveValue();
         semaphores.executeWithoutResult(
                 request, grant -> assertThat(grant.isHeld()).as("held").isTrue());
         Awaitility.await()
@@ -149,7 +158,7 @@ class ExhaustedStackIntegrationTests {
     /** Runs the task again and again, each time with fewer frames to be left on the stack, until it throws. */
     private static void withFramesLeft(IntConsumer task) throws Exception {
         FutureTask<Boolean> tasks = new FutureTask<>(() -> {
-            for (int framesLeft = MOST_FRAMES_LEFT; framesLeft > 0; framesLeft -= 4) {
+            for (int framesLeft = MOST_FRAMES_LEFT; framesLeft > 0; framesLeft -= STEP) {
                 task.accept(framesLeft);
             }
             return true;

@@ -192,6 +192,19 @@ class IdempotencyIntegrationTests {
     }
 
     @Test
+    void aLossThatOneHandleFindsEndsTheOthersOfItsRequest() {
+        AcquireRequest request = AcquireRequest.of(cluster.semaphore(1)).withExternalId(cluster.externalId());
+        PermitGrant held = semaphores.acquire(request);
+        PermitGrant found = elsewhere.find(held.externalId()).orElseThrow();
+        PermitGrant repeated = elsewhere.acquire(request);
+        held.release();
+
+        assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> found.renew(Duration.ofMinutes(1)));
+
+        assertThat(repeated.isHeld()).isFalse();
+    }
+
+    @Test
     void neverGrantsAReleasedRequestAnew() {
         String name = cluster.semaphore(1);
         AcquireRequest request = AcquireRequest.of(name).withExternalId(cluster.externalId());

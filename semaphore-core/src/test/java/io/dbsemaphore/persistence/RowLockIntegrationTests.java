@@ -8,12 +8,15 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.SentStatements.Sent;
+import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -28,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -137,6 +141,17 @@ class RowLockIntegrationTests {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void insertsTheColumnsOfTheMappingForWaitingCallers(boolean pipelining) {
+        try (Unit unit = new Unit("", pipelining)) {
+            unit.acquireWhileOneWaits();
+
+            assertThat(unit.insertedColumns(InstanceQueues.ENTITY))
+                    .containsExactlyInAnyOrder(columnsOf(InstanceQueues.ENTITY));
+        }
+    }
+
     private static String[] columnsOf(Class<?> entity) {
         return Arrays.stream(entity.getDeclaredFields())
                 .map(field -> field.getAnnotation(Column.class))
@@ -177,18 +192,26 @@ class RowLockIntegrationTests {
 
         /** Acquires, in one transaction that waits for locked rows, or skips them. */
         StoredGrant acquire(boolean awaited) {
+            return acquire(awaited, new LocalQueues(0, "", Set.of(), Map.of()));
+        }
+
+        private StoredGrant acquire(boolean awaited, LocalQueues local) {
             AcquireCommand command = new AcquireCommand(
                     "id-" + System.nanoTime(), false, true, PERMITS, false, Duration.ofMinutes(5), "owner", 7L);
             GrantBatch batch = new GrantBatch(
-                    List.of(new AcquireState(command)),
-                    awaited ? PERMITS.keySet() : Set.of(),
-                    new TreeMap<>(),
-                    new LocalQueues(0, "", Set.of(), Map.of()));
+                    List.of(new AcquireState(command)), awaited ? PERMITS.keySet() : Set.of(), new TreeMap<>(), local);
             statements.clear();
             GrantOutcome outcome =
                     persistence.grants().grant(() -> batch).outcomes().get(0);
             assertThat(outcome).isInstanceOf(GrantOutcome.Granted.class);
             return ((GrantOutcome.Granted) outcome).grant();
+        }
+
+        /** Acquires while a caller waits for one of the semaphores, which the transaction tells the other instances. */
+        void acquireWhileOneWaits() {
+            LocalQueue queue = new LocalQueue(List.of(new Waiter(TimeUnit.DAYS.toMicros(20_000), 1, false, false)), 1);
+            StoredGrant unused =
+                    acquire(true, new LocalQueues(System.nanoTime(), "owner", Set.of("first"), Map.of("first", queue)));
         }
 
         List<Sent> locks() {

@@ -110,7 +110,7 @@ public final class TcpProxy implements AutoCloseable {
         arm(Fault.DROP_ANSWER, having);
     }
 
-    /** The next commit is done, but its answer is lost, and the connection stays open and silent for ever. */
+    /** The next commit is done, but its answer is lost, and the connection stays open and silent. */
     public void silenceNextCommitAnswer() {
         silenceNextCommitAnswer("");
     }

@@ -68,7 +68,7 @@ class ArchitectureTests {
     }
 
     @Test
-    void theAdaptersDependOnContractAndMutex() {
+    void theAdaptersDependOnThePublicApiAndOnMutex() {
         mayDependOnlyOn(INTEGRATION, NOTHING_INTERNAL, CONTRACT, ENGINE, AUTOCONFIGURE, MUTEX);
         mayDependOnlyOn(SHEDLOCK, NOTHING_INTERNAL, CONTRACT, ENGINE, AUTOCONFIGURE, MUTEX);
         mayDependOnlyOn(MUTEX, NOTHING_INTERNAL, CONTRACT);

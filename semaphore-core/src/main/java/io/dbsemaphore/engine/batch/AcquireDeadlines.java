@@ -32,25 +32,25 @@ final class AcquireDeadlines {
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
     private final Runnable queued;
-    private final Runnable departure;
+    private final Runnable onDeparture;
 
     /**
      * Creates it without deadlines.
      *
      * @param queued runs when there may be acquires to be tried
-     * @param departure runs when a caller no longer waits
+     * @param onDeparture runs when a caller no longer waits
      */
     AcquireDeadlines(
             GrantQueue queue,
             BackgroundReleaser background,
             Duration decisionTimeout,
             Runnable queued,
-            Runnable departure) {
+            Runnable onDeparture) {
         this.queue = queue;
         this.background = background;
         this.decisionTimeout = decisionTimeout;
         this.queued = queued;
-        this.departure = departure;
+        this.onDeparture = onDeparture;
     }
 
     /**
@@ -130,7 +130,7 @@ final class AcquireDeadlines {
         if (acquire.unblocksOthers()) {
             queued.run();
         }
-        departure.run();
+        onDeparture.run();
         if (acquire.state().isOutcomeUnknown()) {
             background.undo(acquire.state());
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
@@ -144,9 +144,9 @@ final class AcquireDeadlines {
     }
 
     /** A caller no longer waits: other acquires may be served now, and other instances have to be told. */
-    void departed() {
+    void afterDeparture() {
         queued.run();
-        departure.run();
+        onDeparture.run();
     }
 
     private static void fail(QueuedAcquire acquire, RuntimeException failure) {

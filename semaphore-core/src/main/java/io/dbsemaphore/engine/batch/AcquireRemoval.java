@@ -12,7 +12,7 @@ import java.util.function.Predicate;
  * Takes acquires out of the queues before they are granted: for a last attempt when the wait time has ended, and for good when
  * the caller no longer waits. Guarded by the lock of the {@link GrantQueue}.
  *
- * <p>Given up: removed before it was decided. Abandoned: its caller left during the decision, and a grant is undone. Withdrawn:
+ * <p>Given up: its caller gets no decision; if it is in a batch, it is withdrawn from it first. Abandoned: its caller left during the decision, and a grant is undone. Withdrawn:
  * nothing is written for it.
  */
 final class AcquireRemoval {
@@ -48,12 +48,12 @@ final class AcquireRemoval {
      */
     boolean tryOnceMore(QueuedAcquire acquire) {
         acquire.state().setWillingToWait(false);
-        boolean isQueued = acquire.place() == Place.READY;
-        if (isQueued) {
+        boolean isReady = acquire.place() == Place.READY;
+        if (isReady) {
             ready.remove(acquire);
         }
         acquire.pauseUntil(clock.in(Duration.ZERO));
-        if (isQueued) {
+        if (isReady) {
             ready.add(acquire);
         } else if (acquire.place() == Place.WAIT_QUEUE) {
             List<PermitShortage> latest = waitQueues.shortages(acquire);
@@ -93,7 +93,7 @@ final class AcquireRemoval {
     /** Other instances may know of a caller that was refused. */
     private void departed(QueuedAcquire acquire) {
         if (acquire.state().wasRefused()) {
-            waitQueues.departed(acquire);
+            waitQueues.recordDeparted(acquire);
         }
     }
 

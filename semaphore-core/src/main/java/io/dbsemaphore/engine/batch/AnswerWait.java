@@ -62,7 +62,7 @@ final class AnswerWait {
         if (givenUp && acquire.state().isOutcomeUnknown()) {
             deadlines.answer(acquire);
         } else if (givenUp) {
-            deadlines.departed();
+            deadlines.afterDeparture();
         }
         boolean withdrawn = givenUp && !acquire.state().isOutcomeUnknown();
         if (withdrawn) {

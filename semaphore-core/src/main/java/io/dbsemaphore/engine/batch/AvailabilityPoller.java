@@ -177,7 +177,7 @@ final class AvailabilityPoller {
         }
         long asOf = System.nanoTime();
         Map<String, PolledAvailability> polled = availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
-        boolean anyWoken = waiters.polled(polled, asOf);
+        boolean anyWoken = waiters.recordPoll(polled, asOf);
         if (nextForOrphans.isPassed()) {
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
             anyWoken |= availabilityTransactions.isReclaimable(names) && waiters.wakeFirst(names);
@@ -194,7 +194,7 @@ final class AvailabilityPoller {
         try {
             availabilityTransactions.forget(poll.departed(), poll.queues().instance());
         } catch (RuntimeException | Error failure) {
-            waiters.departed(poll.departed());
+            waiters.recordDeparted(poll.departed());
             throw failure;
         }
     }

@@ -243,7 +243,7 @@ final class AwaitedSemaphore {
     }
 
     /** Records the numbers with which a caller was refused. */
-    void refused(PermitShortage shortage) {
+    void recordRefusal(PermitShortage shortage) {
         latest = shortage;
     }
 

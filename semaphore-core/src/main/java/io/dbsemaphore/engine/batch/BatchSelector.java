@@ -93,7 +93,7 @@ final class BatchSelector {
     private boolean consider(QueuedAcquire acquire) {
         if (acquire.place() != Place.READY) {
             throw new IllegalStateException(
-                    "Not in the queue: " + acquire.command().externalId());
+                    "Not in the ready queue: " + acquire.command().externalId());
         }
         if (backOff.isPaused(acquire.names())) {
             return false; // and its other semaphores are not reserved

@@ -100,7 +100,7 @@ final class BatchSettlement {
         state.unclaim();
         if (outcome instanceof GrantOutcome.Refused refused) {
             acquire.refused(refused.shortages());
-            waitQueues.refused(refused.shortages());
+            waitQueues.recordRefusal(refused.shortages());
             state.setBlockedBy(null);
             acquire.setPostponedUntil(null);
             if (state.isWillingToWait() && !acquire.isAbandoned()) {
@@ -115,7 +115,7 @@ final class BatchSettlement {
     /** Other instances may have been told that the caller waits, or may not have been told that it no longer does. */
     private void departed(QueuedAcquire acquire) {
         if (acquire.hasWaitTime()) {
-            waitQueues.departed(acquire);
+            waitQueues.recordDeparted(acquire);
         }
     }
 

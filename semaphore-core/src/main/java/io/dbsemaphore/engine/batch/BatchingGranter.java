@@ -235,18 +235,18 @@ public final class BatchingGranter implements AutoCloseable {
 
     /** See {@link GrantQueue#handOver}. */
     public HandoverOutcome handOver(ReuseTerms terms, AcquireAnswer answer) {
-        GrantQueue.HandoverResult handedOver = queue.handOver(terms, answer);
+        GrantQueue.HandoverResult result = queue.handOver(terms, answer);
         try {
-            if (handedOver.acquire() != null) {
-                handedOver.acquire().complete();
+            if (result.acquire() != null) {
+                result.acquire().complete();
             }
-            if (handedOver.woken()) {
+            if (result.woken()) {
                 signal();
             }
         } catch (Throwable failure) { // the permits have a new owner already
             UnexpectedErrors.log(log, "The wake-up of callers", failure);
         }
-        return handedOver.outcome();
+        return result.outcome();
     }
 
     /** Polls the availability of all awaited semaphores at once. */

@@ -13,12 +13,13 @@ import java.util.Map;
  * conflict.
  *
  * <p>On servers that {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes}, conflicts are frequent, and back-off
- * alone favors the instance that won, as in the capture effect of Ethernet (Ramakrishnan and Yang, <a
- * href="https://doi.org/10.1109/LCN.1994.386597">The Ethernet Capture Effect: Analysis and Solution</a>, 1994). So an instance
- * that has granted a contested semaphore for a time slice leaves it to others for as long.
+ * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted a contested semaphore
+ * for a time slice leaves it to others for as long.
  *
  * <p>Has no effect without conflicts. Guarded by the lock of the {@link GrantQueue}.
  *
+ * @see <a href="https://doi.org/10.1109/LCN.1994.386597">Ramakrishnan and Yang, The Ethernet Capture Effect: Analysis and
+ *     Solution, 1994</a>
  * @see <a href="https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/">Exponential Backoff And Jitter</a>
  */
 final class ConflictBackOff {

@@ -63,8 +63,8 @@ final class PolledWaiters {
     }
 
     /** Records again that callers have left these semaphores, since other instances were not told. */
-    void departed(Collection<String> names) {
-        lock.run(() -> waitQueues.departed(names));
+    void recordDeparted(Collection<String> names) {
+        lock.run(() -> waitQueues.recordDeparted(names));
     }
 
     /** Whether no caller waits, and other instances know that. */
@@ -101,7 +101,7 @@ final class PolledWaiters {
      * @param asOf this JVM's monotonic clock before the database was asked
      * @return whether a waiter was woken
      */
-    boolean polled(Map<String, PolledAvailability> polled, long asOf) {
+    boolean recordPoll(Map<String, PolledAvailability> polled, long asOf) {
         return lock.is(() -> {
             Set<String> idle = new HashSet<>(polled.keySet());
             idle.removeIf(inFlight::blocks);

@@ -42,7 +42,7 @@ final class ReleaseRunner {
             }
         }
         return answers(
-                releases, transaction.releaseHeldSkipLocked(permitIds(releases).keySet()));
+                releases, transaction.releaseSkipLocked(permitIds(releases).keySet()));
     }
 
     /** The ids of the permits, by the id of their request. */

@@ -26,9 +26,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wait queues of this JVM: {@link AwaitedSemaphore} for each semaphore. Each has an estimate of the available permits, so that a
- * waiter is woken when it can probably be granted, and only then; the database decides. Guarded by the lock of the {@link
- * GrantQueue}.
+ * The wait queues of this JVM, an {@link AwaitedSemaphore} each. Each has an estimate of the available permits, so that a waiter
+ * is woken when it can probably be granted, and only then; the database decides. Guarded by the lock of {@link GrantQueue}.
  */
 final class WaitQueues {
 
@@ -102,11 +101,11 @@ final class WaitQueues {
     }
 
     /** Records that a caller no longer waits, and that no transaction has told the other instances yet. */
-    void departed(QueuedAcquire acquire) {
-        departed(acquire.names());
+    void recordDeparted(QueuedAcquire acquire) {
+        recordDeparted(acquire.names());
     }
 
-    void departed(Collection<String> names) {
+    void recordDeparted(Collection<String> names) {
         departed.addAll(names);
     }
 
@@ -224,8 +223,8 @@ final class WaitQueues {
     }
 
     /** Records the numbers with which a caller was refused; they are newer than those of the waiting callers. */
-    void refused(List<PermitShortage> shortages) {
-        shortages.forEach(shortage -> find(shortage.name()).ifPresent(semaphore -> semaphore.refused(shortage)));
+    void recordRefusal(List<PermitShortage> shortages) {
+        shortages.forEach(shortage -> find(shortage.name()).ifPresent(semaphore -> semaphore.recordRefusal(shortage)));
     }
 
     /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Inserts many rows of an entity in one statement, with the table, columns and values of the entity's mapping.
  *
- * @param <E> the entity, which has basic attributes only
+ * @param <E> the entity, which has basic attributes only, and a basic key or an {@link jakarta.persistence.IdClass}
  */
 public final class RowInsert<E> {
 
@@ -21,7 +21,7 @@ public final class RowInsert<E> {
 
     private final Sql sql;
     private final EntityIdentifierMapping key;
-    private final boolean basicKey;
+    private final boolean singleKey;
     private final List<AttributeMapping> attributes = new ArrayList<>();
     private final String insert;
     private final String row;
@@ -32,10 +32,10 @@ public final class RowInsert<E> {
         key = mapping.getIdentifierMapping();
         List<String> columns = new ArrayList<>();
         if (key instanceof NonAggregatedIdentifierMapping idClass) {
-            basicKey = false;
+            singleKey = false;
             idClass.getVirtualIdEmbeddable().forEachAttributeMapping((index, attribute) -> attributes.add(attribute));
         } else {
-            basicKey = true;
+            singleKey = true;
             key.forEachSelectable((index, column) -> columns.add(column.getSelectionExpression()));
         }
         mapping.forEachAttributeMapping((index, attribute) -> {
@@ -60,7 +60,7 @@ public final class RowInsert<E> {
     }
 
     private void addValues(E entity, List<@Nullable Object> values) {
-        if (basicKey) {
+        if (singleKey) {
             values.add(key.getIdentifier(entity));
         }
         for (AttributeMapping attribute : attributes) {

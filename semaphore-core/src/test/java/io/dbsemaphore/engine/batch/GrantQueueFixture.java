@@ -91,6 +91,6 @@ abstract class GrantQueueFixture {
     }
 
     final boolean poll(long available, long asOf) {
-        return queue.waiters().polled(Map.of("backup", Values.polled(1, 1 - available, available, 0)), asOf);
+        return queue.waiters().recordPoll(Map.of("backup", Values.polled(1, 1 - available, available, 0)), asOf);
     }
 }

@@ -77,7 +77,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), OPEN, 3, WaitersElsewhere.NONE);
         for (long fence = 1_000; fence <= 3_000; fence += 1_000) {
             now += Duration.ofMillis(600).toNanos();
-            several.waiters().polled(Map.of("backup", Values.polled(4, 1, 3, fence, OPEN)), now);
+            several.waiters().recordPoll(Map.of("backup", Values.polled(4, 1, 3, fence, OPEN)), now);
         }
 
         assertThat(several.waiters().takeGrantedElsewhere()).isEqualTo(false);

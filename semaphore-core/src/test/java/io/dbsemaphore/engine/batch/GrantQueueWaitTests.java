@@ -123,7 +123,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
         refused.forEach(queue::tryOnceMore);
 
         assertThat(queue.tryOnceMore(unasked.get(0))).as("to be tried").isEqualTo(true);
-        boolean unused = queue.waiters().polled(Map.of("backup", Values.polled(7, 9, -2, 0)), System.nanoTime());
+        boolean unused = queue.waiters().recordPoll(Map.of("backup", Values.polled(7, 9, -2, 0)), System.nanoTime());
         assertThat(queue.tryOnceMore(unasked.get(1))).as("to be tried").isEqualTo(false);
 
         assertThat(unasked.get(0).lastShortages()).isEmpty();

@@ -159,7 +159,7 @@ final class QueueScheduleRun {
         }
         polled = null;
         model.waiters().polled(seen, polledAsOf);
-        boolean woken = queue.waiters().polled(seen, polledAsOf);
+        boolean woken = queue.waiters().recordPoll(seen, polledAsOf);
         return "the poller tells " + seen + ", somebody is woken: " + woken;
     }
 

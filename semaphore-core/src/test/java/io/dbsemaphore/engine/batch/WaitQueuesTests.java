@@ -147,7 +147,7 @@ class WaitQueuesTests {
         batch("backup", Values.left(2, OPEN, 0));
         assertThat(queues.shortages(behind)).as("both are withheld").containsExactly(shortage("backup", 2, 1, 2));
 
-        queues.refused(List.of(shortage("backup", 9, 3, 0)));
+        queues.recordRefusal(List.of(shortage("backup", 9, 3, 0)));
         assertThat(queues.shortages(behind)).as("known since").containsExactly(shortage("backup", 9, 1, 0));
     }
 

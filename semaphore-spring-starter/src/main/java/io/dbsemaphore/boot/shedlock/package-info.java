@@ -1,7 +1,7 @@
 /**
  * ShedLock's {@code LockProvider}, where the application has ShedLock and asks for it: each lock is a semaphore with one permit.
  *
- * <p>Public API. Depends on the contract of {@code semaphore-core}, the auto-configuration, {@code boot.mutex} and ShedLock;
+ * <p>Public API. Depends on {@code semaphore-core}, the auto-configuration, {@code boot.mutex} and ShedLock;
  * nothing depends on this package.
  */
 @NullMarked
