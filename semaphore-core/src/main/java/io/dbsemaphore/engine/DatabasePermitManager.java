@@ -111,8 +111,8 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
     }
 
     @Override
-    public void renew(HeldGrant grant, Duration ttl) {
-        current.get().heldGrants().renew(grant, ttl);
+    public void renew(HeldGrant grant, PermitGrant handle, Duration ttl) {
+        current.get().heldGrants().renew(grant, handle, ttl);
     }
 
     @Override

@@ -16,7 +16,6 @@ import io.dbsemaphore.persistence.RenewTransaction;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /** Finds, renews and checks grants, and ends those that are found to be lost. */
 final class HeldGrantService {
@@ -77,20 +76,15 @@ final class HeldGrantService {
                 });
     }
 
-    void renew(HeldGrant state, Duration ttl) {
-        renew(state, () -> new GrantHandle(state, true, operations), ttl);
-    }
-
-    /** Renews a grant. The handle is for those that are told of a loss. */
-    private void renew(HeldGrant state, Supplier<PermitGrant> handle, Duration ttl) {
+    /** See {@link GrantOperations#renew}. */
+    void renew(HeldGrant state, PermitGrant handle, Duration ttl) {
         Duration checkedTtl = pendingAcquires.checkTtl(ttl);
         StoredGrant grant = state.grant();
         try (Retries.Attempts attempts = retry.begin()) {
             while (true) {
                 long asOf = System.nanoTime();
                 try {
-                    StoredGrant renewed =
-                            transaction.renew(grant, checkedTtl).orElseThrow(() -> lost(state, handle.get()));
+                    StoredGrant renewed = transaction.renew(grant, checkedTtl).orElseThrow(() -> lost(state, handle));
                     state.update(renewed, asOf); // of a grant that another JVM has acquired, only this handle knows
                     PermitGrant unused = renewed(renewed, asOf);
                     return;
@@ -107,7 +101,7 @@ final class HeldGrantService {
         if (!grant.bind()) {
             throw new PermitLostException(grant.externalId(), grant.permits());
         }
-        renew(grant.permit().state(), () -> grant, checkedTtl);
+        renew(grant.permit().state(), grant, checkedTtl);
     }
 
     private PermitGrant renewed(StoredGrant grant, long asOf) {

@@ -7,6 +7,7 @@ public final class UnsupportedDatabaseException extends IllegalStateException {
 
     private static final String SUPPORTED = "MySQL 8.4+, MariaDB 10.11+, PostgreSQL 14+ and H2 2.x";
 
+    /** The product and version of the database. */
     private final String database;
 
     UnsupportedDatabaseException(String product, String version) {

@@ -90,7 +90,7 @@ public final class GrantHandle implements PermitGrant {
 
     @Override
     public PermitGrant renew(Duration ttl) {
-        operations.renew(state, ttl);
+        operations.renew(state, this, ttl);
         return this;
     }
 

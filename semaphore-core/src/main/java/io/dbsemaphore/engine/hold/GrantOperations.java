@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.hold;
 
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import java.time.Duration;
 
@@ -9,9 +10,10 @@ public interface GrantOperations {
     /**
      * Sets the expiry to now + {@code ttl}.
      *
+     * @param handle of the grant, for those that are told of a loss
      * @throws io.dbsemaphore.PermitLostException when the grant is no longer held
      */
-    void renew(HeldGrant grant, Duration ttl);
+    void renew(HeldGrant grant, PermitGrant handle, Duration ttl);
 
     /** Releases a grant that this JVM acquired or found. */
     ReleaseOutcome release(HeldGrant grant);
