@@ -122,23 +122,15 @@ final class GuardFactory {
     /**
      * Returns an executor for releases of callers that must not be blocked, such as event loops, and for methods whose permits
      * such a caller holds at once. It has one thread for each of them at a time, since a release must not queue behind dependent
-     * actions that an earlier one runs on the same thread; there are never more of them than grants are held. If no thread can
-     * be created, the submitting thread runs the release.
+     * actions that an earlier one runs on the same thread; there are never more of them than grants are held.
      */
     private static Executor releasesOnThreads() {
-        Executor threads = new ThreadPoolExecutor(
+        return new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
                 new DaemonThreads().numbered("semaphore-guard"));
-        return release -> {
-            try {
-                threads.execute(release);
-            } catch (Error noThread) { // a release must succeed without a further thread
-                release.run();
-            }
-        };
     }
 }

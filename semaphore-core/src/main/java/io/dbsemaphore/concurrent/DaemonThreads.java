@@ -9,75 +9,22 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Creates the threads of the library: daemon threads that inherit nothing from the thread that creates them. That
  * thread may belong to one tenant or one deployed application, and a thread of the library may outlive both. A new
  * thread therefore has none of its creator's {@link InheritableThreadLocal}s, nor its context class loader, access
  * control context or priority, and belongs to the root thread group.
- *
- * <p>The system may temporarily be unable to create threads ({@code OutOfMemoryError: unable to create native thread}).
- * Between {@link #open} and {@link #close}, threads that cannot be {@linkplain #start started} are started as soon as
- * that is possible.
  */
-public class DaemonThreads implements AutoCloseable {
-
-    private static final Logger log = LoggerFactory.getLogger(DaemonThreads.class);
-
-    private volatile @Nullable PendingThreadStarts lateStarts;
+public class DaemonThreads {
 
     /**
-     * Begins to start threads later if they cannot be started at once.
+     * Starts a thread.
      *
-     * @throws OutOfMemoryError if the system has no thread for that
+     * @throws OutOfMemoryError if the system has none
      */
-    public final void open() {
-        PendingThreadStarts opened = new PendingThreadStarts();
-        create("semaphore-late-starts", opened::run).start();
-        lateStarts = opened;
-    }
-
-    /**
-     * Starts a thread; if the system has none, as soon as it has one.
-     *
-     * @return whether the thread was started at once
-     * @throws Error if it cannot be started, neither now nor later
-     */
-    public final boolean start(String name, Runnable task) {
-        try {
-            create(name, task).start();
-            return true;
-        } catch (Throwable noThread) {
-            PendingThreadStarts later = lateStarts;
-            if (later == null || !later.add(() -> create(name, task))) {
-                throw noThread;
-            }
-            warn(name, noThread);
-            return false;
-        }
-    }
-
-    private static void warn(String name, Throwable noThread) {
-        try {
-            log.warn(
-                    "Thread {} cannot be started at the moment; it will be started as soon as that is possible",
-                    name,
-                    noThread);
-        } catch (Throwable ignored) {
-            // out of memory, too
-        }
-    }
-
-    /** Ends the late starts. Running threads are not affected. */
-    @Override
-    public final void close() {
-        PendingThreadStarts closed = lateStarts;
-        if (closed != null) {
-            closed.close();
-        }
+    public final void start(String name, Runnable task) {
+        create(name, task).start();
     }
 
     /** Creates a thread, which the caller has to start. */

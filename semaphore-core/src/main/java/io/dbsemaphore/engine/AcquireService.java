@@ -1,13 +1,13 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitManager.AcquireResult;
-import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,12 +87,11 @@ final class AcquireService {
         return acquire.result;
     }
 
-    /** Runs a completion here if it is refused, as for lack of memory: without it the acquire would never end. */
+    /** Runs a completion here if the engine has stopped meanwhile: without it the acquire would never end. */
     private void complete(Runnable completion) {
         try {
             completions.execute(completion);
-        } catch (Throwable refused) {
-            UnexpectedErrors.log(log, "The start of a completion of an asynchronous acquire", refused);
+        } catch (RejectedExecutionException stopped) {
             completion.run();
         }
     }

@@ -6,7 +6,6 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
@@ -39,7 +38,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         AcquireResult reused = run.reuse().take(request, false);
         return reused != null
                 ? reused
-                : run.acquires().acquire(begin(run, run.pendingAcquires().begin(request)));
+                : run.acquires().acquire(run.reuse().prepare(run.pendingAcquires().begin(request)));
     }
 
     @Override
@@ -48,7 +47,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         AcquireResult reused = run.reuse().take(request, true);
         return reused != null
                 ? reused
-                : run.acquires().acquire(begin(run, run.pendingAcquires().beginForWork(request)));
+                : run.acquires().acquire(run.reuse().prepare(run.pendingAcquires().beginForWork(request)));
     }
 
     @Override
@@ -58,20 +57,11 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         if (reused != null) {
             return CompletableFuture.completedFuture(reused);
         }
-        PendingAcquire pending = run.pendingAcquires().begin(request);
-        StackReserve.requireToWait();
-        return run.acquires().acquireAsync(pending);
-    }
-
-    /** Throws if the caller has too little stack for an acquire, before any shared state is changed. */
-    private static PendingAcquire begin(EngineRun run, PendingAcquire pending) {
-        StackReserve.requireToWait();
-        return run.reuse().prepare(pending);
+        return run.acquires().acquireAsync(run.pendingAcquires().begin(request));
     }
 
     @Override
     public ReleaseOutcome release(String externalId) {
-        StackReserve.requireToWait();
         EngineRun run = current.get();
         return run.reuse().isKnown(externalId)
                 ? run.reuse().findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED)
@@ -81,7 +71,6 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
     @Override
     public ReleaseOutcome release(HeldGrant grant) {
         // on failure the grant stays held and kept alive, so that the caller can release it later
-        StackReserve.requireToWait();
         ReleaseService releases = current.get().releases();
         return releases.release(grant, releases.eventOf(grant));
     }

@@ -32,6 +32,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class EngineRun {
 
+    /** So many completions of asynchronous acquires, which are code of the application, may block at a time; others wait. */
+    private static final int MAX_COMPLETIONS = 256;
+
+    private static final Duration END_COMPLETIONS_AFTER = Duration.ofSeconds(10);
+
     private final DaemonThreads threads;
     private final SemaphoreSettings settings;
     private final SemaphorePersistence persistence;
@@ -49,7 +55,7 @@ final class EngineRun {
     private final BatchingGranter granter;
     private final ReleaseBatcher releaseBatcher;
     private final BackgroundReleaser background;
-    private final CompletionExecutor completions;
+    private final ExecutorService completions;
     private final AcquireService acquires;
     private final ReleaseService releases;
     private final ReuseService reuse;
@@ -101,7 +107,7 @@ final class EngineRun {
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
                 lockWait);
         background = new BackgroundReleaser(persistence.undoing(), threads);
-        completions = new CompletionExecutor(threads);
+        completions = threads.pool("semaphore-completion", MAX_COMPLETIONS, END_COMPLETIONS_AFTER);
         AdmissionGate gate = new AdmissionGate();
         InstanceLease lease = new InstanceLease(
                 persistence.instances(),
@@ -175,7 +181,8 @@ final class EngineRun {
                 granter::pollNow);
         shutdown =
                 new Shutdown(gate, reuse, granter, held, keepAlive, persistence.releases(), retry, listeners, threads);
-        threads.open();
+        granter.start();
+        releaseBatcher.start();
     }
 
     /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */
@@ -249,7 +256,6 @@ final class EngineRun {
         granter.close();
         background.close();
         releaseBatcher.close();
-        completions.close();
-        threads.close();
+        completions.shutdown();
     }
 }

@@ -91,11 +91,7 @@ final class EngineRuns {
         Thread thread = configuration.threads().create(name, task);
         // Hibernate loads classes of the application, as if the application started it
         thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
-        try {
-            thread.start();
-        } catch (OutOfMemoryError noThread) {
-            task.run();
-        }
+        thread.start();
     }
 
     private EngineRun openFirst() {

@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
@@ -34,11 +33,7 @@ final class PermitHandover {
         this.releases = releases;
     }
 
-    /**
-     * Hands a permit to the next caller, or makes it idle. False if it must go back, also because that has failed.
-     *
-     * @throws StackOverflowError if the caller has too little stack; nothing was done
-     */
+    /** Hands a permit to the next caller, or makes it idle. False if it must go back, also because that has failed. */
     boolean keep(ReusablePermit permit) {
         boolean passedOn = false;
         try {
@@ -47,9 +42,6 @@ final class PermitHandover {
                 serveWaiting(permit.terms().name());
             }
         } catch (RuntimeException | Error failure) {
-            if (!passedOn && failure instanceof StackOverflowError tooDeep) {
-                throw tooDeep;
-            }
             UnexpectedErrors.log(log, "The reuse of a permit", failure);
         }
         return passedOn;
@@ -58,7 +50,6 @@ final class PermitHandover {
     /** Hands idle permits to callers that have begun to wait, or gives them back if that is not possible. */
     void serveWaiting(String name) {
         while (permits.isClosed() || granter.isAwaited(name)) {
-            StackReserve.requireToWait(); // the permits are given back later anyway
             List<ReusablePermit> idle = permits.pollAll(name);
             if (idle.isEmpty()) {
                 return;
@@ -84,7 +75,6 @@ final class PermitHandover {
         }
         HandoverOutcome outcome = HandoverOutcome.NOBODY_WAITS;
         if (granter.isAwaited(permit.terms().name())) {
-            StackReserve.requireToWait();
             permit.state().setForWork(true);
             outcome = granter.handOver(
                     permit.terms(),

@@ -5,7 +5,6 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -90,10 +89,8 @@ final class ReuseService {
             return null;
         }
         pendingAcquires.checkHostTransaction(request);
-        StackReserve.requireToReuse();
         ReusablePermit permit = permits.poll(terms);
         if (permit == null) {
-            StackReserve.requireToWait();
             handover.giveBack(permits.pollOthers(terms));
             if (mayWait) {
                 idleReturns.await(request);
@@ -115,7 +112,6 @@ final class ReuseService {
             if (!permits.isClosed()) {
                 return beginUse(permit);
             }
-            StackReserve.requireToWait();
         } catch (RuntimeException | Error failure) { // the permit would be neither in use nor idle
             handover.putBack(permit);
             throw failure;
@@ -210,19 +206,14 @@ final class ReuseService {
         return ReusedGrant.begin(permit, operations);
     }
 
-    /**
-     * Ends a use. The permit goes to the next caller, or back to the database.
-     *
-     * @throws StackOverflowError if the caller has too little stack; nothing was done, and the permit is still held
-     */
+    /** Ends a use. The permit goes to the next caller, or back to the database. */
     ReleaseOutcome release(ReusedGrant grant) {
-        StackReserve.requireToPutBack();
         Duration heldFor = grant.heldFor();
         ReusedGrant.State before = grant.end();
         if (before == ReusedGrant.State.ENDED) {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
-        if (isPassedOn(grant, before)) {
+        if (before == ReusedGrant.State.HELD && handover.keep(grant.permit())) {
             listeners.tell(listener -> listener.released(grant.externalId(), grant.permits(), heldFor));
             return ReleaseOutcome.RELEASED;
         }
@@ -231,20 +222,6 @@ final class ReuseService {
         return releases.release(
                 grant.permit().state(),
                 listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()));
-    }
-
-    /** Passes the permit of an ended use on, unless it must go back to the database. */
-    private boolean isPassedOn(ReusedGrant grant, ReusedGrant.State before) {
-        try {
-            if (before == ReusedGrant.State.HELD && handover.keep(grant.permit())) {
-                return true;
-            }
-            StackReserve.requireToWait();
-            return false;
-        } catch (StackOverflowError tooDeep) { // nothing was done: a later release is as good
-            grant.resume(before);
-            throw tooDeep;
-        }
     }
 
     /** What a batch has found out about the semaphores. */

@@ -89,9 +89,7 @@ final class Shutdown {
         List<HeldGrant> rest =
                 held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
         FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
-        if (!threads.start("semaphore-shutdown", release)) {
-            release.run(); // here, since the thread may not start in time
-        }
+        threads.start("semaphore-shutdown", release);
         @Nullable Exception cause = null;
         try {
             int released = release.get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);

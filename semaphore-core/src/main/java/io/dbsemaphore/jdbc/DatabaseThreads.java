@@ -1,7 +1,6 @@
 package io.dbsemaphore.jdbc;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.concurrent.StackReserve;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -18,8 +17,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * the library would join the host's transaction, or end it. The calling thread is therefore used only if it has no
  * Spring transaction and the pool is {@linkplain PlainPools known} not to enlist connections. All other work runs on a
  * few threads of the library ({@code semaphore-database-N}) while the caller waits. Virtual threads are never used: an
- * interrupt closes the socket that a virtual thread is reading from. Nor is a thread with {@linkplain StackReserve too
- * little stack}: a stack overflow would leave the connection in the middle of an answer.
+ * interrupt closes the socket that a virtual thread is reading from.
  */
 public final class DatabaseThreads {
 
@@ -33,8 +31,6 @@ public final class DatabaseThreads {
     public DatabaseThreads(DataSource host, int max) {
         plain = PlainPools.contain(host);
         threads = new DaemonThreads().pool("semaphore-database", max, IDLE);
-        boolean unused =
-                StackReserve.isEnoughForDatabase(); // initializes the class, which near the end of a stack would fail
     }
 
     /**
@@ -48,7 +44,7 @@ public final class DatabaseThreads {
     /** Whether the calling thread may use the {@code DataSource}. */
     public boolean mayUseCaller() {
         return DaemonThreads.isCurrent()
-                || (plain && !isInTransaction() && !isVirtual() && StackReserve.isEnoughForDatabase());
+                || (plain && !isInTransaction() && !isVirtual());
     }
 
     private static boolean isInTransaction() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
@@ -59,7 +60,7 @@ class ErrorsIntegrationTests {
                         SemaphorePatterns.NONE,
                         () -> List.of(errors.listener()),
                         List::of,
-                        errors.threads())) {
+                        new DaemonThreads())) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
             List<String> names = List.of("a", "b", "c");
             names.forEach(name -> engine.admin().create(name, 3));

@@ -4,7 +4,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.SemaphoreListener;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -21,12 +20,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** Throws errors now and then from all that an engine is given: its data source, its listeners, its threads. */
+/** Throws errors now and then from all that an engine is given: its data source and its listeners. */
 final class RandomErrors {
 
     private static final double OF_CONNECTIONS = 0.004;
     private static final double OF_LISTENERS = 0.05;
-    private static final double OF_THREADS = 0.3;
 
     private final Random random;
     private final AtomicInteger thrown = new AtomicInteger();
@@ -65,19 +63,6 @@ final class RandomErrors {
             case 1 -> throw new OutOfMemoryError("injected");
             default -> throw new NoClassDefFoundError("injected");
         }
-    }
-
-    DaemonThreads threads() {
-        return new DaemonThreads() {
-            @Override
-            public Thread create(String name, Runnable task) {
-                Thread thread = super.create(name, task);
-                if (!name.equals("semaphore-background")) { // an executor's, which starts it before there are errors
-                    maybeThrow(OF_THREADS);
-                }
-                return thread;
-            }
-        };
     }
 
     DataSource around(DataSource target) {

@@ -48,17 +48,7 @@ public final class ChildJvm implements AutoCloseable {
      * @param arguments of the main method
      */
     public static ChildJvm start(Class<?> main, Map<String, String> systemProperties, String... arguments) {
-        return startBy(List.of(), main, systemProperties, arguments);
-    }
-
-    /**
-     * Starts a JVM.
-     *
-     * @param starter a command that runs the one that follows it in its own process, such as {@code nice}
-     */
-    static ChildJvm startBy(
-            List<String> starter, Class<?> main, Map<String, String> systemProperties, String... arguments) {
-        List<String> command = new ArrayList<>(starter);
+        List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"));
         systemProperties.forEach((key, value) -> command.add("-D" + key + "=" + value));

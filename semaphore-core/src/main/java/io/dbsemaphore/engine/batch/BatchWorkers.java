@@ -3,7 +3,6 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
-import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import java.time.Duration;
 import java.util.HashMap;
@@ -13,10 +12,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The worker threads that run one kind of batches. While batches are short, one worker runs all of them, since several workers
- * would split what one transaction can do; when a batch takes long, another worker runs the next one. Workers end when idle. If
- * no batch is in flight, a caller may run one in its own thread, which saves two thread switches (as the combiner of flat
- * combining: Hendler, Incze, Shavit and Tzafrir, <a href="https://doi.org/10.1145/1810479.1810540">Flat Combining and the
- * Synchronization-Parallelism Tradeoff</a>, 2010). While no thread can be started, callers run all batches.
+ * would split what one transaction can do; when a batch takes long, another worker runs the next one. They run from
+ * the start of the engine to its end. If no batch is in flight, a caller may run one in its own thread, which saves two thread
+ * switches (as the combiner of flat combining: Hendler, Incze, Shavit and Tzafrir, <a
+ * href="https://doi.org/10.1145/1810479.1810540">Flat Combining and the Synchronization-Parallelism Tradeoff</a>, 2010).
  */
 final class BatchWorkers implements AutoCloseable {
 
@@ -37,10 +36,6 @@ final class BatchWorkers implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(BatchWorkers.class);
 
     private static final long ADD_WORKER_AFTER = Duration.ofMillis(20).toNanos();
-    private static final long IDLE_TIMEOUT = Duration.ofSeconds(2).toNanos();
-
-    /** How long a caller runs batches for other callers while no thread can be started. */
-    private static final long MAX_TIME_IN_CALLER = Duration.ofMillis(200).toNanos();
 
     private final DaemonThreads factory;
     private final String name;
@@ -49,11 +44,6 @@ final class BatchWorkers implements AutoCloseable {
     private final Source source;
     private final Monitor monitor = new Monitor();
     private final Map<Thread, Long> runningSince = new HashMap<>();
-    private int threads;
-    /** The number of threads whose start was deferred until the system can start one. */
-    private int deferred;
-
-    private int idle;
     /** The number of idle workers that run the next batch if those in flight take long. */
     private int standbys;
 
@@ -78,38 +68,24 @@ final class BatchWorkers implements AutoCloseable {
         return max > 1;
     }
 
-    /** Signals that there is work: a worker runs it, or the calling thread if no thread can be started. */
+    /**
+     * Starts the workers, which run until {@link #close}.
+     *
+     * @throws OutOfMemoryError if the system has no threads for them
+     */
+    void start() {
+        for (int i = 1; i <= max; i++) {
+            factory.start(name + "-" + i, this::work);
+        }
+    }
+
+    /** Signals that there is work. A worker that waits while a batch is in flight runs the next one when it is due. */
     void signal() {
-        long end = System.nanoTime() + MAX_TIME_IN_CALLER;
-        while (!monitor.is(this::wake) && source.nanosToWork() <= 0 && System.nanoTime() < end && beginInCaller()) {
-            Uninterruptibles.run(() -> runBatch(false));
-        }
-    }
-
-    /** Returns whether a worker runs. */
-    private boolean wake() {
-        if (!runningSince.isEmpty() && standbys > 0) {
-            return true; // that worker runs the next batch when it is due
-        }
-        if (idle > 0) {
-            monitor.signal();
-        } else if (threads < max) {
-            start(new Worker());
-        }
-        return threads > deferred;
-    }
-
-    private void start(Worker worker) {
-        threads++;
-        try {
-            if (!factory.start(name + "-" + threads, worker)) {
-                worker.deferred = true;
-                deferred++;
+        monitor.run(() -> {
+            if (runningSince.isEmpty() || standbys == 0) {
+                monitor.signal();
             }
-        } catch (Throwable noThread) { // the next one tries again
-            threads--;
-            UnexpectedErrors.log(log, "The start of a thread of " + name, noThread);
-        }
+        });
     }
 
     /**
@@ -138,76 +114,46 @@ final class BatchWorkers implements AutoCloseable {
         monitor.wakeAll();
     }
 
-    private final class Worker implements Runnable {
-
-        private boolean deferred;
-
-        @Override
-        public void run() {
-            started(this);
-            boolean goesOn = true;
-            while (goesOn) {
-                try {
-                    goesOn = monitor.is(BatchWorkers.this::awaitWork);
-                    if (goesOn) {
-                        runBatch(true);
-                    }
-                } catch (Throwable failure) { // the worker must go on
-                    UnexpectedErrors.survive(log, name, failure);
+    private void work() {
+        boolean goesOn = true;
+        while (goesOn) {
+            try {
+                goesOn = monitor.is(this::awaitWork);
+                if (goesOn) {
+                    runBatch();
                 }
+            } catch (Throwable failure) { // the source answers its callers; the worker must go on
+                UnexpectedErrors.survive(log, name, failure);
             }
         }
     }
 
-    private void started(Worker worker) {
-        monitor.lock();
+    private void runBatch() {
         try {
-            deferred -= worker.deferred ? 1 : 0;
-        } finally {
-            monitor.unlock();
-        }
-    }
-
-    private void runBatch(boolean mayWait) {
-        try {
-            source.run(mayWait);
-        } catch (Throwable failure) { // the source answers its callers; the worker must go on
-            UnexpectedErrors.survive(log, "A batch of " + name, failure);
+            source.run(true);
         } finally {
             finish();
         }
     }
 
-    /** Ends the batch of the calling thread. Allocates nothing: short of memory, too, a batch must not seem to run indefinitely. */
+    /** Ends the batch of the calling thread. */
     void finish() {
-        monitor.lock();
-        try {
-            runningSince.remove(Thread.currentThread());
-        } finally {
-            monitor.unlock();
-        }
+        monitor.run(() -> runningSince.remove(Thread.currentThread()));
     }
 
+    /** Waits until a batch can begin; false when the worker is to end. */
     private boolean awaitWork() {
-        idle++;
-        try {
-            long endAt = System.nanoTime() + IDLE_TIMEOUT;
-            while (true) {
-                long toWork = source.nanosToWork();
-                long toAdd = nanosToAddWorker();
-                if (toWork <= 0 && toAdd <= 0) {
-                    runningSince.put(Thread.currentThread(), System.nanoTime());
-                    return true;
-                }
-                long toEnd = endAt - System.nanoTime();
-                if (toWork == Long.MAX_VALUE && (closed || toEnd <= 0)) {
-                    threads--;
-                    return false;
-                }
-                await(Math.min(Math.max(toWork, toAdd), Math.max(toEnd, ADD_WORKER_AFTER)));
+        while (true) {
+            long toWork = source.nanosToWork();
+            long toAdd = nanosToAddWorker();
+            if (toWork <= 0 && toAdd <= 0) {
+                runningSince.put(Thread.currentThread(), System.nanoTime());
+                return true;
             }
-        } finally {
-            idle--;
+            if (closed && toWork == Long.MAX_VALUE) {
+                return false;
+            }
+            await(Math.max(toWork, toAdd));
         }
     }
 

@@ -112,6 +112,11 @@ public final class BatchingGranter implements AutoCloseable {
         workers = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), connections.threads(), runner);
     }
 
+    /** Starts the threads that grant. */
+    public void start() {
+        workers.start();
+    }
+
     /**
      * Grants an acquire as soon as permits are available within the wait time.
      *

@@ -50,6 +50,11 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
         this.workers = new BatchWorkers(threads, "semaphore-releases", limits.atOnce(), databaseThreads, this);
     }
 
+    /** Starts the threads that release. */
+    public void start() {
+        workers.start();
+    }
+
     /**
      * Releases a grant, with retries: on the calling thread if no other release is in flight. Ignores interrupts.
      *

@@ -78,12 +78,6 @@ public final class ReusedGrant implements PermitGrant {
         return before;
     }
 
-    /** Takes the end of the use back: nothing has been done with the permit. */
-    public void resume(State before) {
-        permit.setUser(this);
-        state.set(before);
-    }
-
     /** Records that the grant is released with this use. */
     public void endWithGrant() {
         state.set(State.ENDED_WITH_GRANT);

@@ -59,6 +59,7 @@ class BatchRunnerIntegrationTests {
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         releases = new ReleaseBatcher(
                 persistence.releases(), threads, connections.threads(), LIMITS, new ListenerNotifier(List::of));
+        releases.start();
         background = new BackgroundReleaser(persistence.undoing(), threads);
     }
 
