@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 final class EngineRun {
 
     /** So many completions of asynchronous acquires, which are code of the application, may block at a time; others wait. */
-    private static final int MAX_COMPLETIONS = 256;
+    private static final int MAX_COMPLETIONS = 64;
 
     private static final Duration END_COMPLETIONS_AFTER = Duration.ofSeconds(10);
 
