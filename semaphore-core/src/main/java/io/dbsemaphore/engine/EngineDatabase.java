@@ -69,7 +69,7 @@ final class EngineDatabase implements AutoCloseable {
             SemaphoreSettings settings,
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait) {
-        DatabaseThreads threads = new DatabaseThreads(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS));
+        DatabaseThreads threads = new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS));
         return threads.call(() -> open(dataSource, settings, tableCreation, schemaWait, threads));
     }
 

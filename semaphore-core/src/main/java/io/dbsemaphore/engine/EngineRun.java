@@ -26,7 +26,6 @@ import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
 import java.util.List;
@@ -97,7 +96,6 @@ final class EngineRun {
         threads = configuration.threads();
         settings = configuration.settings();
         persistence = database.persistence();
-        DatabaseThreads databaseThreads = database.sessions().threads();
         ListenerNotifier listeners = configuration.listeners();
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
         retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
@@ -122,12 +120,11 @@ final class EngineRun {
                 threads,
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL));
         pendingAcquires = new PendingAcquireFactory(settings, lease);
-        releaseBatcher = new ReleaseBatcher(persistence.releases(), threads, databaseThreads, limits, listeners);
+        releaseBatcher = new ReleaseBatcher(persistence.releases(), threads, limits, listeners);
         granter = new BatchingGranter(
                 new BatchingGranter.Collaborators(
                         persistence.grants(),
                         keepAlive::prepare,
-                        keepAlive::isLeaseValid,
                         persistence.availabilityTransactions(),
                         releaseBatcher,
                         background,
@@ -138,7 +135,6 @@ final class EngineRun {
                                 settings.get(SemaphoreSettings.OWNER),
                                 settings.get(SemaphoreSettings.FAIR)::of),
                         threads,
-                        database.sessions(),
                         database.channel()),
                 limits,
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),

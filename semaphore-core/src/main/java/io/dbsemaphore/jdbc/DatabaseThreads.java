@@ -7,57 +7,32 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Chooses the thread on which the library uses the host's {@code DataSource}. A pool that takes part in global
- * transactions (JTA) returns the connection that is enlisted in the transaction of the calling thread, so that work of
- * the library would join the host's transaction, or end it. The calling thread is therefore used only if it has no
- * Spring transaction and the pool is {@linkplain PlainPools known} not to enlist connections. All other work runs on a
- * few threads of the library ({@code semaphore-database-N}) while the caller waits. Virtual threads are never used: an
- * interrupt closes the socket that a virtual thread is reading from.
+ * Uses the host's {@code DataSource} for callers: on a few threads of the library ({@code semaphore-database-N}), never on the
+ * caller's own. The caller may be in a global transaction (JTA), in which a pool returns the connection that is enlisted on its
+ * thread; it may be a virtual thread, whose socket an interrupt closes; a {@code DataSource} may choose a database by thread. None
+ * of this matters on a thread that belongs to nobody else.
  */
 public final class DatabaseThreads {
 
-    private static final String VIRTUAL_THREAD =
-            "java.lang.VirtualThread"; // by name, since it does not exist before Java 21
     private static final Duration IDLE = Duration.ofSeconds(1);
 
-    private final boolean plain;
     private final Executor threads;
 
-    public DatabaseThreads(DataSource host, int max) {
-        plain = PlainPools.contain(host);
+    public DatabaseThreads(int max) {
         threads = new DaemonThreads().pool("semaphore-database", max, IDLE);
     }
 
     /**
-     * Runs database work, on the calling thread or on a thread of the library. An interrupt does not abort it; the
-     * interrupt flag is preserved.
+     * Does database work on a thread of the library, and waits for it; a thread of the library does it itself. An interrupt does
+     * not end it; the flag is kept.
      */
     public <T extends @Nullable Object> T call(Supplier<T> work) {
-        return mayUseCaller() ? work.get() : callElsewhere(work);
-    }
-
-    /** Whether the calling thread may use the {@code DataSource}. */
-    public boolean mayUseCaller() {
-        return DaemonThreads.isCurrent()
-                || (plain && !isInTransaction() && !isVirtual());
-    }
-
-    private static boolean isInTransaction() {
-        return TransactionSynchronizationManager.isSynchronizationActive()
-                || TransactionSynchronizationManager.isActualTransactionActive();
-    }
-
-    private static boolean isVirtual() {
-        return Thread.currentThread().getClass().getName().equals(VIRTUAL_THREAD);
-    }
-
-    /** Does database work on a thread of the library, and waits for it. An interrupt does not end it; the flag is kept. */
-    public <T extends @Nullable Object> T callElsewhere(Supplier<T> work) {
+        if (DaemonThreads.isCurrent()) {
+            return work.get();
+        }
         FutureTask<T> task = new FutureTask<>(work::get);
         threads.execute(task);
         try {

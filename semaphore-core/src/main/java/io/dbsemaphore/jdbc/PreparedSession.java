@@ -5,7 +5,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,9 +17,6 @@ final class PreparedSession {
 
     private static final Logger log = LoggerFactory.getLogger(PreparedSession.class);
 
-    /** How long an answer of the server is awaited after the time that a transaction has. */
-    private static final int GRACE_MILLIS = 250;
-
     private final Connection target;
     private final boolean autoCommitBefore;
     private final int isolationBefore;
@@ -30,8 +26,6 @@ final class PreparedSession {
     private final StatementQueue statements;
     private final long openedAt;
     private int networkTimeout;
-    private boolean limited;
-    private long until;
     private boolean transactionOpen;
     private boolean failed;
     private boolean readOnly;
@@ -86,27 +80,9 @@ final class PreparedSession {
         limits.applyToTransaction(target);
     }
 
-    /**
-     * Lets a thread use the session that an unresponsive server must not hold up.
-     *
-     * @param instant of {@link System#nanoTime} after which an answer is awaited only briefly
-     */
-    void limitUntil(long instant) {
-        until = instant;
-        limited = true;
-    }
-
-    void endLimit() {
-        limited = false;
-    }
-
     /** Limits how long the next answer of the server is awaited. Takes no round trip. */
     void limitWait() throws SQLException {
         int longest = longestAnswer(limits);
-        if (limited) {
-            long remaining = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
-            longest = (int) Math.min(longest, Math.max(remaining, GRACE_MILLIS));
-        }
         if (longest != networkTimeout) {
             target.setNetworkTimeout(Runnable::run, longest);
             networkTimeout = longest;

@@ -123,29 +123,6 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         }
     }
 
-    /**
-     * Lets the current thread run its next transaction on a session that is open already, so that it does not wait for a
-     * connection, and does not wait for answers of the server for longer than it has time. To be ended by {@link
-     * #endOnOpenSession}.
-     *
-     * @param until the instant of {@link System#nanoTime} until which the thread has time
-     * @return false if there is no such session
-     */
-    public boolean beginOnOpenSession(long until) {
-        OpenSession open = OpenSession.take(pools.shared(), until);
-        if (open != null) {
-            source.set(open);
-        }
-        return open != null;
-    }
-
-    public void endOnOpenSession() {
-        if (source.get() instanceof OpenSession open) {
-            source.remove();
-            open.close();
-        }
-    }
-
     boolean isExhaustedFor(Duration time) {
         return hostConnections.isExhaustedFor(time);
     }

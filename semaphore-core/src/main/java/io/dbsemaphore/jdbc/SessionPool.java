@@ -80,37 +80,7 @@ final class SessionPool implements AutoCloseable {
 
     private PreparedSession open() throws SQLException {
         PreparedSession kept = takeIdle();
-        if (kept == null) {
-            return PreparedSession.open(host.take(), limits, pipelining);
-        }
-        kept.endLimit();
-        return kept;
-    }
-
-    /** Takes a session that is open and idle; null if there is none. Never waits. */
-    @Nullable PreparedSession takeOpen() {
-        if (failover.isSuspected() || !places.tryAcquire()) {
-            return null;
-        }
-        PreparedSession session;
-        synchronized (idle) {
-            session = idle.isEmpty() ? null : takeIdle();
-        }
-        if (session == null) {
-            places.release();
-        }
-        return session;
-    }
-
-    /** Begins a transaction on a session that was {@linkplain #takeOpen taken}. */
-    Connection begin(PreparedSession session) throws SQLException {
-        try {
-            session.begin();
-            return SessionConnection.on(session, this::returned);
-        } catch (SQLException | RuntimeException | Error failure) {
-            giveBack(session);
-            throw failure;
-        }
+        return kept == null ? PreparedSession.open(host.take(), limits, pipelining) : kept;
     }
 
     private void giveBack(@Nullable PreparedSession failed) throws SQLException {

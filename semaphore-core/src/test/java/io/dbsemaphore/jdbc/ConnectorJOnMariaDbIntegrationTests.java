@@ -27,7 +27,7 @@ class ConnectorJOnMariaDbIntegrationTests {
                 HikariDataSource pool = new HikariDataSource(schema.poolConfig(
                         1, schema.jdbcUrl().replace("jdbc:mariadb:", "jdbc:mysql:") + "?sslMode=DISABLED"));
                 SemaphoreDataSource sessions = new SemaphoreDataSource(
-                        pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(pool, 1));
+                        pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
                 Connection connection = sessions.getConnection()) {
             assertThat(Database.of(schema.jdbc().getDataSource())).isEqualTo(Database.MARIADB);
             assertThat(connection.unwrap(StatementQueue.class).isOneRoundTrip()).isEqualTo(false);

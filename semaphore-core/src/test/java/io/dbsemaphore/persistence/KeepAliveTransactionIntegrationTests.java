@@ -50,7 +50,7 @@ class KeepAliveTransactionIntegrationTests {
         Duration limit = Duration.ofSeconds(5);
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
-        connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(pool, 2));
+        connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", limit, null);
     }
 

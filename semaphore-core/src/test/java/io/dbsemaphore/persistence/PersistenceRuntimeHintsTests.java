@@ -145,7 +145,7 @@ class PersistenceRuntimeHintsTests {
         DriverManagerDataSource host = new DriverManagerDataSource("jdbc:h2:mem:connections");
         Duration limit = Duration.ofSeconds(5);
         try (SemaphoreDataSource library = new SemaphoreDataSource(
-                        host, Database.H2, limit, limit, 1, true, new DatabaseThreads(host, 1));
+                        host, Database.H2, limit, limit, 1, true, new DatabaseThreads(1));
                 Connection connection = library.getConnection()) {
             assertThat(proxies().forInterfaces(connection.getClass().getInterfaces()))
                     .accepts(hints);

@@ -46,7 +46,7 @@ class PiggybackedReleaseIntegrationTests {
         Duration limit = Duration.ofSeconds(5);
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
-        connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(pool, 2));
+        connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", limit, null);
         persistence.admin().create("a", 2);
         persistence.admin().create("b", 1);

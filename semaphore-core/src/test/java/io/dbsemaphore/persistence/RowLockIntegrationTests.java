@@ -177,7 +177,7 @@ class RowLockIntegrationTests {
             pool = new HikariDataSource(config);
             statements = new SentStatements(pool);
             Database database = databaseOf(pool);
-            DatabaseThreads threads = new DatabaseThreads(statements, 2);
+            DatabaseThreads threads = new DatabaseThreads(2);
             connections = new SemaphoreDataSource(statements, database, LIMIT, LIMIT, 2, pipelining, threads);
             persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         }

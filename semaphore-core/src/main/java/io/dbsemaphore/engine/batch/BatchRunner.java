@@ -68,14 +68,14 @@ final class BatchRunner implements BatchWorkers.Source {
     }
 
     @Override
-    public void run(boolean mayWait) {
+    public void run() {
         Taken taken = new Taken();
         BatchResult result = null;
         try {
             boolean withKeptAlive = queue.hasKeptAlive();
             taken.epoch = withKeptAlive ? keepAlive.getAsLong() : 0;
             // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
-            result = transaction.grant(() -> take(taken, withKeptAlive, mayWait));
+            result = transaction.grant(() -> take(taken, withKeptAlive));
         } catch (RuntimeException | Error failure) {
             failed(taken, failure);
         }
@@ -88,15 +88,15 @@ final class BatchRunner implements BatchWorkers.Source {
         if (taken.batch != null) {
             observer.waiting(taken.batch.names());
         }
-        if (mayWait && taken.batch != null && queue.isContended()) {
+        if (taken.batch != null && queue.isContended()) {
             delay.await(Duration.ofNanos(System.nanoTime() - taken.batch.startedAt()));
         } else {
             delay.skip();
         }
     }
 
-    private GrantBatch take(Taken taken, boolean withKeptAlive, boolean mayWait) {
-        AcquireBatch batch = queue.take(withKeptAlive, mayWait, releases.hasPiggyBacked());
+    private GrantBatch take(Taken taken, boolean withKeptAlive) {
+        AcquireBatch batch = queue.take(withKeptAlive, releases.hasPiggyBacked());
         taken.batch = batch;
         if (batch.isWaiting()) { // releases must not wait for a row lock
             return batch.grants(Collections.emptySortedMap());
@@ -125,7 +125,7 @@ final class BatchRunner implements BatchWorkers.Source {
 
     private void failed(Taken taken, Throwable failure) {
         boolean reached = taken.batch != null;
-        AcquireBatch batch = taken.batch != null ? taken.batch : queue.take(true, true, false);
+        AcquireBatch batch = taken.batch != null ? taken.batch : queue.take(true, false);
         answer(queue.finishFailed(batch, failure, reached));
         boolean releasesTriedAgain = taken.piggyBack != null
                 ? taken.piggyBack.failed(failure)

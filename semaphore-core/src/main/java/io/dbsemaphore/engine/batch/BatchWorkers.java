@@ -3,7 +3,6 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
-import io.dbsemaphore.jdbc.DatabaseThreads;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -13,9 +12,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The worker threads that run one kind of batches. While batches are short, one worker runs all of them, since several workers
  * would split what one transaction can do; when a batch takes long, another worker runs the next one. They run from
- * the start of the engine to its end. If no batch is in flight, a caller may run one in its own thread, which saves two thread
- * switches (as the combiner of flat combining: Hendler, Incze, Shavit and Tzafrir, <a
- * href="https://doi.org/10.1145/1810479.1810540">Flat Combining and the Synchronization-Parallelism Tradeoff</a>, 2010).
+ * the start of the engine to its end.
  */
 final class BatchWorkers implements AutoCloseable {
 
@@ -24,13 +21,8 @@ final class BatchWorkers implements AutoCloseable {
         /** The time until a batch can begin: 0 for now, {@link Long#MAX_VALUE} when there is nothing to do. */
         long nanosToWork();
 
-        /**
-         * Runs one batch.
-         *
-         * @param mayWait whether the batch may wait for locks of other transactions; not in a caller's thread, since neither
-         *     its deadline nor an interrupt could end that wait
-         */
-        void run(boolean mayWait);
+        /** Runs one batch. */
+        void run();
     }
 
     private static final Logger log = LoggerFactory.getLogger(BatchWorkers.class);
@@ -40,7 +32,6 @@ final class BatchWorkers implements AutoCloseable {
     private final DaemonThreads factory;
     private final String name;
     private final int max;
-    private final DatabaseThreads databaseThreads;
     private final Source source;
     private final Monitor monitor = new Monitor();
     private final Map<Thread, Long> runningSince = new HashMap<>();
@@ -53,13 +44,11 @@ final class BatchWorkers implements AutoCloseable {
      * Creates workers.
      *
      * @param max the maximum number of concurrent batches
-     * @param databaseThreads decides which callers may run a batch in their own thread
      */
-    BatchWorkers(DaemonThreads factory, String name, int max, DatabaseThreads databaseThreads, Source source) {
+    BatchWorkers(DaemonThreads factory, String name, int max, Source source) {
         this.factory = factory;
         this.name = name;
         this.max = max;
-        this.databaseThreads = databaseThreads;
         this.source = source;
     }
 
@@ -88,25 +77,6 @@ final class BatchWorkers implements AutoCloseable {
         });
     }
 
-    /**
-     * Begins a batch on the calling thread, unless one is in flight or the thread must not use the database. To be ended by
-     * {@link #endInCaller}.
-     */
-    boolean beginInCaller() {
-        return monitor.is(runningSince::isEmpty)
-                && databaseThreads.mayUseCaller()
-                && monitor.is(() ->
-                        runningSince.isEmpty() && runningSince.put(Thread.currentThread(), System.nanoTime()) == null);
-    }
-
-    /** Ends the batch of the calling thread, and runs what has been queued meanwhile. */
-    void endInCaller() {
-        finish();
-        if (source.nanosToWork() < Long.MAX_VALUE) {
-            signal();
-        }
-    }
-
     /** Lets the workers end when there is no work left. */
     @Override
     public void close() {
@@ -130,14 +100,13 @@ final class BatchWorkers implements AutoCloseable {
 
     private void runBatch() {
         try {
-            source.run(true);
+            source.run();
         } finally {
             finish();
         }
     }
 
-    /** Ends the batch of the calling thread. */
-    void finish() {
+    private void finish() {
         monitor.run(() -> runningSince.remove(Thread.currentThread()));
     }
 

@@ -12,7 +12,6 @@ import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.WaitTime;
 import io.dbsemaphore.jdbc.ReleaseChannel;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.GrantTransaction;
 import java.time.Duration;
@@ -21,7 +20,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,8 +43,6 @@ public final class BatchingGranter implements AutoCloseable {
     private final AnswerWait waits;
     private final AcquireTimer timer;
     private final AvailabilityPoller poller;
-    private final SemaphoreDataSource connections;
-    private final BooleanSupplier leaseValid;
     private final GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MAX_DELAY);
     private final BatchRunner runner;
     private final BatchWorkers workers;
@@ -64,13 +60,11 @@ public final class BatchingGranter implements AutoCloseable {
      * The collaborators of a granter.
      *
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
-     * @param leaseValid whether it has one
      * @param channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
             GrantTransaction transaction,
             LongSupplier keepAlive,
-            BooleanSupplier leaseValid,
             AvailabilityTransactions availability,
             ReleaseBatcher releases,
             BackgroundReleaser background,
@@ -78,7 +72,6 @@ public final class BatchingGranter implements AutoCloseable {
             BatchObserver observer,
             FairQueuing fairQueuing,
             DaemonThreads threads,
-            SemaphoreDataSource connections,
             @Nullable ReleaseChannel channel) {}
 
     /**
@@ -89,8 +82,6 @@ public final class BatchingGranter implements AutoCloseable {
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */
     public BatchingGranter(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
-        connections = with.connections();
-        leaseValid = with.leaseValid();
         batching = limits.maxBatchSize() > 1;
         observer = with.observer();
         queue = new GrantQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
@@ -109,7 +100,7 @@ public final class BatchingGranter implements AutoCloseable {
                 with.observer(),
                 poller,
                 groupCommitDelay);
-        workers = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), connections.threads(), runner);
+        workers = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), runner);
     }
 
     /** Starts the threads that grant. */
@@ -132,46 +123,10 @@ public final class BatchingGranter implements AutoCloseable {
             throw new AcquireInterruptedException(state.command().permits().keySet());
         }
         QueuedAcquire acquire = queued(state, wait);
-        boolean isTried = enqueue(acquire);
-        // not if the caller may wait for permits: it could not return at its deadline
-        if (isTried && !wait.willingToWait() && beginInCaller(acquire)) {
-            boolean interrupted = Thread.interrupted();
-            try {
-                runner.run(false);
-            } catch (Throwable failure) { // the caller is answered below
-                UnexpectedErrors.survive(log, "A batch on a caller's thread", failure);
-            } finally {
-                connections.endOnOpenSession();
-                workers.endInCaller();
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
-            }
-        } else if (isTried) {
+        if (enqueue(acquire)) {
             signal();
         }
         return waits.await(acquire);
-    }
-
-    /**
-     * Begins a batch on the calling thread, unless it might be held up for longer than its decision timeout: by another batch,
-     * by the host's pool, or by a heartbeat.
-     */
-    private boolean beginInCaller(QueuedAcquire acquire) {
-        if (queue.isContended() || (queue.hasKeptAlive() && !leaseValid.getAsBoolean()) || !workers.beginInCaller()) {
-            return false;
-        }
-        boolean begun = false;
-        try {
-            begun = connections.beginOnOpenSession(deadlines.endOf(acquire));
-        } catch (Throwable failure) { // a worker runs the batch
-            UnexpectedErrors.survive(log, "The beginning of a batch on a caller's thread", failure);
-        } finally {
-            if (!begun) {
-                workers.finish();
-            }
-        }
-        return begun;
     }
 
     /** As {@link #grant}, without waiting for the answer. */

@@ -12,7 +12,7 @@ import java.time.Duration;
  */
 final class Contention {
 
-    /** From this number of concurrent callers on, batching beats running in the caller's thread. */
+    /** From this number of concurrent callers on, a batch that waits briefly gathers more of them. */
     private static final int THRESHOLD = 4;
 
     /** How long contention is assumed to persist after it was observed. */
@@ -73,7 +73,7 @@ final class Contention {
         return waitingBatches > 0 || !clock.isPassed(contestedUntil);
     }
 
-    /** Whether enough callers are active for batching to beat running in the caller's thread. */
+    /** Whether so many callers are active that a batch that waits briefly gathers more of them. */
     boolean isAboveThreshold(int queued) {
         return queued + inFlight >= THRESHOLD || !clock.isPassed(contendedUntil);
     }

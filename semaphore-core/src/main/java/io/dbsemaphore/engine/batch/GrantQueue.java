@@ -97,9 +97,9 @@ final class GrantQueue {
     }
 
     /** Takes the acquires of the next batch out of the ready queue, see {@link BatchSelector}. */
-    AcquireBatch take(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
+    AcquireBatch take(boolean withKeptAlive, boolean takesReleases) {
         return lock.get(() -> {
-            BatchSelector selection = select(withKeptAlive, mayWait, takesReleases);
+            BatchSelector selection = select(withKeptAlive, takesReleases);
             List<QueuedAcquire> members =
                     selection.members().stream().sorted(QueuedAcquire.IN_ORDER).toList();
             Set<String> names = Set.copyOf(selection.names());
@@ -123,7 +123,7 @@ final class GrantQueue {
         });
     }
 
-    private BatchSelector select(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
+    private BatchSelector select(boolean withKeptAlive, boolean takesReleases) {
         // a batch that blocks on a row lock takes no releases with it, which are worth more unless others lock the row
         boolean waitsAtFirst = !takesReleases && contention.waitsAtFirst(ready.size());
         backOff.endPauses();
@@ -133,7 +133,7 @@ final class GrantQueue {
                 backOff,
                 limits.maxBatchSize(),
                 withKeptAlive,
-                mayWait && contention.mayWait(),
+                contention.mayWait(),
                 waitsAtFirst);
     }
 
@@ -148,7 +148,7 @@ final class GrantQueue {
                 && (contention.isAboveThreshold(ready.size()) || waitQueues.isAwaited(names)));
     }
 
-    /** Whether enough callers are active for batching to beat running in the caller's thread. */
+    /** Whether so many callers are active that a batch that waits briefly gathers more of them. */
     boolean isContended() {
         return lock.is(() -> contention.isAboveThreshold(ready.size()));
     }

@@ -7,7 +7,6 @@ import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.RetryLimit;
-import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.ReleaseTransaction;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
@@ -29,7 +28,6 @@ import org.springframework.dao.CannotAcquireLockException;
  */
 public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable {
 
-    private final ReleaseTransaction transaction;
     private final ReleaseRunner runner;
     private final BatchLimits limits;
     private final ListenerNotifier listeners;
@@ -39,15 +37,13 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
     public ReleaseBatcher(
             ReleaseTransaction transaction,
             DaemonThreads threads,
-            DatabaseThreads databaseThreads,
             BatchLimits limits,
             ListenerNotifier listeners) {
-        this.transaction = transaction;
         this.runner = new ReleaseRunner(transaction);
         this.limits = limits;
         this.listeners = listeners;
         this.queue = new ReleaseQueue(limits);
-        this.workers = new BatchWorkers(threads, "semaphore-releases", limits.atOnce(), databaseThreads, this);
+        this.workers = new BatchWorkers(threads, "semaphore-releases", limits.atOnce(), this);
     }
 
     /** Starts the threads that release. */
@@ -56,30 +52,13 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
     }
 
     /**
-     * Releases a grant, with retries: on the calling thread if no other release is in flight. Ignores interrupts.
+     * Releases a grant, with retries. Ignores interrupts.
      *
      * @param maybeLost whether another instance may have released the grant, since it has expired
      * @throws RuntimeException when it failed
      */
     public ReleaseOutcome release(StoredGrant grant, boolean maybeLost) {
-        QueuedRelease release = queued(grant, maybeLost);
-        if (!workers.beginInCaller()) {
-            return await(submitAsync(release));
-        }
-        queue.beginWaiting();
-        boolean interrupted = Thread.interrupted();
-        try {
-            return transaction.release(grant);
-        } catch (RuntimeException | Error failure) {
-            failed(List.of(release), failure);
-        } finally {
-            queue.finishWaiting();
-            workers.endInCaller();
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-        return await(release.answer());
+        return await(submitAsync(queued(grant, maybeLost)));
     }
 
     /** Submits a release. A worker thread completes the future. */
@@ -190,7 +169,7 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
     }
 
     @Override
-    public void run(boolean unused) {
+    public void run() {
         ReleaseQueue.Batch batch = queue.take();
         if (batch.releases().isEmpty()) {
             return;

@@ -81,10 +81,6 @@ final class ReleaseQueue {
                 || (!release.isIsolated() && release.isBlocked() == taken.get(0).isBlocked());
     }
 
-    void beginWaiting() {
-        monitor.run(() -> waiting++);
-    }
-
     void finishWaiting() {
         monitor.run(() -> waiting--);
     }

@@ -13,8 +13,8 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
  * A transaction of the library, separate from any transaction of the caller. It runs at {@code READ COMMITTED}, whatever
- * the host's default: at a stricter isolation level a sum after a lock may use a snapshot from before the lock. If the
- * calling thread may be in a transaction of the host, the transaction runs on a thread of the library.
+ * the host's default: at a stricter isolation level a sum after a lock may use a snapshot from before the lock. The
+ * transaction runs on a thread of the library.
  */
 public final class ShortTransaction {
 
@@ -39,9 +39,10 @@ public final class ShortTransaction {
      * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
      */
     public <T extends @Nullable Object> T execute(Supplier<T> work) {
-        if (!connections.threads().mayUseCaller()) {
-            return connections.threads().callElsewhere(() -> execute(work));
-        }
+        return connections.threads().call(() -> executeHere(work));
+    }
+
+    private <T extends @Nullable Object> T executeHere(Supplier<T> work) {
         TransactionStatus transaction = begin();
         T result;
         try {

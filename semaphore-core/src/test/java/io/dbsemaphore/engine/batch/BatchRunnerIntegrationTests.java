@@ -55,10 +55,10 @@ class BatchRunnerIntegrationTests {
     void open() throws SQLException {
         HikariDataSource pool = cluster.schema().newPool(3);
         Database database = Database.of(pool);
-        connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(pool, 2));
+        connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         releases = new ReleaseBatcher(
-                persistence.releases(), threads, connections.threads(), LIMITS, new ListenerNotifier(List::of));
+                persistence.releases(), threads, LIMITS, new ListenerNotifier(List::of));
         releases.start();
         background = new BackgroundReleaser(persistence.undoing(), threads);
     }
@@ -75,7 +75,7 @@ class BatchRunnerIntegrationTests {
     void aGrantIsTheAnswer() {
         QueuedAcquire acquire = acquire(false);
 
-        assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).run(false)).hasMessage("after the commit");
+        assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).run()).hasMessage("after the commit");
 
         assertThat(acquire.answer()).isCompleted();
         assertThat(cluster.held(name)).isEqualTo(1);
@@ -95,9 +95,9 @@ class BatchRunnerIntegrationTests {
         assertThatThrownBy(() -> runnerWhoseObserver(() -> {
                             held.release();
                             assertThat(queue.released(Map.of(name, 1))).isTrue();
-                            next.complete(queue.take(true, true, false));
+                            next.complete(queue.take(true, false));
                         })
-                        .run(false))
+                        .run())
                 .hasMessage("after the commit");
 
         assertThat(next.join().members()).containsExactly(waiting);

@@ -26,16 +26,16 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         QueueClock clock = new QueueClock(now::get, bound -> 0);
         GrantQueue ordered = queue(3, 500, clock);
         ordered.add(withLockedExternalId(clock));
-        AcquireBatch waiting = ordered.take(true, true, false);
+        AcquireBatch waiting = ordered.take(true, false);
         now.addAndGet(Duration.ofSeconds(1).toNanos());
         ordered.add(new QueuedAcquire(state(Map.of("copy", 1), false), Deadline.in(Duration.ZERO), clock));
-        AcquireBatch inFlight = ordered.take(true, true, false);
+        AcquireBatch inFlight = ordered.take(true, false);
         ordered.add(new QueuedAcquire(state(Map.of("backup", 1, "copy", 1), false), Deadline.in(Duration.ZERO), clock));
         ordered.add(new QueuedAcquire(state(BACKUP, false), Deadline.in(Duration.ZERO), clock));
 
         assertThat(waiting.isWaiting()).isEqualTo(true);
         assertThat(inFlight.names()).containsExactly("copy");
-        assertThat(ordered.take(true, true, false).members()).isEmpty();
+        assertThat(ordered.take(true, false).members()).isEmpty();
     }
 
     /** It waits for the only slot for such waits; other acquires of the same semaphore do not wait with it. */
@@ -46,12 +46,12 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         QueuedAcquire other = withoutWaitTime(BACKUP);
         List.of(first, second, other).forEach(queue::add);
 
-        AcquireBatch waiting = queue.take(true, true, false);
+        AcquireBatch waiting = queue.take(true, false);
 
         assertThat(waiting.members()).containsExactly(first);
         assertThat(waiting.isWaiting()).isEqualTo(true);
         assertThat(queue.nanosToWork()).isZero();
-        assertThat(queue.take(true, true, false).members()).containsExactly(other);
+        assertThat(queue.take(true, false).members()).containsExactly(other);
     }
 
     /** Hold-and-wait: the transaction may have inserted the id. */
@@ -61,7 +61,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         acquire.state().setBlockedBy("backup");
         queue.add(acquire);
 
-        AcquireBatch batch = queue.take(true, true, false);
+        AcquireBatch batch = queue.take(true, false);
 
         assertThat(batch.isWaiting()).isEqualTo(true);
         assertThat(batch.awaited()).isEmpty();
@@ -76,7 +76,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         GrantQueue pausing = queue(2, 500, clock);
         pausing.add(withLockedExternalId(clock));
 
-        BatchSettlement.Result unused = pausing.finishFailed(pausing.take(true, true, false), locked(), true);
+        BatchSettlement.Result unused = pausing.finishFailed(pausing.take(true, false), locked(), true);
 
         assertThat(Duration.ofNanos(pausing.nanosToWork())).isBetween(Duration.ofMillis(200), Duration.ofSeconds(1));
     }
@@ -93,7 +93,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
 
         List<QueuedAcquire> taken = new ArrayList<>();
         for (int i = 0; i < acquires.size(); i++) {
-            AcquireBatch batch = single.take(true, true, false);
+            AcquireBatch batch = single.take(true, false);
             taken.addAll(batch.members());
             now.addAndGet(Duration.ofSeconds(1).toNanos());
             BatchSettlement.Result unused = single.finishFailed(batch, locked(), true);
@@ -113,7 +113,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
                 .map(state -> new QueuedAcquire(state, clock.in(Duration.ZERO), clock))
                 .toList();
         acquires.forEach(impatient::add);
-        AcquireBatch batch = impatient.take(true, true, false);
+        AcquireBatch batch = impatient.take(true, false);
         acquires.forEach(acquire -> acquire.state().claim());
         now.addAndGet(Duration.ofSeconds(1).toNanos());
 
@@ -153,9 +153,9 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         QueuedAcquire other = withLockedExternalId(QueueClock.SYSTEM);
         List.of(keptAlive, other).forEach(expired::add);
 
-        assertThat(expired.take(false, true, false).members()).containsExactly(other);
-        assertThat(expired.take(false, true, false).members()).isEmpty();
-        assertThat(expired.take(true, true, false).members()).containsExactly(keptAlive);
+        assertThat(expired.take(false, false).members()).containsExactly(other);
+        assertThat(expired.take(false, false).members()).isEmpty();
+        assertThat(expired.take(true, false).members()).containsExactly(keptAlive);
     }
 
     @Test

@@ -63,7 +63,7 @@ abstract class GrantQueueFixture {
     }
 
     final AcquireBatch take() {
-        return queue.take(true, true, false);
+        return queue.take(true, false);
     }
 
     final void refuseAll() {

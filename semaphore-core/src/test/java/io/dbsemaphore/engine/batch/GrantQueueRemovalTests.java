@@ -64,12 +64,12 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         QueuedAcquire waiter = caller(Duration.ofMinutes(1));
         pausing.add(waiter);
         BatchSettlement.Result unused = pausing.finishFailed(
-                pausing.take(true, true, false), new DataAccessResourceFailureException("No connection"), false);
-        assertThat(pausing.take(true, true, false).members()).as("in the pause").isEmpty();
+                pausing.take(true, false), new DataAccessResourceFailureException("No connection"), false);
+        assertThat(pausing.take(true, false).members()).as("in the pause").isEmpty();
 
         assertThat(pausing.tryOnceMore(waiter)).as("to be decided").isEqualTo(true);
 
-        assertThat(pausing.take(true, true, false).members()).containsExactly(waiter);
+        assertThat(pausing.take(true, false).members()).containsExactly(waiter);
     }
 
     /** They would go on keeping permits for it. */

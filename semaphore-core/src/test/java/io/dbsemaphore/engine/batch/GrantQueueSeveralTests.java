@@ -113,16 +113,6 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         assertThat(take().members()).containsExactly(blocked, behind);
     }
 
-    @Test
-    void areTakenAlongWhereNoRowIsWaitedFor() {
-        QueuedAcquire first = withoutWaitTime(BACKUP);
-        QueuedAcquire blocked = withoutWaitTime(Map.of("copy", 1));
-        blocked.state().setBlockedBy("copy");
-        List.of(first, blocked).forEach(queue::add);
-
-        assertThat(queue.take(true, false, false).members()).containsExactly(first, blocked);
-    }
-
     /** Those who need not wait for the row would be delayed. */
     @Test
     void waitForARowWithThoseOnlyWhoNeedItAndNoFurtherSemaphore() {
@@ -146,7 +136,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         }
         queue.add(withoutWaitTime(Map.of("name-0", 1, "another", 1)));
 
-        assertThat(queue.take(true, false, false).names()).hasSize(200).contains("another");
+        assertThat(queue.take(true, false).names()).hasSize(200).contains("another");
     }
 
     private QueuedAcquire caller(Map<String, Integer> permits) {
@@ -174,7 +164,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
                 .map(name -> new PermitShortage(name, 4, 4, 1, Optional.empty()))
                 .toList();
         BatchSettlement.Result unused = several.finish(
-                several.take(true, true, false),
+                several.take(true, false),
                 new BatchResult(Collections.nCopies(1, new GrantOutcome.Refused(shortages)), left, List.of(), Set.of()),
                 0);
     }

@@ -41,7 +41,7 @@ class GrantQueueTests extends GrantQueueFixture {
     @Test
     void isContendedByManyCallersAndBrieflyAfterwards() {
         add(4);
-        AcquireBatch batch = queue.take(true, false, false);
+        AcquireBatch batch = queue.take(true, false);
 
         assertThat(queue.isContended()).isEqualTo(true);
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(true);
@@ -55,9 +55,9 @@ class GrantQueueTests extends GrantQueueFixture {
     @Test
     void takesNoReleasesWhileAnotherInstanceLocksTheRows() {
         add(4);
-        AcquireBatch first = queue.take(true, false, false);
+        AcquireBatch first = queue.take(true, false);
         end(first, Map.of(), new GrantOutcome.Postponed("backup"));
-        AcquireBatch second = queue.take(true, false, false);
+        AcquireBatch second = queue.take(true, false);
 
         assertThat(second.members()).hasSize(4);
         assertThat(queue.isContended()).isEqualTo(true);
@@ -69,9 +69,9 @@ class GrantQueueTests extends GrantQueueFixture {
         GrantQueue small = queue(2, 5, QueueClock.SYSTEM);
         waiters(12).forEach(small::add);
 
-        AcquireBatch first = small.take(true, true, false);
+        AcquireBatch first = small.take(true, false);
         end(small, first, Map.of(), new GrantOutcome.Withdrawn());
-        AcquireBatch second = small.take(true, true, false);
+        AcquireBatch second = small.take(true, false);
 
         assertThat(first.members()).hasSize(5);
         assertThat(second.members()).hasSize(5).doesNotContainAnyElementsOf(first.members());
@@ -83,8 +83,8 @@ class GrantQueueTests extends GrantQueueFixture {
             queue.add(withoutWaitTime(Map.of(i + "-a", 1, i + "-b", 1, i + "-c", 1)));
         }
 
-        AcquireBatch first = queue.take(true, false, false);
-        AcquireBatch second = queue.take(true, false, false);
+        AcquireBatch first = queue.take(true, false);
+        AcquireBatch second = queue.take(true, false);
 
         assertThat(first.names()).hasSize(198);
         assertThat(second.members()).hasSize(4);
@@ -108,7 +108,7 @@ class GrantQueueTests extends GrantQueueFixture {
         queue.add(waiter);
         refuseAll();
         boolean unused = queue.waiters().wakeFirst(Set.of("backup"));
-        AcquireBatch batch = queue.take(true, true, false);
+        AcquireBatch batch = queue.take(true, false);
 
         assertThat(queue.finishFailed(batch, new IllegalStateException("Not again"), true)
                         .decided())
@@ -134,57 +134,56 @@ class GrantQueueTests extends GrantQueueFixture {
     void hasNoWorkWhereAPauseEndsWhileABatchIsInFlight() {
         pausing.add(new QueuedAcquire(state(BACKUP, true), Deadline.NEVER, clock));
         BatchSettlement.Result unused = pausing.finishFailed(
-                pausing.take(true, true, false), new DataAccessResourceFailureException("No connection"), false);
+                pausing.take(true, false), new DataAccessResourceFailureException("No connection"), false);
         long pause = pausing.nanosToWork();
         pausing.add(new QueuedAcquire(state(BACKUP, true), Deadline.NEVER, clock));
-        AcquireBatch inFlight = pausing.take(true, true, false);
+        AcquireBatch inFlight = pausing.take(true, false);
         now.addAndGet(pause);
 
         assertThat(inFlight.members()).hasSize(1);
         assertThat(pause).isPositive();
         assertThat(pausing.nanosToWork()).isEqualTo(Long.MAX_VALUE);
-        assertThat(pausing.take(true, true, false).members()).isEmpty();
+        assertThat(pausing.take(true, false).members()).isEmpty();
     }
 
     @Test
     void countsWhatIsReleasedForEachBatchInFlight() {
         GrantQueue stalling = queue(3, 500, clock);
         stalling.add(new QueuedAcquire(state(Map.of("backup", 1, "copy", 1), true), Deadline.in(Duration.ZERO), clock));
-        end(stalling, stalling.take(true, false, false), Map.of(), new GrantOutcome.Postponed("copy"));
-        AcquireBatch stalled = stalling.take(true, true, false);
+        end(stalling, stalling.take(true, false), Map.of(), new GrantOutcome.Postponed("copy"));
+        AcquireBatch stalled = stalling.take(true, false);
         now.addAndGet(Duration.ofSeconds(1).toNanos());
         QueuedAcquire waiter = new QueuedAcquire(state(BACKUP, true), Deadline.NEVER, clock);
         stalling.add(waiter);
-        AcquireBatch other = stalling.take(true, true, false);
+        AcquireBatch other = stalling.take(true, false);
         stalling.released(Map.of("backup", 1)); // after both have asked
         end(stalling, stalled, available(0, 8), new GrantOutcome.Withdrawn());
         end(stalling, other, available(0, 8), new GrantOutcome.Refused(List.of(FULL)));
 
         assertThat(stalled.awaited()).containsExactly("copy");
         assertThat(other.members()).containsExactly(waiter);
-        assertThat(stalling.take(true, true, false).members()).containsExactly(waiter);
+        assertThat(stalling.take(true, false).members()).containsExactly(waiter);
     }
 
     /** Unless that delays many callers, or releases, which others may wait for. */
     @Test
     void waitsForTheRowOfTheOnlySemaphoreAtFirst() {
-        assertThat(first(1, BACKUP, true, false).awaited()).containsExactly("backup");
-        assertThat(first(1, BACKUP, false, false).awaited()).as("may not wait").isEmpty();
-        assertThat(first(1, BACKUP, true, true).awaited()).as("with releases").isEmpty();
-        assertThat(first(4, BACKUP, true, false).awaited()).as("many callers").isEmpty();
-        assertThat(first(1, Map.of("backup", 1, "copy", 1), true, false).awaited())
+        assertThat(first(1, BACKUP, false).awaited()).containsExactly("backup");
+        assertThat(first(1, BACKUP, true).awaited()).as("with releases").isEmpty();
+        assertThat(first(4, BACKUP, false).awaited()).as("many callers").isEmpty();
+        assertThat(first(1, Map.of("backup", 1, "copy", 1), false).awaited())
                 .as("holds one and waits for the other")
                 .isEmpty();
     }
 
     @Test
     void tellsWhoseDecisionIsDelayedByTheLockOfARow() {
-        assertThat(first(1, BACKUP, true, false).members().get(0).isBlockedByRow())
+        assertThat(first(1, BACKUP, false).members().get(0).isBlockedByRow())
                 .as("waits for the row")
                 .isEqualTo(true);
         QueuedAcquire acquire = withoutWaitTime(BACKUP);
         queue.add(acquire);
-        AcquireBatch batch = queue.take(true, false, false);
+        AcquireBatch batch = queue.take(true, true); // takes releases along, and therefore does not wait
         assertThat(acquire.isBlockedByRow()).as("does not wait").isEqualTo(false);
 
         end(batch, Map.of(), new GrantOutcome.Postponed("backup"));
@@ -193,10 +192,10 @@ class GrantQueueTests extends GrantQueueFixture {
     }
 
     private static AcquireBatch first(
-            int acquires, Map<String, Integer> permits, boolean mayWait, boolean takesReleases) {
+            int acquires, Map<String, Integer> permits, boolean takesReleases) {
         GrantQueue fresh = queue(2, 500, QueueClock.SYSTEM);
         IntStream.range(0, acquires).forEach(i -> fresh.add(withoutWaitTime(permits)));
-        return fresh.take(true, mayWait, takesReleases);
+        return fresh.take(true, takesReleases);
     }
 
     @Test
@@ -222,9 +221,9 @@ class GrantQueueTests extends GrantQueueFixture {
         List.of(caller(Map.of("backup", 1, "copy", 1), false), other).forEach(pausing::add);
 
         assertThat(pause).isPositive();
-        assertThat(pausing.take(true, false, false).members()).containsExactly(other);
+        assertThat(pausing.take(true, false).members()).containsExactly(other);
         now.addAndGet(pause);
-        assertThat(pausing.take(true, false, false).members()).contains(loser);
+        assertThat(pausing.take(true, false).members()).contains(loser);
     }
 
     @Test
@@ -234,7 +233,7 @@ class GrantQueueTests extends GrantQueueFixture {
         now.addAndGet(first);
         long second = pauseAfterConflict();
         now.addAndGet(second);
-        end(pausing, pausing.take(true, true, false), available(0, 8), new GrantOutcome.Withdrawn());
+        end(pausing, pausing.take(true, false), available(0, 8), new GrantOutcome.Withdrawn());
         pausing.add(caller(BACKUP, true));
 
         assertThat(second).isGreaterThan(first);
@@ -246,7 +245,7 @@ class GrantQueueTests extends GrantQueueFixture {
     }
 
     private long pauseAfterConflict() {
-        BatchSettlement.Result unused = pausing.finishFailed(pausing.take(true, true, false), deadlock, true);
+        BatchSettlement.Result unused = pausing.finishFailed(pausing.take(true, false), deadlock, true);
         return pausing.nanosToWork();
     }
 
@@ -279,7 +278,7 @@ class GrantQueueTests extends GrantQueueFixture {
 
     private long pauseWithoutConnection() {
         BatchSettlement.Result unused = pausing.finishFailed(
-                pausing.take(true, true, false), new DataAccessResourceFailureException("Lost"), false);
+                pausing.take(true, false), new DataAccessResourceFailureException("Lost"), false);
         return pausing.nanosToWork();
     }
 

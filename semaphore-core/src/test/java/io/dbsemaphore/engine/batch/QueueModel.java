@@ -58,10 +58,10 @@ final class QueueModel {
         }
     }
 
-    ModelFlight take(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
+    ModelFlight take(boolean withKeptAlive, boolean takesReleases) {
         List<ModelCaller> queued = participants.callersAt(Place.READY);
         long toWork = queue.nanosToWork();
-        AcquireBatch batch = queue.take(withKeptAlive, mayWait, takesReleases);
+        AcquireBatch batch = queue.take(withKeptAlive, takesReleases);
         ModelFlight flight = new ModelFlight(participants.nextNumber(), batch, now, participants.waiting());
         List<ModelCaller> members = members(batch);
         if (withKeptAlive) {
@@ -233,6 +233,6 @@ final class QueueModel {
         assertThat(queue.hasKeptAlive()).isEqualTo(false);
         assertThat(queue.isContended()).isEqualTo(false);
         assertThat(queue.nanosToWork()).isEqualTo(Long.MAX_VALUE);
-        assertThat(queue.take(true, true, false).members()).isEmpty();
+        assertThat(queue.take(true, false).members()).isEmpty();
     }
 }

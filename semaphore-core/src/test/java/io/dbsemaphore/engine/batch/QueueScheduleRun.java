@@ -223,7 +223,7 @@ final class QueueScheduleRun {
             step(this::polled);
             step(() -> participants.flights().isEmpty()
                             && !participants.outstanding().isEmpty()
-                    ? batches.take(true, true, false)
+                    ? batches.take(true, false)
                     : "-");
         }
         while (!batches.areAllReleased()) {

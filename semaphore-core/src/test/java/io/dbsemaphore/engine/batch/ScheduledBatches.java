@@ -36,11 +36,11 @@ final class ScheduledBatches {
         if (participants.flights().size() >= 3) {
             return "-";
         }
-        return take(withKeptAlive, choice.nextInt(4) > 0, choice.nextInt(3) == 0);
+        return take(withKeptAlive, choice.nextInt(3) == 0);
     }
 
-    String take(boolean withKeptAlive, boolean mayWait, boolean takesReleases) {
-        ModelFlight flight = model.take(withKeptAlive, mayWait, takesReleases);
+    String take(boolean withKeptAlive, boolean takesReleases) {
+        ModelFlight flight = model.take(withKeptAlive, takesReleases);
         return "takes " + flight + model.members(flight.batch);
     }
 
@@ -84,7 +84,7 @@ final class ScheduledBatches {
         ModelFlight flight = participants.flight(choice, choice.nextInt(3) == 0);
         if (flight == null) {
             return participants.flights().size() < 3
-                    ? fail(model.take(true, true, false), new DataAccessResourceFailureException("No session"), false)
+                    ? fail(model.take(true, false), new DataAccessResourceFailureException("No session"), false)
                     : "-";
         }
         return fail(flight, flight.isDecided() ? failedCommit(flight, choice) : failure(flight, choice), true);

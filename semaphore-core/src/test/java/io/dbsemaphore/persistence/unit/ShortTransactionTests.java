@@ -31,7 +31,7 @@ class ShortTransactionTests {
                 .generateUniqueName(true)
                 .build();
         try (SemaphoreDataSource connections =
-                new SemaphoreDataSource(host, Database.H2, LIMIT, LIMIT, 2, false, new DatabaseThreads(host, 2))) {
+                new SemaphoreDataSource(host, Database.H2, LIMIT, LIMIT, 2, false, new DatabaseThreads(2))) {
             ShortTransaction transaction =
                     new ShortTransaction(new DataSourceTransactionManager(connections), connections);
             TransactionStatus status = transaction.begin();
