@@ -30,7 +30,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 class PathLengthIntegrationTests {
 
     private static final int MAX_ACQUIRE = 12;
-    private static final int MAX_RELEASE = 9;
+    private static final int MAX_RELEASE = 12;
     private static final int MAX_RENEWAL = 6;
 
     private static Schema schema;
