@@ -21,6 +21,7 @@ public final class AcquireState {
     private final Set<Long> requestIds = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Claim> claim = new AtomicReference<>(Claim.OPEN);
     private volatile boolean willingToWait;
+    private volatile long arrivedAt = NOT_REFUSED;
     private volatile long since = NOT_REFUSED;
     private volatile boolean outcomeUnknown;
     private volatile boolean externalIdLocked;
@@ -124,14 +125,29 @@ public final class AcquireState {
         return willingToWait;
     }
 
-    /** Sets when the database first refused the acquire, unless it is set: its place in the order of all instances' callers. */
+    /** Sets when the caller came, in microseconds since 1970 by the database's clock. */
+    public void setArrivedAt(long micros) {
+        arrivedAt = micros;
+    }
+
+    /** When the caller came; later than any other time if that {@linkplain #isArrivalKnown is not known}. */
+    public long arrivedAt() {
+        return arrivedAt;
+    }
+
+    /** Whether there was a recent answer of the database when the caller came, by which its clock is known. */
+    public boolean isArrivalKnown() {
+        return arrivedAt != NOT_REFUSED;
+    }
+
+    /** Sets the place of the acquire in the order of all instances' callers, unless it is set, since it was refused. */
     public void setSince(long micros) {
         since = wasRefused() ? since : micros;
     }
 
     /**
-     * When the database first refused the acquire: microseconds since 1970 by the database's clock; {@link #NOT_REFUSED} if it
-     * has not.
+     * The place of the acquire in the order of all instances' callers, once it was refused: when its caller came, in microseconds
+     * since 1970 by the database's clock; {@link #NOT_REFUSED} if it was not refused.
      */
     public long since() {
         return since;

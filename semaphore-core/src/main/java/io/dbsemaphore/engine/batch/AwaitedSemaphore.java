@@ -31,7 +31,6 @@ final class AwaitedSemaphore {
     private PermitShortage latest;
     private long latestAsOf;
     private long latestReadAt;
-    private long latestSince = Long.MIN_VALUE;
     private WaitersElsewhere elsewhere = WaitersElsewhere.NONE;
     private long answeredAt;
     private long available;
@@ -99,11 +98,6 @@ final class AwaitedSemaphore {
         long unused = add(acquire, requestedBy(acquire));
     }
 
-    /** When a caller that comes now would have been refused: behind all that are here. */
-    long now() {
-        return Math.max(databaseClock(), latestSince);
-    }
-
     /** The database's clock, about. */
     private long databaseClock() {
         return latestReadAt + TimeUnit.NANOSECONDS.toMicros(clock.now() - answeredAt);
@@ -115,7 +109,6 @@ final class AwaitedSemaphore {
 
     private long add(QueuedAcquire acquire, int count) {
         long requested = Math.max(1, count);
-        latestSince = Math.max(latestSince, acquire.state().since());
         waiting.add(acquire, acquire.command().exclusive() ? WHOLE_CAPACITY : requested);
         acquire.shortOf().put(latest.name(), requested);
         return requested;

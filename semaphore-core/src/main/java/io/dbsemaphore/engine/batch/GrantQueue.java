@@ -65,6 +65,7 @@ final class GrantQueue {
                 throw new SemaphoreClosedException();
             }
             acquire.setTicket(++tickets);
+            waitQueues.arrivals().arrived(acquire);
             if (waitQueues.join(acquire)) {
                 acquire.moveTo(Place.WAIT_QUEUE);
                 return false;
@@ -162,6 +163,7 @@ final class GrantQueue {
     BatchSettlement.Result finish(AcquireBatch batch, BatchResult result, long epoch) {
         return lock.get(() -> {
             BatchSettlement settlement = newSettlement();
+            waitQueues.recordClock(result.availability().values(), batch.startedAt());
             try {
                 settlement.committed(batch, result, epoch);
             } catch (RuntimeException | Error unexpected) {

@@ -28,7 +28,7 @@ final class QueuedAcquire {
         DONE
     }
 
-    /** The order in which acquires are decided: by their first refusal, then those that were not refused by their arrival. */
+    /** The order in which acquires are decided: first those that were refused, by their places, then the others, by their arrival. */
     static final Comparator<QueuedAcquire> IN_ORDER = Comparator.<QueuedAcquire>comparingLong(
                     acquire -> acquire.state().since())
             .thenComparingLong(QueuedAcquire::ticket);
@@ -50,6 +50,7 @@ final class QueuedAcquire {
     private final boolean waitTime;
     private volatile boolean waitOver;
     private long ticket;
+    private long arrivedAt;
     private Place place = Place.DONE;
     private int attempts;
     private boolean isolated;
@@ -141,6 +142,15 @@ final class QueuedAcquire {
 
     Map<String, Long> shortOf() {
         return shortOf;
+    }
+
+    /** Sets when it came, by the monotonic clock of this JVM. */
+    void setArrivedAt(long nanos) {
+        arrivedAt = nanos;
+    }
+
+    long arrivedAt() {
+        return arrivedAt;
     }
 
     long ticket() {

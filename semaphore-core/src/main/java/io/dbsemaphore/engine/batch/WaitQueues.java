@@ -36,9 +36,23 @@ final class WaitQueues {
 
     private final Set<String> departed = new HashSet<>();
     private final QueueClock clock;
+    private final ArrivalClock arrivals;
 
     WaitQueues(QueueClock clock) {
         this.clock = clock;
+        arrivals = new ArrivalClock(clock);
+    }
+
+    ArrivalClock arrivals() {
+        return arrivals;
+    }
+
+    /** Records the database's clock, by the answer of one transaction, which began at this instant of the monotonic clock. */
+    void recordClock(Collection<RemainingAvailability> availability, long asOf) {
+        availability.stream()
+                .mapToLong(each -> Waiter.micros(each.readAt()))
+                .max()
+                .ifPresent(micros -> arrivals.read(micros, asOf));
     }
 
     /** The semaphores that callers wait for. */
@@ -65,7 +79,7 @@ final class WaitQueues {
                 .mapToLong(each -> Waiter.micros(each.readAt())) // of one statement
                 .max()
                 .orElse(0);
-        acquire.state().setSince(readAt);
+        acquire.state().setSince(Math.min(readAt, arrivals.arrivalOf(acquire)));
         Map<String, PermitShortage> shortages = acquire.lastShortages().stream()
                 .collect(Collectors.toMap(PermitShortage::name, Function.identity(), (one, same) -> one));
         try {
@@ -172,9 +186,7 @@ final class WaitQueues {
             all.add(semaphore);
         }
         if (isShort) {
-            acquire.state()
-                    .setSince(
-                            all.stream().mapToLong(AwaitedSemaphore::now).max().orElseThrow());
+            acquire.state().setSince(arrivals.arrivalOf(acquire));
             all.forEach(semaphore -> semaphore.join(acquire));
         }
         return isShort;

@@ -248,7 +248,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
     }
 
     private static WaitersElsewhere earlierCallerElsewhere() {
-        Waiter earlier = new Waiter(Waiter.micros(Values.NOW) - 1, 1, false, false);
+        Waiter earlier = new Waiter(Waiter.micros(Values.NOW.minusMinutes(1)), 1, false, false);
         InstanceQueue queue = new InstanceQueue(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
         return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }

@@ -57,7 +57,7 @@ class WaitQueuesTests {
         now += Duration.ofMillis(100).toNanos() - 1;
         QueuedAcquire joining = caller(ONE);
         assertThat(queues.join(joining)).as("a moment before").isEqualTo(true);
-        assertThat(joining.state().since()).isEqualTo(Waiter.micros(OPEN) + 99_999);
+        assertThat(joining.state().since()).isEqualTo(Waiter.micros(OPEN) + 100_000);
         assertThat(queues.demandAhead(joining)).isEqualTo(Map.of("backup", new Demand(1, 0)));
 
         now++;
@@ -262,6 +262,7 @@ class WaitQueuesTests {
     private QueuedAcquire caller(AcquireState state) {
         QueuedAcquire caller = new QueuedAcquire(state, Deadline.after(now, Duration.ofMinutes(1)), clock);
         caller.setTicket(++tickets);
+        queues.arrivals().arrived(caller);
         return caller;
     }
 
@@ -282,6 +283,7 @@ class WaitQueuesTests {
         AcquireCommand command = caller.command();
         int requested = command.exclusive() ? 4 : command.permits().get(full);
         caller.refused(List.of(new PermitShortage(full, 4, 4, requested, Optional.empty())));
+        queues.recordClock(left.values(), now);
         queues.park(caller, left);
         left.forEach(this::batch);
     }

@@ -1,0 +1,77 @@
+package io.dbsemaphore.engine.batch;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Tells when callers of this JVM have arrived, by the database's clock: their places in the order of the callers of all JVMs. Within
+ * this JVM the places never decrease, so that callers are served in the order in which they came, whatever batch asks the database
+ * for them, and when it answers.
+ *
+ * <p>The offset to this JVM's monotonic clock is taken from the answers of the database, each of which bounds it: the answer was given
+ * after the question and before it arrived (Cristian, <a href="https://doi.org/10.1007/BF01784024">Probabilistic Clock
+ * Synchronization</a>, 1989). A caller that comes while there is no recent answer is placed by the first one that follows. Guarded by
+ * the lock of {@link GrantQueue}.
+ */
+final class ArrivalClock {
+
+    /** How long an offset counts: clocks drift by some microseconds in a second. */
+    private static final long RECENT = Duration.ofSeconds(10).toNanos();
+
+    /** If the database's clock is set back by more than this, the places follow it. */
+    private static final long MAX_STEP = TimeUnit.SECONDS.toMicros(1);
+
+    private final QueueClock clock;
+    private boolean read;
+    private long offset;
+    private long firstOffset;
+    private long readAt;
+    private long latest = Long.MIN_VALUE;
+
+    ArrivalClock(QueueClock clock) {
+        this.clock = clock;
+    }
+
+    /**
+     * Records an answer of the database.
+     *
+     * @param micros its clock when it gave the answer, in microseconds since 1970
+     * @param asOf this JVM's monotonic clock before the database was asked
+     */
+    void read(long micros, long asOf) {
+        long now = clock.now();
+        long atLeast = micros - TimeUnit.NANOSECONDS.toMicros(now);
+        long atMost = micros - TimeUnit.NANOSECONDS.toMicros(asOf);
+        if (isRecent(now)) {
+            offset = Math.min(Math.max(offset, atLeast), atMost);
+        } else {
+            offset = atLeast;
+            firstOffset = atLeast;
+        }
+        readAt = now;
+        read = true;
+    }
+
+    /** Places a caller that comes now, if there is a recent answer. */
+    void arrived(QueuedAcquire acquire) {
+        long now = clock.now();
+        acquire.setArrivedAt(now);
+        if (isRecent(now)) {
+            long micros = TimeUnit.NANOSECONDS.toMicros(now) + offset;
+            latest = latest - micros < MAX_STEP ? Math.max(latest, micros) : micros;
+            acquire.state().setArrivedAt(latest);
+        }
+    }
+
+    /** When a caller has arrived, in microseconds since 1970 by the database's clock. To be called after an answer was read. */
+    long arrivalOf(QueuedAcquire acquire) {
+        if (!acquire.state().isArrivalKnown()) {
+            acquire.state().setArrivedAt(TimeUnit.NANOSECONDS.toMicros(acquire.arrivedAt()) + firstOffset);
+        }
+        return acquire.state().arrivedAt();
+    }
+
+    private boolean isRecent(long now) {
+        return read && now - readAt < RECENT;
+    }
+}
