@@ -32,8 +32,11 @@ import org.springframework.dao.CannotAcquireLockException;
  */
 final class BatchSettlement {
 
-    /** A statement waits for a lock for a second, and a decision that is being written is awaited for half of that. */
-    private static final long MUST_END_SOON = Duration.ofMillis(600).toNanos();
+    /**
+     * Nearly as long as a statement may wait for a lock: InnoDB looks once a second for those that have waited for a second, and
+     * a decision that is being written is awaited for half a second.
+     */
+    private static final Duration LAST_WRITE = Duration.ofMillis(1600);
 
     private final ReadyQueue ready;
     private final WaitQueues waitQueues;
@@ -203,12 +206,13 @@ final class BatchSettlement {
             acquire.setPostponedUntil(firstUntil);
         }
         long remaining = clock.remainingNanos(Objects.requireNonNull(acquire.postponedUntil()));
-        // what waits while it writes cannot be withdrawn: its last statement has to end soon after the limit
-        if (remaining <= (acquire.isWriteBlocked() ? MUST_END_SOON : 0)) {
+        // what waits while it writes cannot be withdrawn: its last statement has to end before the limit
+        boolean endsEarly = acquire.isWriteBlocked() && !acquire.hasWaitTime();
+        if (remaining <= (endsEarly ? LAST_WRITE.toNanos() : 0)) {
             acquire.setPostponedUntil(null);
-            CannotAcquireLockException failure =
-                    new CannotAcquireLockException(acquire.lockedFor(limits.lockWait().minusNanos(Math.max(0, remaining))), cause);
-            if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire)) {
+            Duration waited = limits.lockWait().minusNanos(Math.max(0, remaining)).truncatedTo(ChronoUnit.MILLIS);
+            CannotAcquireLockException failure = new CannotAcquireLockException(acquire.lockedFor(waited), cause);
+            if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire) || endsEarly) {
                 decideAndUndo(acquire, failure);
                 return;
             }
