@@ -84,7 +84,8 @@ public final class SemaphoreSettings {
 
     /**
      * How long, over all attempts, the library waits for a row that another transaction has locked; by default 5s, at least 1s.
-     * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long. A statement waits for a second at most.
+     * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long, but beyond its wait time only until the statement
+     * under way ends. A statement waits for a second at most.
      */
     public static final Setting<Duration> LOCK_WAIT_TIMEOUT = new Setting<>(
             "semaphore.lock-wait-timeout",
@@ -107,7 +108,11 @@ public final class SemaphoreSettings {
     public static final Setting<Duration> SESSION_IDLE_LIMIT =
             new Setting<>("semaphore.session-idle-limit", Duration.ofSeconds(10));
 
-    /** How many times a transaction that fails because of a conflict is tried; by default 3, at least 1. */
+    /**
+     * How many times a transaction that fails because of a conflict is tried; by default 3, at least 1. If the database has rolled it
+     * back in favor of another one, it is tried again for {@link #DECISION_TIMEOUT} or {@link #LOCK_WAIT_TIMEOUT} instead, unless this
+     * is 1.
+     */
     public static final Setting<Integer> MAX_ATTEMPTS =
             new Setting<>("semaphore.max-attempts", 3, atLeast(1, "no transaction would run"));
 

@@ -4,16 +4,18 @@ import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
  * Applies deadlines to queued acquires, whether a thread waits for the answer or a timer. When the wait time has ended, the
  * acquire is tried once more. A caller that was refused before is answered shortly after that, and so is a caller for which
- * there is no connection; a decision in flight is awaited for the decision timeout. An acquire without a wait time begins with
- * the decision timeout.
+ * there is no connection, or whose row another transaction has locked; another decision in flight is awaited for the decision
+ * timeout, also if a conflict with another transaction delays it. An acquire without a wait time begins with the decision timeout.
  */
 final class AcquireDeadlines {
 
@@ -91,12 +93,25 @@ final class AcquireDeadlines {
     private boolean isWorthWaiting(QueuedAcquire acquire) {
         return !acquire.hasWaitTime()
                 || queue.isInFlight(acquire)
-                || System.nanoTime() - acquire.startedAt() < FIRST_ATTEMPT;
+                || isConflict(acquire.lastFailure())
+                || mayBeFirstAttempt(acquire);
     }
 
-    /** Whether there is an answer of the database from an earlier attempt. */
-    private static boolean isAnswerKnown(QueuedAcquire acquire) {
-        return acquire.hasWaitTime() && (!acquire.lastShortages().isEmpty() || acquire.lastFailure() != null);
+    /** Whether there is an answer of the database from an earlier attempt. A conflict is none: the next attempt may succeed. */
+    private boolean isAnswerKnown(QueuedAcquire acquire) {
+        RuntimeException last = acquire.lastFailure();
+        return acquire.hasWaitTime()
+                && (!acquire.lastShortages().isEmpty()
+                        || (last != null && !isConflict(last))
+                        || (!mayBeFirstAttempt(acquire) && queue.isPostponed(acquire)));
+    }
+
+    private static boolean isConflict(@Nullable RuntimeException failure) {
+        return failure != null && SqlErrors.isVictim(failure);
+    }
+
+    private static boolean mayBeFirstAttempt(QueuedAcquire acquire) {
+        return System.nanoTime() - acquire.startedAt() < FIRST_ATTEMPT;
     }
 
     private long giveUp(QueuedAcquire acquire) {

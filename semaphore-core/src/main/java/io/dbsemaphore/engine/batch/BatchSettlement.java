@@ -13,6 +13,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,10 +26,17 @@ import org.springframework.dao.CannotAcquireLockException;
 /**
  * Settles a batch that has ended: each member is answered, waits for permits, or is queued again. The members of a batch that fails
  * are tried again one by one, so that only the caller whose acquire causes a failure sees it. After a {@linkplain
- * ConflictBackOff conflict} the batch is tried again as a whole: smaller batches would conflict more often. Guarded by the
- * lock of the {@link GrantQueue}.
+ * ConflictBackOff conflict} the batch is tried again as a whole: smaller batches would conflict more often. A caller that does
+ * not wait is tried again alone after some conflicts, in case that another member causes them. Guarded by the lock of the {@link
+ * GrantQueue}.
  */
 final class BatchSettlement {
+
+    /**
+     * Nearly as long as a statement may wait for a lock: InnoDB looks once a second for those that have waited for a second, and
+     * a decision that is being written is awaited for half a second.
+     */
+    private static final Duration LAST_WRITE = Duration.ofMillis(1600);
 
     private final ReadyQueue ready;
     private final WaitQueues waitQueues;
@@ -154,13 +162,37 @@ final class BatchSettlement {
         acquire.state().setExternalIdLocked(true);
         acquire.isolate();
         boolean shared = batch.members().size() > 1;
+        if (!shared && isWaitOver(acquire)) {
+            failLocked(acquire, failure);
+            return;
+        }
         Deadline until = shared ? clock.in(limits.lockWait()) : Deadline.after(batch.startedAt(), limits.lockWait());
         tryAgainAfterLock(acquire, until, pause, failure);
     }
 
     private void rowLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
         contention.contested();
-        tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), Duration.ZERO, failure);
+        if (isWaitOver(acquire)) {
+            failLocked(acquire, failure);
+        } else {
+            tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), Duration.ZERO, failure);
+        }
+    }
+
+    /** Whether the caller's wait time is over, so that it is answered after this attempt. */
+    private static boolean isWaitOver(QueuedAcquire acquire) {
+        return acquire.hasWaitTime() && acquire.isWaitOver();
+    }
+
+    /** Answers a caller whose last attempt has waited for a lock: by what it was refused for before, if it was. */
+    private void failLocked(QueuedAcquire acquire, RuntimeException cause) {
+        if (acquire.lastShortages().isEmpty() || acquire.state().isOutcomeUnknown()) {
+            Duration passed = Duration.ofNanos(clock.now() - acquire.startedAt()).truncatedTo(ChronoUnit.MILLIS);
+            decideAndUndo(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
+        } else {
+            departed(acquire);
+            acquire.decide(new AcquireAnswer(new GrantOutcome.Refused(acquire.lastShortages()), clock.now(), 0));
+        }
     }
 
     private Duration randomMillis(int atLeast, int below) {
@@ -173,11 +205,14 @@ final class BatchSettlement {
         if (acquire.postponedUntil() == null) {
             acquire.setPostponedUntil(firstUntil);
         }
-        if (clock.isPassed(Objects.requireNonNull(acquire.postponedUntil()))) {
+        long remaining = clock.remainingNanos(Objects.requireNonNull(acquire.postponedUntil()));
+        // what waits while it writes cannot be withdrawn: its last statement has to end before the limit
+        boolean endsEarly = acquire.isWriteBlocked() && !acquire.hasWaitTime();
+        if (remaining <= (endsEarly ? LAST_WRITE.toNanos() : 0)) {
             acquire.setPostponedUntil(null);
-            CannotAcquireLockException failure =
-                    new CannotAcquireLockException(acquire.lockedFor(limits.lockWait()), cause);
-            if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire)) {
+            Duration waited = limits.lockWait().minusNanos(Math.max(0, remaining)).truncatedTo(ChronoUnit.MILLIS);
+            CannotAcquireLockException failure = new CannotAcquireLockException(acquire.lockedFor(waited), cause);
+            if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire) || endsEarly) {
                 decideAndUndo(acquire, failure);
                 return;
             }
@@ -198,8 +233,10 @@ final class BatchSettlement {
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
         boolean unreachable = !reached || unknown || TransactionFailures.isUnreachable(failure);
         RuntimeException reported = reported(failure);
-        Set<QueuedAcquire> mayAwaitIds = SqlErrors.isLockWait(failure) ? batch.mayAwaitExternalIds() : Set.of();
+        boolean lockWait = SqlErrors.isLockWait(failure);
+        Set<QueuedAcquire> mayAwaitIds = lockWait ? batch.mayAwaitExternalIds() : Set.of();
         for (QueuedAcquire acquire : batch.members()) {
+            acquire.setWriteBlocked(lockWait && acquire.state().isClaimed());
             if (unknown && acquire.state().isClaimed()) {
                 acquire.state().setOutcomeUnknown(true);
             } else if (!acquire.state().isOutcomeUnknown()) {
@@ -241,6 +278,9 @@ final class BatchSettlement {
             rowLocked(acquire, batch, reported);
         } else if ((conflict || !mayBeCausedByAnother)
                 && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
+            if (conflict && !acquire.hasWaitTime() && acquire.attempts() >= limits.maxAttempts()) {
+                acquire.isolate();
+            }
             pauseAndTryAgain(
                     acquire, conflict ? Duration.ZERO : BackOff.RETRIES.after(acquire.attempts(), clock::random));
         } else if (mayBeCausedByAnother) {
@@ -253,10 +293,14 @@ final class BatchSettlement {
 
     private boolean isWorthAnotherAttempt(
             QueuedAcquire acquire, RuntimeException reported, Throwable failure, boolean unreachable) {
-        boolean remaining = RetryLimit.remain(
-                failure, acquire.failed(reported), limits.maxAttempts(), clock.now() - acquire.startedAt());
+        int attempts = acquire.failed(reported);
         boolean waits = acquire.state().isWillingToWait() && !clock.isPassed(acquire.deadline());
-        return remaining || (waits && (unreachable || SqlErrors.isVictim(failure)));
+        if (SqlErrors.isVictim(failure)) { // until AcquireDeadlines ends the acquire
+            return waits || limits.maxAttempts() > 1;
+        }
+        long elapsed = clock.now() - acquire.startedAt();
+        return (waits && unreachable)
+                || RetryLimit.remain(failure, attempts, limits.maxAttempts(), elapsed, Duration.ZERO);
     }
 
     /** Whether the maximum time to wait for row locks, over all attempts, has not passed since the wait for permits ended. */

@@ -289,6 +289,11 @@ final class GrantQueue {
                 || (acquire.place() == Place.READY && acquire.names().stream().anyMatch(inFlight::blocks)));
     }
 
+    /** Whether a row that another transaction has locked has postponed the acquire since it was refused last. */
+    boolean isPostponed(QueuedAcquire acquire) {
+        return lock.is(() -> acquire.postponedUntil() != null);
+    }
+
     /** Closes the queue, and empties it and the wait queues. Batches in flight are still decided. */
     List<QueuedAcquire> close() {
         return lock.get(() -> {

@@ -55,6 +55,7 @@ final class QueuedAcquire {
     private int attempts;
     private boolean isolated;
     private boolean rowAwaited;
+    private volatile boolean writeBlocked;
     private boolean abandoned;
     private boolean givenUp;
     private boolean unblocksOthers;
@@ -199,11 +200,20 @@ final class QueuedAcquire {
 
     /** Whether a row lock of another transaction delays the decision. */
     boolean isBlockedByRow() {
-        return rowAwaited || state.blockedBy() != null;
+        return rowAwaited || writeBlocked || state.blockedBy() != null;
+    }
+
+    /** Records whether the last attempt has locked the rows of the semaphores, and has waited in vain to insert its permits. */
+    void setWriteBlocked(boolean blocked) {
+        writeBlocked = blocked;
     }
 
     void setRowAwaited(boolean awaited) {
         rowAwaited = awaited;
+    }
+
+    boolean isWriteBlocked() {
+        return writeBlocked;
     }
 
     Deadline notBefore() {
@@ -272,12 +282,22 @@ final class QueuedAcquire {
 
     /** The message of the exception for its caller when another transaction has locked something for so long or longer. */
     String lockedFor(Duration time) {
-        String locked = state.isExternalIdLocked()
-                ? "Another transaction has inserted the external id '%s', or locked its request, for more than %s"
-                        .formatted(command().externalId(), time)
-                : "A row of the semaphores %s was locked, or deleted again and again, by other transactions for more than %s"
-                        .formatted(command().permits().keySet(), time);
-        return locked + ". " + consequence();
+        return whatIsLocked() + " for more than " + time + ". " + consequence();
+    }
+
+    private String whatIsLocked() {
+        Set<String> wanted = command().permits().keySet();
+        String blockedBy = state.blockedBy();
+        if (state.isExternalIdLocked()) {
+            return "Another transaction has inserted the external id '" + command().externalId()
+                    + "', or locked its request or its permits,";
+        }
+        if (writeBlocked) {
+            return "Another transaction has locked rows of the tables permit or permit_request, or gaps between them, where the"
+                    + " permits of " + wanted + " are to be inserted, as a locking read at REPEATABLE READ does,";
+        }
+        return (blockedBy == null ? "A row of the semaphores " + wanted : "The row of the semaphore '" + blockedBy + "'")
+                + " was locked, or deleted again and again, by other transactions";
     }
 
     /** What a failure of the acquire means for its caller. */

@@ -243,7 +243,8 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
             blocked(release, failure);
         } else {
             int attempts = release.failed();
-            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), System.nanoTime() - release.startedAt())) {
+            long elapsed = System.nanoTime() - release.startedAt();
+            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), elapsed, limits.lockWait())) {
                 tryAgain(release, BackOff.RETRIES.after(attempts));
             } else {
                 release.answer()

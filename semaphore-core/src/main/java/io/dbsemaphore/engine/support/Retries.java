@@ -21,7 +21,8 @@ public final class Retries {
     /**
      * Creates retries with these limits.
      *
-     * @param lockWait the maximum time, over all attempts, to wait for rows that another transaction has locked
+     * @param lockWait the maximum time, over all attempts, to wait for rows that another transaction has locked, and to repeat a
+     *     transaction that the server rolls back in favor of others
      */
     public Retries(int maxAttempts, Duration lockWait, ListenerNotifier listeners) {
         this.maxAttempts = maxAttempts;
@@ -69,12 +70,12 @@ public final class Retries {
             listeners.tell(listener -> listener.retried(failure));
         }
 
-        /** Attempts that waited for a lock are limited by their time, others by their number. */
+        /** Attempts that waited for a lock are limited by their time, others see {@link RetryLimit}. */
         private boolean isWorthAnotherAttempt(RuntimeException failure) {
             long elapsed = System.nanoTime() - startedAt;
             return SqlErrors.isLockWait(failure)
                     ? elapsed < lockWait.toNanos()
-                    : RetryLimit.remain(failure, made, maxAttempts, elapsed);
+                    : RetryLimit.remain(failure, made, maxAttempts, elapsed, lockWait);
         }
 
         @Override

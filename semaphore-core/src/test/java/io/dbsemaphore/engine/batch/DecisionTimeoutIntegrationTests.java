@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
@@ -13,12 +16,15 @@ import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 
 /** A decision that is under way when the wait time ends is awaited, for a bounded time, and is the caller's answer. */
@@ -92,6 +98,66 @@ class DecisionTimeoutIntegrationTests {
                             sql.contains("from semaphore ") && sql.contains(" for ") && !sql.contains("skip locked"))
                     .as("lock waits")
                     .hasSize(1);
+        }
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    /** The statement that waits at the deadline ends within a second. */
+    @ParameterizedTest
+    @ValueSource(ints = {1300, 1700, 2000})
+    void answersACallerAtItsDeadlineWhileItsRowIsLocked(int waitMillis) throws Exception {
+        String name = cluster.semaphore(1);
+        Duration waitTime = Duration.ofMillis(waitMillis);
+        try (RowLock lock = cluster.lock(name)) {
+            List<Duration> answered = Concurrently.call(3, SOON, caller -> {
+                long begun = System.nanoTime();
+                assertThatThrownBy(() ->
+                                node.semaphores().tryAcquire(AcquireRequest.of(name).withWaitTime(waitTime)))
+                        .isInstanceOf(CannotAcquireLockException.class)
+                        .hasMessageContaining(name)
+                        .hasMessageContaining("was locked")
+                        .hasMessageContaining("Nothing is held");
+                return Duration.ofNanos(System.nanoTime() - begun);
+            });
+
+            assertThat(answered).allSatisfy(each -> assertThat(each).isBetween(waitTime, waitTime.plusMillis(1100)));
+        }
+        assertThat(cluster.held(name)).isZero();
+    }
+
+    @Test
+    void answersACallerThatWasRefusedBeforeItsRowWasLockedByWhatItWasRefusedFor() throws Exception {
+        String name = cluster.semaphore(1);
+        PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
+        Future<PermitGrant> waiting = Concurrently.async(() ->
+                node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(2))));
+        Concurrently.assertWaits(waiting);
+        try (RowLock lock = cluster.lock(name)) {
+            assertThatThrownBy(() -> Concurrently.get(waiting, Duration.ofMillis(2700)))
+                    .hasCauseInstanceOf(PermitsUnavailableException.class);
+        }
+        held.release();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB}) // others lock no gaps
+    void saysThatPermitsAreLockedWhereAnOutsiderReadsThemWithLocks(boolean waits) throws Exception {
+        String name = cluster.semaphore(1);
+        node.semaphores().acquire(AcquireRequest.of(cluster.semaphore(1)));
+        AcquireRequest request = AcquireRequest.of(name);
+        try (RowLock gaps = RowLock.atRepeatableRead(cluster.schema())
+                .execute("select id from permit where state = 'ACQUIRED' lock in share mode")) {
+            long begun = System.nanoTime();
+
+            assertThatThrownBy(() ->
+                            node.semaphores().acquire(waits ? request.withWaitTime(Duration.ofMillis(1200)) : request))
+                    .isInstanceOf(CannotAcquireLockException.class)
+                    .hasMessageContaining("locked rows of the tables permit or permit_request, or gaps between them")
+                    .hasMessageContaining(name);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                    .isLessThan(waits ? Duration.ofMillis(2300) : Duration.ofMillis(6500));
         }
         assertThat(cluster.held(name)).isZero();
     }

@@ -15,6 +15,7 @@ import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -61,6 +62,38 @@ class GaleraIntegrationTests {
             all.get().release();
             GALERA.servers().awaitInSync();
         }
+    }
+
+    @Test
+    void callersOfTwoSemaphoresInOppositeOrdersSeeNoConflict() {
+        nodes = GALERA.start();
+        List<String> names = Stream.generate(() -> GALERA.semaphore(2)).limit(4).toList();
+        long conflicts = GALERA.servers().conflicts();
+        ConflictingCallers callers = new ConflictingCallers(nodes.get(0), nodes.get(1));
+
+        callers.acquireInOppositeOrders(names, 10);
+        int granted = callers.tryInOppositeOrders(names, 20);
+
+        assertThat(granted).isPositive();
+        assertThat(GALERA.servers().conflicts())
+                .as("conflicts between the nodes")
+                .isGreaterThan(conflicts);
+    }
+
+    @Test
+    void callersWithOneExternalIdSeeNoConflict() {
+        nodes = GALERA.start();
+        String name = GALERA.semaphore(2);
+        long conflicts = GALERA.servers().conflicts();
+        ConflictingCallers callers = new ConflictingCallers(nodes.get(0), nodes.get(1));
+
+        for (int round = 0; round < 10; round++) {
+            callers.acquireWithOneExternalId(name, name + "-" + round);
+        }
+
+        assertThat(GALERA.servers().conflicts())
+                .as("conflicts between the nodes")
+                .isGreaterThan(conflicts);
     }
 
     @Test

@@ -15,6 +15,7 @@ import io.dbsemaphore.testing.node.PrimaryNodes;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.dao.CannotAcquireLockException;
@@ -60,6 +61,38 @@ class GroupReplicationIntegrationTests {
             all.get().release();
             GROUP.servers().awaitInSync();
         }
+    }
+
+    @Test
+    void callersOfTwoSemaphoresInOppositeOrdersSeeNoConflict() {
+        nodes = GROUP.start();
+        List<String> names = Stream.generate(() -> GROUP.semaphore(2)).limit(4).toList();
+        long conflicts = GROUP.servers().conflicts();
+        ConflictingCallers callers = new ConflictingCallers(nodes.get(0), nodes.get(1));
+
+        callers.acquireInOppositeOrders(names, 10);
+        int granted = callers.tryInOppositeOrders(names, 20);
+
+        assertThat(granted).isPositive();
+        assertThat(GROUP.servers().conflicts())
+                .as("conflicts between the nodes")
+                .isGreaterThan(conflicts);
+    }
+
+    @Test
+    void callersWithOneExternalIdSeeNoConflict() {
+        nodes = GROUP.start();
+        String name = GROUP.semaphore(2);
+        long conflicts = GROUP.servers().conflicts();
+        ConflictingCallers callers = new ConflictingCallers(nodes.get(0), nodes.get(1));
+
+        for (int round = 0; round < 10; round++) {
+            callers.acquireWithOneExternalId(name, name + "-" + round);
+        }
+
+        assertThat(GROUP.servers().conflicts())
+                .as("conflicts between the nodes")
+                .isGreaterThan(conflicts);
     }
 
     @Test

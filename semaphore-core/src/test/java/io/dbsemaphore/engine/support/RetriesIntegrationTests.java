@@ -10,6 +10,7 @@ import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -157,17 +158,36 @@ class RetriesIntegrationTests {
     }
 
     @Test
-    void givesUpAfterSoManyConflictsWhereItsCallerDoesNotWait() {
+    void triesAgainAfterMoreConflictsThanAttemptsWhereItsCallerDoesNotWait() {
         AcquireRequest request = Wish.ONE_NAME.on(node);
         node.gate().clear();
-        for (int i = 0; i < ATTEMPTS; i++) {
+        conflict(node, 4 * ATTEMPTS);
+
+        PermitGrant grant = node.semaphores().acquire(request);
+
+        assertThat(node.gate().count("update semaphore")).as("attempts").isEqualTo(4 * ATTEMPTS + 1);
+        rows.assertHeldByOnly(grant);
+    }
+
+    @Test
+    void givesUpAfterTheDecisionTimeoutWhereItsCallerDoesNotWait() {
+        Node impatient = nodes.start(
+                TestSettings.limits(1, 10, ATTEMPTS).with(SemaphoreSettings.DECISION_TIMEOUT, Duration.ofSeconds(1)));
+        AcquireRequest request = Wish.ONE_NAME.on(impatient);
+        conflict(impatient, 2_000);
+        long begun = System.nanoTime();
+
+        assertThatThrownBy(() -> impatient.semaphores().acquire(request)).isInstanceOf(CannotAcquireLockException.class);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                .isBetween(Duration.ofSeconds(1), Duration.ofMillis(2500));
+        rows.assertNothingHeld(request.permits().keySet());
+    }
+
+    private static void conflict(Node node, int times) {
+        for (int i = 0; i < times; i++) {
             node.gate().failBefore(INSERT, new SQLException("on purpose", "40001", 1213));
         }
-
-        assertThatThrownBy(() -> node.semaphores().acquire(request)).isInstanceOf(DataAccessException.class);
-
-        assertThat(node.gate().count("update semaphore")).as("attempts").isEqualTo(ATTEMPTS);
-        rows.assertNothingHeld(request.permits().keySet());
     }
 
     @Test

@@ -9,32 +9,41 @@ import org.junit.jupiter.api.Test;
 class RetryLimitTests {
 
     private static final long LIMIT = Duration.ofSeconds(5).toNanos();
+    private static final Duration CONFLICTS = Duration.ofSeconds(2);
+    private final SQLException duplicate = new SQLException("", "23505");
     private final SQLException conflict = new SQLException("", "40001");
     private final SQLException broken = new SQLException("", "08006");
     private final SQLException other = new SQLException("", "22001");
 
     @Test
-    void limitsTheNumberOfAttemptsAfterConflicts() {
-        assertThat(RetryLimit.remain(conflict, 2, 3, LIMIT * 2)).isTrue();
-        assertThat(RetryLimit.remain(conflict, 3, 3, 0)).isFalse();
+    void limitsTheNumberOfAttemptsAfterConflictsOfContent() {
+        assertThat(RetryLimit.remain(duplicate, 2, 3, LIMIT * 2, CONFLICTS)).isTrue();
+        assertThat(RetryLimit.remain(duplicate, 3, 3, 0, CONFLICTS)).isFalse();
+    }
+
+    @Test
+    void limitsTheTimeAfterRollbacksInFavorOfOthers() {
+        assertThat(RetryLimit.remain(conflict, 30, 3, CONFLICTS.toNanos() - 1, CONFLICTS)).isTrue();
+        assertThat(RetryLimit.remain(conflict, 3, 3, CONFLICTS.toNanos(), CONFLICTS)).isFalse();
+        assertThat(RetryLimit.remain(conflict, 2, 3, CONFLICTS.toNanos(), CONFLICTS)).isTrue();
     }
 
     @Test
     void limitsTheTimeAfterBrokenConnections() {
-        assertThat(RetryLimit.remain(broken, 3, 3, LIMIT - 1)).isTrue();
-        assertThat(RetryLimit.remain(broken, 3, 3, LIMIT)).isFalse();
-        assertThat(RetryLimit.remain(broken, 2, 3, LIMIT)).isTrue();
+        assertThat(RetryLimit.remain(broken, 3, 3, LIMIT - 1, CONFLICTS)).isTrue();
+        assertThat(RetryLimit.remain(broken, 3, 3, LIMIT, CONFLICTS)).isFalse();
+        assertThat(RetryLimit.remain(broken, 2, 3, LIMIT, CONFLICTS)).isTrue();
     }
 
     @Test
     void repeatsNothingIfOneAttemptIsAllowed() {
-        assertThat(RetryLimit.remain(conflict, 1, 1, 0)).isFalse();
-        assertThat(RetryLimit.remain(broken, 1, 1, 0)).isFalse();
-        assertThat(RetryLimit.remain(broken, 2, 2, 0)).isTrue();
+        assertThat(RetryLimit.remain(conflict, 1, 1, 0, CONFLICTS)).isFalse();
+        assertThat(RetryLimit.remain(broken, 1, 1, 0, CONFLICTS)).isFalse();
+        assertThat(RetryLimit.remain(broken, 2, 2, 0, CONFLICTS)).isTrue();
     }
 
     @Test
     void repeatsNothingThatWouldFailAgain() {
-        assertThat(RetryLimit.remain(other, 1, 3, 0)).isFalse();
+        assertThat(RetryLimit.remain(other, 1, 3, 0, CONFLICTS)).isFalse();
     }
 }

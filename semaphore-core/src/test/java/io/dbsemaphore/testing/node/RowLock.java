@@ -20,8 +20,17 @@ public final class RowLock implements AutoCloseable {
 
     /** Begins a transaction that locks nothing yet. */
     public static RowLock begin(Schema schema) throws SQLException {
+        return begin(schema, Connection.TRANSACTION_READ_COMMITTED);
+    }
+
+    /** Begins a transaction that locks nothing yet, and on MySQL and MariaDB will lock the gaps between the rows that it reads, too. */
+    public static RowLock atRepeatableRead(Schema schema) throws SQLException {
+        return begin(schema, Connection.TRANSACTION_REPEATABLE_READ);
+    }
+
+    private static RowLock begin(Schema schema, int isolation) throws SQLException {
         Connection connection = DriverManager.getConnection(schema.jdbcUrl(), schema.username(), schema.password());
-        connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        connection.setTransactionIsolation(isolation);
         connection.setAutoCommit(false);
         return new RowLock(connection);
     }
