@@ -1,11 +1,13 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitManager.AcquireResult;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +64,7 @@ final class AcquireService {
             AcquireAnswer answer = granter.grant(pending.state(), pending.waitTime());
             int created = 0;
             while (reuse.isOutdated(pending, answer)
-                    || (created++ < PatternSemaphoreCreator.MAX_REPEATED && patterns.createMissing(answer))) {
+                    || (created++ < PatternSemaphoreCreator.MAX_REPEATED && isCreated(answer))) {
                 answer = granter.grant(pending.state(), pending.waitTime());
             }
             return results.of(pending, answer);
@@ -70,6 +72,20 @@ final class AcquireService {
             throw outcomes.resolve(pending.state(), pending.waitTime(), failure);
         } finally {
             gate.exit();
+        }
+    }
+
+    /** Creates missing semaphores; false if that was not the reason of the answer. */
+    private boolean isCreated(AcquireAnswer answer) {
+        CompletableFuture<?> creation = patterns.createMissing(answer);
+        if (creation == null) {
+            return false;
+        }
+        try {
+            @Nullable Object unused = Uninterruptibles.get(creation);
+            return true;
+        } catch (ExecutionException failure) {
+            throw CallerExceptions.of(failure.getCause());
         }
     }
 
@@ -156,11 +172,16 @@ final class AcquireService {
                 if (answer == null) {
                     throw outcomes.resolve(pending.state(), pending.waitTime(), CallerExceptions.of(cause(failure)));
                 }
-                if (!result.isDone()
-                        && (reuse.isOutdated(pending, answer)
-                                || (created++ < PatternSemaphoreCreator.MAX_REPEATED
-                                        && patterns.createMissing(answer)))) {
+                if (!result.isDone() && reuse.isOutdated(pending, answer)) {
                     submit();
+                    return;
+                }
+                CompletableFuture<?> creation = result.isDone() || created++ >= PatternSemaphoreCreator.MAX_REPEATED
+                        ? null
+                        : patterns.createMissing(answer);
+                if (creation != null) {
+                    CompletableFuture<?> unused =
+                            creation.whenCompleteAsync(this::tryAgain, AcquireService.this::complete);
                     return;
                 }
                 outcome = results.of(pending, answer);
@@ -169,6 +190,15 @@ final class AcquireService {
                 return;
             }
             end(outcome);
+        }
+
+        /** Missing semaphores have been created. */
+        private void tryAgain(@Nullable Object none, @Nullable Throwable failure) {
+            if (failure == null) {
+                submit();
+            } else {
+                fail(CallerExceptions.of(cause(failure)));
+            }
         }
 
         /** Leaves the gate first: the application's code runs where the result is completed, and a stop need not wait for it. */

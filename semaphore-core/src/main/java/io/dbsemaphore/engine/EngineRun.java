@@ -152,8 +152,11 @@ final class EngineRun {
         reuse = new ReuseService(
                 settings.get(SemaphoreSettings.REUSE), pendingAcquires, granter, releases, listeners, uses, threads);
         UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
-        PatternSemaphoreCreator patterns =
-                new PatternSemaphoreCreator(configuration.patterns(), persistence.admin(), retry);
+        PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
+                configuration.patterns(),
+                persistence.admin(),
+                retry,
+                database.sessions().threads());
         AcquireResults results =
                 new AcquireResults(pendingAcquires, releases, reuse, held, keepAlive, lease, listeners, operations);
         acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);

@@ -1,16 +1,29 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.PatternLimitExceededException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.AdminTransactions;
+import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Creates semaphores that match a pattern on first use, each in a transaction of its own. */
+/**
+ * Creates semaphores that match a pattern on first use. One transaction at a time creates them; the next one creates all that
+ * callers have asked for meanwhile.
+ */
 final class PatternSemaphoreCreator {
 
     private static final Logger log = LoggerFactory.getLogger(PatternSemaphoreCreator.class);
@@ -21,49 +34,132 @@ final class PatternSemaphoreCreator {
      */
     static final int MAX_REPEATED = 100;
 
+    private static final int MAX_AT_ONCE = 500;
+
     private final SemaphorePatterns patterns;
     private final AdminTransactions admin;
     private final Retries retry;
+    private final Executor threads;
 
-    PatternSemaphoreCreator(SemaphorePatterns patterns, AdminTransactions admin, Retries retry) {
+    private final List<Missing> queue = new ArrayList<>();
+    private boolean creating;
+
+    /** A semaphore that one caller lacks. The future is completed when it exists. */
+    private record Missing(PatternSemaphore semaphore, CompletableFuture<Boolean> created) {
+
+        String name() {
+            return semaphore.name();
+        }
+    }
+
+    /**
+     * Creates a creator.
+     *
+     * @param threads use the database
+     */
+    PatternSemaphoreCreator(SemaphorePatterns patterns, AdminTransactions admin, Retries retry, Executor threads) {
         this.patterns = patterns;
         this.admin = admin;
         this.retry = retry;
+        this.threads = threads;
     }
 
     /**
      * Creates the missing semaphores for which an acquire was rejected, if all of them match patterns.
      *
-     * @return whether the acquire is to be tried again
+     * @return completed when the acquire is to be tried again; null if it is not
      */
-    boolean createMissing(AcquireAnswer answer) {
+    @Nullable CompletableFuture<?> createMissing(AcquireAnswer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
-                && rejected.reason() instanceof SemaphoreNotFoundException unknown
-                && createAll(unknown);
+                        && rejected.reason() instanceof SemaphoreNotFoundException unknown
+                ? createAll(unknown)
+                : null;
     }
 
-    private boolean createAll(SemaphoreNotFoundException unknown) {
-        if (unknown.names().stream().anyMatch(name -> patterns.match(name).isEmpty())) {
-            return false;
+    private @Nullable CompletableFuture<?> createAll(SemaphoreNotFoundException unknown) {
+        List<Missing> missing = new ArrayList<>();
+        unknown.names()
+                .forEach(name -> patterns.match(name)
+                        .ifPresent(match -> missing.add(new Missing(
+                                new PatternSemaphore(name, match.capacity(), match.pattern()),
+                                new CompletableFuture<>()))));
+        if (missing.size() < unknown.names().size()) {
+            return null;
         }
-        unknown.names().forEach(name -> patterns.match(name).ifPresent(match -> create(name, match)));
-        return true;
+        enqueue(missing);
+        return CompletableFuture.allOf(missing.stream().map(Missing::created).toArray(CompletableFuture[]::new));
     }
 
-    private void create(String name, SemaphorePatterns.Match match) {
-        // another JVM that creates it at the same time causes a duplicate key; the next attempt finds it
-        boolean created = retry.call(() -> admin.createOfPattern(
-                name,
-                match.capacity(),
-                match.pattern(),
-                patterns.maxSemaphores(),
-                DatabaseSemaphoreMaintenance.SEMAPHORE));
-        if (created) {
-            log.info(
-                    "Created semaphore '{}' with capacity {} by the pattern '{}'",
-                    name,
-                    match.capacity(),
-                    match.pattern());
+    private void enqueue(List<Missing> missing) {
+        boolean begins;
+        synchronized (queue) {
+            queue.addAll(missing);
+            begins = !creating;
+            creating = true;
         }
+        if (begins) {
+            threads.execute(this::createQueued);
+        }
+    }
+
+    private void createQueued() {
+        for (List<Missing> next = takeQueued(); !next.isEmpty(); next = takeQueued()) {
+            create(next);
+        }
+    }
+
+    private List<Missing> takeQueued() {
+        synchronized (queue) {
+            List<Missing> first = queue.subList(0, Math.min(queue.size(), MAX_AT_ONCE));
+            List<Missing> taken = List.copyOf(first);
+            first.clear();
+            creating = !taken.isEmpty();
+            return taken;
+        }
+    }
+
+    /** One name may be the reason why the database rejects the transaction; then the others are created without it. */
+    private void create(List<Missing> missing) {
+        try {
+            createAtOnce(missing);
+        } catch (RuntimeException | Error failure) {
+            if (missing.size() > 1 && isOfOneName(failure)) {
+                int half = missing.size() / 2;
+                create(missing.subList(0, half));
+                create(missing.subList(half, missing.size()));
+            } else {
+                missing.forEach(each -> each.created().completeExceptionally(failure));
+            }
+        }
+    }
+
+    private static boolean isOfOneName(Throwable failure) {
+        return SqlErrors.isAnswerOfServer(failure)
+                && !SqlErrors.isConflict(failure)
+                && !SqlErrors.isLockWait(failure)
+                && !SqlErrors.isReadOnly(failure);
+    }
+
+    private void createAtOnce(List<Missing> missing) {
+        Map<String, PatternSemaphore> byName = new LinkedHashMap<>(); // in arrival order
+        missing.forEach(each -> byName.putIfAbsent(each.name(), each.semaphore()));
+        // another JVM that creates one of them at the same time causes a duplicate key; the next attempt finds it
+        AdminTransactions.Creation creation = retry.call(() -> admin.createOfPatterns(
+                byName.values(), patterns.maxSemaphores(), DatabaseSemaphoreMaintenance.SEMAPHORE));
+        creation.created()
+                .forEach(created -> log.info(
+                        "Created semaphore '{}' with capacity {} by the pattern '{}'",
+                        created.name(),
+                        created.capacity(),
+                        created.pattern()));
+        missing.forEach(each -> {
+            if (creation.beyondLimit().contains(each.name())) {
+                each.created()
+                        .completeExceptionally(new PatternLimitExceededException(
+                                each.name(), each.semaphore().pattern(), patterns.maxSemaphores()));
+            } else {
+                each.created().complete(Boolean.TRUE);
+            }
+        });
     }
 }

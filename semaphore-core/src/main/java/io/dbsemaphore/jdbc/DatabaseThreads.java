@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * thread; it may be a virtual thread, whose socket an interrupt closes; a {@code DataSource} may choose a database by thread. None
  * of this matters on a thread that belongs to nobody else.
  */
-public final class DatabaseThreads {
+public final class DatabaseThreads implements Executor {
 
     private static final Duration IDLE = Duration.ofSeconds(1);
 
@@ -23,6 +23,12 @@ public final class DatabaseThreads {
 
     public DatabaseThreads(int max) {
         threads = new DaemonThreads().pool("semaphore-database", max, IDLE);
+    }
+
+    /** Does database work that nobody waits for on one of the threads. It must not throw. */
+    @Override
+    public void execute(Runnable work) {
+        threads.execute(work);
     }
 
     /**

@@ -1,7 +1,6 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.PatternLimitExceededException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
@@ -12,9 +11,12 @@ import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.StartStatements;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
@@ -63,36 +65,73 @@ public final class AdminTransactions {
             if (statements.findStatus(name).isPresent()) {
                 return false;
             }
-            insert(name, capacity, null);
+            insert(name, capacity);
             return true;
         });
     }
 
     /**
-     * Creates a semaphore on first use with the capacity of its pattern; false if it exists.
+     * A semaphore that a pattern creates.
      *
+     * @param name its name
+     * @param capacity its capacity
+     * @param pattern the pattern
+     */
+    public record PatternSemaphore(String name, int capacity, String pattern) {}
+
+    /**
+     * What {@link #createOfPatterns} has done. Those that are in neither have existed before.
+     *
+     * @param created the semaphores that are new, sorted by name
+     * @param beyondLimit the names of those that the limit does not allow
+     */
+    public record Creation(List<PatternSemaphore> created, Set<String> beyondLimit) {}
+
+    /**
+     * Creates those of these semaphores that do not exist, the first ones as far as the limit allows.
+     *
+     * @param wanted have distinct names
      * @param maxOfPatterns the maximum number of semaphores created by patterns
      * @param guard the name of the semaphore whose row is locked while they are counted
-     * @throws PatternLimitExceededException if that number is reached
+     * @throws RuntimeException for a duplicate key if another transaction creates one at the same time; retry
      */
-    public boolean createOfPattern(String name, int capacity, String pattern, long maxOfPatterns, String guard) {
+    public Creation createOfPatterns(Collection<PatternSemaphore> wanted, long maxOfPatterns, String guard) {
         return transaction.execute(() -> {
             if (lock(guard).isEmpty()) {
-                insert(guard, 1, null);
+                insert(guard, 1);
             }
-            if (!semaphores.findIds(List.of(name)).isEmpty()) {
-                return false;
+            Set<String> existing =
+                    semaphores.findIds(wanted.stream().map(PatternSemaphore::name).toList()).stream()
+                            .map(SemaphoreRepository.NamedId::name)
+                            .collect(Collectors.toSet());
+            List<PatternSemaphore> missing = wanted.stream()
+                    .filter(each -> !existing.contains(each.name()))
+                    .toList();
+            if (missing.isEmpty()) {
+                return new Creation(List.of(), Set.of());
             }
-            if (semaphores.countOfPatterns() >= maxOfPatterns) {
-                throw new PatternLimitExceededException(name, pattern, maxOfPatterns);
+            long allowed = Math.max(0, maxOfPatterns - semaphores.countOfPatterns());
+            List<PatternSemaphore> created = missing.stream()
+                    .limit(allowed)
+                    .sorted(Comparator.comparing(PatternSemaphore::name))
+                    .toList();
+            if (!created.isEmpty()) {
+                StartStatements.Clock now = statements.clock();
+                statements.insertAll(
+                        rows,
+                        created.stream()
+                                .map(each ->
+                                        new Semaphore(ids.next(), each.name(), each.capacity(), each.pattern(), now))
+                                .toList());
             }
-            insert(name, capacity, pattern);
-            return true;
+            return new Creation(
+                    created,
+                    missing.stream().skip(allowed).map(PatternSemaphore::name).collect(Collectors.toSet()));
         });
     }
 
-    private void insert(String name, int capacity, @Nullable String pattern) {
-        statements.insert(rows, new Semaphore(ids.next(), name, capacity, pattern, statements.clock()));
+    private void insert(String name, int capacity) {
+        statements.insertAll(rows, List.of(new Semaphore(ids.next(), name, capacity, null, statements.clock())));
     }
 
     /**

@@ -78,9 +78,9 @@ public final class StartStatements {
                 .get(0);
     }
 
-    /** Inserts a row. */
-    public <E> void insert(RowInsert<E> insert, E row) {
-        insert.insertAll(List.of(row));
+    /** Inserts rows. */
+    public <E> void insertAll(RowInsert<E> insert, List<E> rows) {
+        insert.insertAll(rows);
         sql.flush();
     }
 

@@ -1,0 +1,222 @@
+package io.dbsemaphore.maintenance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PatternLimitExceededException;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
+import io.dbsemaphore.testing.node.Node;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Many names that patterns create at the same time. */
+class PatternCreationIntegrationTests {
+
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    @RegisterExtension
+    static final Instances instances =
+            new Instances(Instances.inBatchesOf(800), patterns().withMaxSemaphores(100_000));
+
+    private final Node first = instances.first();
+    private final Node second = instances.second();
+    private final String prefix = "many:" + instances.externalId() + ":";
+
+    private static SemaphorePatterns patterns() {
+        return SemaphorePatterns.NONE.withPattern("many:*", 1);
+    }
+
+    @AfterEach
+    void leavesEverythingConsistent() {
+        instances.assertConsistent();
+    }
+
+    @Test
+    void ofManyCallersAreMadeInFewTransactions() throws Exception {
+        List<String> names = names(300);
+        first.semaphores().acquire(AcquireRequest.of(prefix + "first")).release();
+        first.gate().clear();
+
+        List<PermitGrant> grants = all(acquireAll(first, names));
+
+        assertThat(grants).hasSize(300);
+        assertThat(first.gate().count("insert into semaphore("))
+                .as("statements that insert semaphores")
+                .isBetween(1L, 75L);
+        assertThat(created()).isEqualTo(301);
+    }
+
+    @Measured
+    @Test
+    void areMadeFasterTogetherThanOneByOne() throws Exception {
+        all(acquireAll(first, names(300))); // the JVM has compiled the code
+        String unique = "many:" + instances.externalId() + ":";
+        long begunAlone = System.nanoTime();
+        for (int i = 0; i < 100; i++) {
+            first.semaphores().acquire(AcquireRequest.of(unique + i)).release();
+        }
+        double alone = 100 / seconds(begunAlone);
+        List<String> names =
+                IntStream.range(1_000, 3_000).mapToObj(i -> unique + i).toList();
+        long begun = System.nanoTime();
+        List<CompletableFuture<PermitGrant>> granted = names.stream()
+                .map(name -> first.semaphores().acquireAsync(AcquireRequest.of(name)))
+                .toList();
+        all(granted);
+        double together = names.size() / seconds(begun);
+
+        for (CompletableFuture<PermitGrant> grant : granted) {
+            grant.join().release();
+        }
+        Measurement.check(() -> assertThat(together)
+                .as("created per second, one by one %s", alone)
+                .isGreaterThan(3 * alone));
+    }
+
+    /** In different orders, some of them with several names, by callers with and without a thread. */
+    @Test
+    void areMadeOnceByManyCallersOfTwoInstances() throws Exception {
+        List<String> names = names(400);
+        List<String> reversed = new ArrayList<>(names);
+        Collections.reverse(reversed);
+        List<CompletableFuture<PermitGrant>> waiting = new ArrayList<>(acquireAll(first, shuffled(names)));
+        waiting.addAll(acquireAll(second, reversed));
+
+        Concurrently.run(16, LONG, thread -> {
+            Node node = thread % 2 == 0 ? first : second;
+            for (int i = thread; i < 400; i += 16) {
+                String next = names.get((i + 200) % 400);
+                node.semaphores()
+                        .acquire(AcquireRequest.of(names.get(i), next).withWaitTime(LONG))
+                        .release();
+            }
+        });
+
+        for (CompletableFuture<PermitGrant> each : waiting) {
+            assertThat(each.get(60, TimeUnit.SECONDS).isHeld()).isFalse(); // released as soon as granted
+        }
+        assertThat(created()).isEqualTo(400);
+    }
+
+    @Test
+    void areBoundedExactly() {
+        int limit = (int) instances.number("select count(*) from semaphore where pattern is not null") + 50;
+        Node one = instances.start(Instances.inBatchesOf(800), patterns().withMaxSemaphores(limit));
+        Node other = instances.start(Instances.inBatchesOf(800), patterns().withMaxSemaphores(limit));
+        List<String> names = names(120);
+        List<CompletableFuture<PermitGrant>> results = new ArrayList<>(acquireAll(one, names.subList(0, 60)));
+        results.addAll(acquireAll(other, names.subList(60, 120)));
+
+        int granted = 0;
+        for (int i = 0; i < results.size(); i++) {
+            String name = names.get(i);
+            try {
+                results.get(i).get(60, TimeUnit.SECONDS);
+                granted++;
+            } catch (ExecutionException refused) {
+                assertThat(refused)
+                        .cause()
+                        .isInstanceOfSatisfying(
+                                PatternLimitExceededException.class,
+                                exceeded -> assertThat(exceeded.name()).isEqualTo(name));
+            } catch (Exception unexpected) {
+                throw new AssertionError(unexpected);
+            }
+        }
+
+        assertThat(granted).isEqualTo(50);
+        assertThat(created()).isEqualTo(50);
+    }
+
+    /** A name that the database does not accept, where all others of the same transaction are accepted. */
+    @Test
+    void doNotFailBecauseOfAnotherName() throws Exception {
+        List<String> names = names(40);
+        String bad = names.get(17);
+        instances.jdbc().execute("alter table semaphore add constraint ck_name check (name <> '" + bad + "')");
+        try {
+            List<CompletableFuture<PermitGrant>> results = acquireAll(first, names);
+
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> results.get(17).get(60, TimeUnit.SECONDS))
+                    .withStackTraceContaining("ck_name");
+            results.remove(17);
+            assertThat(all(results)).hasSize(39);
+        } finally {
+            instances.jdbc().execute("alter table semaphore drop constraint ck_name");
+        }
+        assertThat(created()).isEqualTo(39);
+    }
+
+    @Test
+    void areMadeAfterAFailure() throws Exception {
+        first.gate().failBefore("insert into semaphore(", new SQLException("no such privilege", "42000", 1142));
+        Future<PermitGrant> refused =
+                Concurrently.async(() -> first.semaphores().acquire(AcquireRequest.of(prefix + "a")));
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> refused.get(60, TimeUnit.SECONDS))
+                .withStackTraceContaining("no such privilege")
+                .withStackTraceContaining("SemaphoreTemplate.acquire");
+        assertThat(first.semaphores().acquire(AcquireRequest.of(prefix + "a")).isHeld())
+                .isTrue();
+    }
+
+    private List<String> names(int count) {
+        return IntStream.range(0, count).mapToObj(i -> prefix + i).toList();
+    }
+
+    private static List<String> shuffled(List<String> names) {
+        List<String> shuffled = new ArrayList<>(names);
+        Collections.shuffle(shuffled, new Random(42));
+        return shuffled;
+    }
+
+    private long created() {
+        return instances.number("select count(*) from semaphore where name like ?", prefix + "%");
+    }
+
+    /** Each is released as soon as it is granted. */
+    private static List<CompletableFuture<PermitGrant>> acquireAll(Node node, List<String> names) {
+        List<CompletableFuture<PermitGrant>> grants = new ArrayList<>();
+        for (String name : names) {
+            grants.add(node.semaphores()
+                    .acquireAsync(AcquireRequest.of(name).withWaitTime(LONG))
+                    .thenApply(grant -> {
+                        grant.release();
+                        return grant;
+                    }));
+        }
+        return grants;
+    }
+
+    private static List<PermitGrant> all(List<CompletableFuture<PermitGrant>> grants) throws Exception {
+        List<PermitGrant> all = new ArrayList<>();
+        for (CompletableFuture<PermitGrant> grant : grants) {
+            all.add(grant.get(60, TimeUnit.SECONDS));
+        }
+        return all;
+    }
+
+    private static double seconds(long since) {
+        return Math.max(1, System.nanoTime() - since) / 1e9;
+    }
+}
