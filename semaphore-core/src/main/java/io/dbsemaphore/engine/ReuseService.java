@@ -16,6 +16,7 @@ import io.dbsemaphore.engine.reuse.IdlePermitReturns;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.reuse.ReusablePermits;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
+import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 import java.util.Map;
@@ -249,9 +250,10 @@ final class ReuseService {
         return permits.findUse(externalId);
     }
 
-    /** Gives all idle permits back. From now on none is reused. */
-    void close() {
+    /** Gives all idle permits back, and waits until they are in the database. From now on none is reused. */
+    void close(Deadline deadline) throws InterruptedException {
         idleReturns.close();
         handover.giveBack(permits.close());
+        permits.awaitAllReturns(deadline);
     }
 }

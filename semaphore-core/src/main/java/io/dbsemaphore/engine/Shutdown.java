@@ -67,7 +67,7 @@ final class Shutdown {
     void run(Duration workTimeout) {
         try {
             gate.close();
-            reuse.close();
+            reuse.close(Deadline.in(DATABASE_TIMEOUT));
             granter.close(); // waiting callers get an exception
             if (!gate.awaitNone(DATABASE_TIMEOUT)) {
                 log.warn(

@@ -9,6 +9,7 @@ import io.dbsemaphore.Liveness;
 import io.dbsemaphore.OwnerLiveness;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
+import io.dbsemaphore.testing.LoggedWarnings;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
+import io.dbsemaphore.testing.LoggedWarnings;
 import io.dbsemaphore.testing.node.Node;
 import java.util.List;
 import org.junit.jupiter.api.Test;

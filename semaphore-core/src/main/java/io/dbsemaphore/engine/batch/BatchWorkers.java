@@ -68,10 +68,13 @@ final class BatchWorkers implements AutoCloseable {
         }
     }
 
-    /** Signals that there is work. A worker that waits while a batch is in flight runs the next one when it is due. */
+    /**
+     * Signals that there is work. While batches in flight are short, a worker that waits beside them wakes by itself; once they
+     * take long, as one that waits for a locked row does, it is woken at once.
+     */
     void signal() {
         monitor.run(() -> {
-            if (runningSince.isEmpty() || standbys == 0) {
+            if (standbys == 0 || nanosToAddWorker() <= 0) {
                 monitor.signal();
             }
         });

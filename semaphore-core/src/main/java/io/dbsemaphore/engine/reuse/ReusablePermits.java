@@ -169,6 +169,13 @@ public final class ReusablePermits {
         }
     }
 
+    /** Waits until no idle permit of any semaphore is going back, or the deadline has passed. */
+    public void awaitAllReturns(Deadline deadline) throws InterruptedException {
+        for (ReusedSemaphore semaphore : semaphores.values()) {
+            semaphore.returns().await(deadline);
+        }
+    }
+
     /**
      * As {@link #awaitReturns}, without a thread that waits.
      *

@@ -1,4 +1,4 @@
-package io.dbsemaphore.maintenance;
+package io.dbsemaphore.testing;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -7,13 +7,18 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/** Collects what a class of the library warns of. */
-final class LoggedWarnings {
+/** Collects what a class, or a package, of the library warns of. */
+public final class LoggedWarnings {
 
     private LoggedWarnings() {}
 
     /** The warnings that a logger gets while the work runs; they are not printed. */
-    static List<String> of(Class<?> source, Runnable work) {
+    public static List<String> of(Class<?> source, Runnable work) {
+        return of(source.getName(), work);
+    }
+
+    /** As {@link #of(Class, Runnable)}, by the name of the logger. */
+    public static List<String> of(String source, Runnable work) {
         Logger logger = (Logger) LoggerFactory.getLogger(source);
         ListAppender<ILoggingEvent> appender = new ListAppender<>();
         appender.start();
