@@ -25,6 +25,7 @@ class DocumentedGuaranteesTests {
     /** Tags that the build leaves out, on a class or on a method. */
     private static final Pattern LEFT_OUT = Pattern.compile("^ *@(Slow|Clustered|FaultSuite)$", Pattern.MULTILINE);
 
+    /** By simple names, which two classes may share. */
     private static final Map<String, String> SOURCES = new HashMap<>();
 
     @BeforeAll
@@ -33,7 +34,8 @@ class DocumentedGuaranteesTests {
             try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(module).resolve("src/test/java"))) {
                 for (Path file : files.filter(each -> each.toString().endsWith("Tests.java"))
                         .toList()) {
-                    SOURCES.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));
+                    SOURCES.merge(
+                            file.getFileName().toString().replace(".java", ""), Files.readString(file), String::concat);
                 }
             }
         }
