@@ -26,6 +26,7 @@ public final class Setting<T> {
     }
 
     @SafeVarargs
+    @SuppressWarnings("varargs") // they are copied
     Setting(String property, T byDefault, Check<T>... checks) {
         this(property, () -> byDefault, null, List.of(checks));
     }

@@ -28,9 +28,9 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -160,8 +160,8 @@ public final class GrantTransaction {
     /** Locks the rows of the open acquires: immediately, or in the next round trip. */
     private RowLocks lock(BatchOutcomes outcomes, Set<String> awaited) {
         Map<String, Long> known = settleUnknown(outcomes);
-        SortedMap<Long, String> waited = new TreeMap<>();
-        SortedMap<Long, String> skippable = new TreeMap<>();
+        NavigableMap<Long, String> waited = new TreeMap<>();
+        NavigableMap<Long, String> skippable = new TreeMap<>();
         outcomes.openNames()
                 .forEach(name -> (awaited.contains(name) ? waited : skippable).put(idOf(known, name), name));
         RowLocks locks = new RowLocks(semaphores, waited, skippable);

@@ -6,8 +6,8 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 final class RowLocks {
 
     private final SemaphoreRepository semaphores;
-    private final SortedMap<Long, String> waited;
-    private final SortedMap<Long, String> all;
+    private final NavigableMap<Long, String> waited;
+    private final NavigableMap<Long, String> all;
     private final List<Supplier<List<LockedSemaphore>>> results = new ArrayList<>();
 
     /**
@@ -28,7 +28,7 @@ final class RowLocks {
      * @param waited the names of the semaphores whose rows are waited for, by id
      * @param skippable the names of the semaphores whose rows are skipped if another transaction has locked them, by id
      */
-    RowLocks(SemaphoreRepository semaphores, SortedMap<Long, String> waited, SortedMap<Long, String> skippable) {
+    RowLocks(SemaphoreRepository semaphores, NavigableMap<Long, String> waited, NavigableMap<Long, String> skippable) {
         this.semaphores = semaphores;
         this.waited = waited;
         this.all = new TreeMap<>(waited);

@@ -12,7 +12,6 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.persistence.UndoTransaction;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -42,7 +41,6 @@ import org.springframework.dao.DataAccessException;
 /** A commit whose sender has given it up is still under way: not to find the request proves nothing then. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Slow
 class LateCommitIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(10);

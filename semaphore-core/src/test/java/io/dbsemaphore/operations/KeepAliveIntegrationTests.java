@@ -9,7 +9,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -33,7 +32,6 @@ import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
 /** What is kept alive is held for as long as the work runs, up to its maximum; what is not, for its TTL. */
-@Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KeepAliveIntegrationTests {
 

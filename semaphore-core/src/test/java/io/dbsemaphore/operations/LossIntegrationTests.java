@@ -7,7 +7,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
@@ -23,7 +22,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A loss that the holder itself comes upon, in a renewal or a check. */
-@Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LossIntegrationTests {
 

@@ -44,7 +44,7 @@ public final class ReusablePermit {
     }
 
     /** Begins a use, and returns its number; the first one is 0. */
-    @SuppressWarnings("NonAtomicOperationOnVolatileField") // belongs to one thread
+    @SuppressWarnings({"NonAtomicOperationOnVolatileField", "NonAtomicVolatileUpdate"}) // belongs to one thread
     int beginUse() {
         return uses++;
     }

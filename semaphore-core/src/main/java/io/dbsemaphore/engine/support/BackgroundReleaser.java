@@ -114,7 +114,7 @@ public final class BackgroundReleaser implements AutoCloseable {
             if (failure != null) {
                 failed(task, attempts, failure);
             } else {
-                task.done.complete(Boolean.TRUE);
+                task.done.complete(true);
             }
         });
     }

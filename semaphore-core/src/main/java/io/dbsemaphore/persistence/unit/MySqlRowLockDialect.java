@@ -16,6 +16,7 @@ public final class MySqlRowLockDialect extends MySQLDialect {
     }
 
     @Override
+    @SuppressWarnings("deprecation") // Hibernate still asks it
     public RowLockStrategy getWriteRowLockStrategy() {
         return RowLockStrategy.NONE;
     }

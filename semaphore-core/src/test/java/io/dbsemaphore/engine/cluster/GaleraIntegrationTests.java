@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.Clustered;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.cluster.GaleraCluster;
 import io.dbsemaphore.testing.cluster.MultiPrimary;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Never over capacity where two servers are written to, of which neither knows the row locks of the other: what a grant
  * writes to the row of its semaphore lets the later one of two fail at its commit. Without that write both are granted.
  */
-@Slow
+@Clustered
 class GaleraIntegrationTests {
 
     /** With one caller per transaction each acquire has a commit of its own, and most meet the other node. */

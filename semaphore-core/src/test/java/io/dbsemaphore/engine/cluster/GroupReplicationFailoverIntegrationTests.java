@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.Clustered;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.cluster.GroupReplication;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
  * Two instances are at work behind HAProxy when another server of a group becomes the primary. HAProxy cuts connections
  * that are idle for less time than callers wait.
  */
-@Slow
+@Clustered
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GroupReplicationFailoverIntegrationTests {
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.Clustered;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.cluster.GroupReplication;
 import io.dbsemaphore.testing.cluster.MultiPrimary;
@@ -24,7 +24,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * Never over capacity where three servers are written to, of which none knows the row locks of the others: what a grant
  * writes to the row of its semaphore lets the later one of two fail at its commit.
  */
-@Slow
+@Clustered
 class GroupReplicationIntegrationTests {
 
     private static final int ACQUIRES = 900;

@@ -1,11 +1,11 @@
 package io.dbsemaphore.engine.cluster;
 
-import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.Clustered;
 import io.dbsemaphore.testing.cluster.MySqlReplication;
 import io.dbsemaphore.testing.cluster.Replication;
 
 /** Behind HAProxy, with a semi-synchronous replica and an asynchronous one. */
-@Slow
+@Clustered
 class MySqlFailoverIntegrationTests extends ReplicaFailover {
 
     @Override

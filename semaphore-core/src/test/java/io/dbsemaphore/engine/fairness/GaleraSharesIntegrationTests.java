@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.Clustered;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.cluster.GaleraCluster;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Of two instances, each on a server of its own, neither monopolizes a contended semaphore. */
-@Slow
+@Clustered
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GaleraSharesIntegrationTests {
 

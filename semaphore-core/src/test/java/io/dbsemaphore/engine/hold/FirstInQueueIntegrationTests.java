@@ -9,7 +9,6 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -29,7 +28,6 @@ import org.junit.jupiter.api.Timeout;
 
 /** An instance is killed, frozen or loses its connections while its caller is the first of the queue of all instances. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
-@Slow
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FirstInQueueIntegrationTests {
 

@@ -9,8 +9,8 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.testing.Clustered;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.cluster.GaleraCluster;
 import io.dbsemaphore.testing.cluster.MultiPrimary;
@@ -30,7 +30,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * A business transaction on one node does not commit on a permit that was taken away on another, which knows nothing of
  * its locks: the later one of the two fails at its commit.
  */
-@Slow
+@Clustered
 class RequireHeldOnGaleraIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(60);

@@ -10,7 +10,6 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Hiccups;
 import io.dbsemaphore.testing.PeakCounter;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
@@ -29,7 +28,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Threads of two instances that do not wait, so that released permits are idle and several threads reach for the same one. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Slow
 class ReuseCapacityIntegrationTests {
 
     private static final int CAPACITY = 2;

@@ -10,7 +10,6 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.node.Node;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -22,7 +21,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What belonged to a use of a permit ends with that use; a forced release, a pause and a stop end its reuse. */
-@Slow
 class ReuseEndIntegrationTests extends ReuseFixture {
 
     @Test

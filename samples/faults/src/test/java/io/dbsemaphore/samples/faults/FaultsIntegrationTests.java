@@ -10,6 +10,7 @@ import io.dbsemaphore.samples.faults.attack.FakeTime;
 import io.dbsemaphore.samples.faults.oracle.Event;
 import io.dbsemaphore.samples.faults.oracle.Findings;
 import io.dbsemaphore.samples.faults.report.Report;
+import io.dbsemaphore.testing.FaultSuite;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.testcontainers.DockerClientFactory;
 
 /** Two short runs: one on the library as it is, and one in which too much is granted. */
+@FaultSuite
 @TestInstance(Lifecycle.PER_CLASS)
 class FaultsIntegrationTests {
 

@@ -6,6 +6,7 @@ import io.dbsemaphore.samples.faults.attack.DatabaseServer;
 import io.dbsemaphore.samples.faults.attack.RemoteServer;
 import io.dbsemaphore.samples.faults.oracle.Event;
 import io.dbsemaphore.samples.faults.report.Report;
+import io.dbsemaphore.testing.FaultSuite;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.cluster.GroupReplication;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A short run on three servers of a group, each of which one of the clients writes to. */
+@FaultSuite
 class GroupReplicationFaultsIntegrationTests {
 
     @Test

@@ -1,0 +1,95 @@
+package io.dbsemaphore.boot.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** docs/guarantees.md names a test that exists for each guarantee, and {@code mvn verify} runs one of them. */
+class DocumentedGuaranteesTests {
+
+    private static final String PAGE = "docs/guarantees.md";
+    private static final Pattern TEST = Pattern.compile("`(\\w+Tests)(?:#(\\w+))?`");
+    private static final Pattern GUARANTEE = Pattern.compile("^\\* \\*\\*(.+?)\\*\\*", Pattern.MULTILINE);
+    /** Tags that the build leaves out, on a class or on a method. */
+    private static final Pattern LEFT_OUT = Pattern.compile("^ *@(Slow|Clustered|FaultSuite)$", Pattern.MULTILINE);
+
+    /** By simple names, which two classes may share. */
+    private static final Map<String, String> SOURCES = new HashMap<>();
+
+    @BeforeAll
+    static void readTests() throws IOException {
+        for (String module : List.of("semaphore-core", "semaphore-spring-starter")) {
+            try (Stream<Path> files = Files.walk(Documents.ROOT.resolve(module).resolve("src/test/java"))) {
+                for (Path file : files.filter(each -> each.toString().endsWith("Tests.java"))
+                        .toList()) {
+                    SOURCES.merge(
+                            file.getFileName().toString().replace(".java", ""), Files.readString(file), String::concat);
+                }
+            }
+        }
+    }
+
+    @Test
+    void theReadmesGuaranteesHaveATest() {
+        List<String> guarantees = GUARANTEE
+                .matcher(Documents.section("README.md", "What it guarantees"))
+                .results()
+                .map(found -> found.group(1))
+                .toList();
+
+        assertThat(firstCells(Documents.section(PAGE, "In the README")))
+                .hasSizeGreaterThan(5)
+                .isEqualTo(guarantees);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Order, Tests of the order", "Reuse, Tests of reuse"})
+    void eachRowHasATest(String heading, String tests) {
+        String[] halves = Documents.section(PAGE, heading).split("\n### " + tests + "\n");
+
+        assertThat(firstCells(halves[1])).hasSizeGreaterThan(10).isEqualTo(firstCells(halves[0]));
+    }
+
+    @Test
+    void theTestsExist() {
+        List<MatchResult> named = TEST.matcher(Documents.read(PAGE)).results().toList();
+
+        assertThat(named).hasSizeGreaterThan(50);
+        assertThat(named.stream().filter(test -> !exists(test)).map(MatchResult::group))
+                .as("named, but not there")
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"In the README", "Order", "Reuse"})
+    void theBuildRunsATestOfEach(String heading) {
+        String text = Documents.section(PAGE, heading);
+        List<List<String>> promises = Documents.rows(text.substring(text.indexOf("| | Held by |")));
+
+        assertThat(promises).isNotEmpty().allSatisfy(row -> assertThat(
+                        TEST.matcher(row.get(1)).results().map(found -> SOURCES.get(found.group(1))))
+                .as(row.get(0))
+                .anyMatch(source -> source != null && !LEFT_OUT.matcher(source).find()));
+    }
+
+    private static boolean exists(MatchResult test) {
+        String source = SOURCES.get(test.group(1));
+        return source != null && (test.group(2) == null || source.contains(" void " + test.group(2) + "("));
+    }
+
+    private static List<String> firstCells(String text) {
+        return Documents.rows(text).stream().map(row -> row.get(0)).toList();
+    }
+}
