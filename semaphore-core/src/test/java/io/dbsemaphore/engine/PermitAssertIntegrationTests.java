@@ -56,10 +56,11 @@ class PermitAssertIntegrationTests {
         String name = cluster.semaphore(1);
         PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name));
 
-        assertThatExceptionOfType(PermitLostException.class).isThrownBy(() -> Permits.callHolding(grant, held -> {
-            held.release();
-            PermitAssert.assertHeld(name);
-            return "done";
-        }));
+        assertThatExceptionOfType(PermitLostException.class)
+                .isThrownBy(() -> Permits.callHolding(grant, held -> {
+                    held.release();
+                    PermitAssert.assertHeld(name);
+                    return "done";
+                }));
     }
 }

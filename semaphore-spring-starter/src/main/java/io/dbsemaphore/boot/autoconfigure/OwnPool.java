@@ -60,8 +60,7 @@ final class OwnPool implements AutoCloseable {
             throw new SemaphoreConfigurationException(
                     "%s = %s needs the JDBC driver %s, which is not on the class path."
                             .formatted(OwnPoolProperties.URL, DatabaseUrl.withoutSecrets(url), driver),
-                    "Add the dependency of the driver, beside that of R2DBC: %s."
-                            .formatted(artifact(known)));
+                    "Add the dependency of the driver, beside that of R2DBC: %s.".formatted(artifact(known)));
         }
         return driver;
     }

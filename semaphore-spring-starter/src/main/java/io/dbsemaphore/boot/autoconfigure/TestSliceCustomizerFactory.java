@@ -40,8 +40,7 @@ final class TestSliceCustomizerFactory implements ContextCustomizerFactory {
     private record Customizer() implements ContextCustomizer {
 
         @Override
-        public void customizeContext(
-                ConfigurableApplicationContext context, MergedContextConfiguration mergedConfig) {
+        public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration mergedConfig) {
             if (context.getBeanFactory() instanceof BeanDefinitionRegistry registry) {
                 new AnnotatedBeanDefinitionReader(registry).register(Slice.class);
             }

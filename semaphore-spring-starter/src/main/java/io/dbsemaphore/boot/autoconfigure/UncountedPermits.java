@@ -118,8 +118,9 @@ final class UncountedPermits implements PermitManager {
                     request.externalId().orElseGet(() -> UUID.randomUUID().toString());
             this.owner = request.owner().orElse(UncountedPermits.this.owner);
             this.permits = Collections.unmodifiableSortedMap(new TreeMap<>(request.permits()));
-            this.expiresAt =
-                    request.isWithoutTtl() ? null : acquiredAt.plus(request.ttl().orElse(defaultTtl));
+            this.expiresAt = request.isWithoutTtl()
+                    ? null
+                    : acquiredAt.plus(request.ttl().orElse(defaultTtl));
         }
 
         @Override

@@ -90,8 +90,8 @@ final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSin
     private void refuse(String beanName, Class<?> type) {
         if (hasPermits.matches(type)) {
             throw explain(
-                    "The bean '%s' (%s) has @WithPermits methods, but nothing would limit them.".formatted(
-                            beanName, type.getName()),
+                    "The bean '%s' (%s) has @WithPermits methods, but nothing would limit them."
+                            .formatted(beanName, type.getName()),
                     beanFactory);
         }
     }

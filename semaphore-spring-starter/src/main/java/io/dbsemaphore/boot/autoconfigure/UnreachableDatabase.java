@@ -28,8 +28,7 @@ final class UnreachableDatabase {
      * @param url the URL to show; null if it is unknown
      * @param hasOwnPool whether it is that of semaphore.datasource.url
      */
-    static FailureAnalysis explain(
-            String database, @Nullable String url, boolean hasOwnPool, Throwable failure) {
+    static FailureAnalysis explain(String database, @Nullable String url, boolean hasOwnPool, Throwable failure) {
         return new FailureAnalysis(
                 "%s%s cannot be reached: %s"
                         .formatted(database, url == null ? "" : ", " + url + ",", whatHappened(failure)),

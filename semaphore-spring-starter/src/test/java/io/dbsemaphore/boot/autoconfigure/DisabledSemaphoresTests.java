@@ -47,7 +47,8 @@ class DisabledSemaphoresTests {
     @BeforeEach
     void start() {
         host = Hosts.start(
-                Application.class, "semaphore.enabled=false",
+                Application.class,
+                "semaphore.enabled=false",
                 "semaphore.semaphores.backup.capacity=1",
                 "spring.liquibase.enabled=false",
                 "management.endpoints.web.exposure.include=semaphores");

@@ -42,8 +42,7 @@ class OwnPoolTests {
         try (ConfigurableApplicationContext host = Hosts.start(WithoutDataSource.class, url, CAPACITY);
                 PermitGrant grant = host.getBean(SemaphoreTemplate.class).acquire(AcquireRequest.of("backup"))) {
             assertThat(grant.isHeld()).isTrue();
-            assertThatThrownBy(() -> host.getBean(Backup.class).run())
-                    .isInstanceOf(PermitsUnavailableException.class);
+            assertThatThrownBy(() -> host.getBean(Backup.class).run()).isInstanceOf(PermitsUnavailableException.class);
             assertThat(held()).isEqualTo(1);
         }
     }
@@ -75,7 +74,11 @@ class OwnPoolTests {
     @Test
     void hasRoomForTheLibraryAndTakesTheSettingsOfHikari() {
         try (ConfigurableApplicationContext host = Hosts.start(
-                WithoutDataSource.class, url, CAPACITY, "semaphore.max-connections=3", "semaphore.datasource.username=sa")) {
+                WithoutDataSource.class,
+                url,
+                CAPACITY,
+                "semaphore.max-connections=3",
+                "semaphore.datasource.username=sa")) {
             HikariDataSource pool = pool(host);
             assertThat(pool.getMaximumPoolSize()).isEqualTo(5);
             assertThat(pool.getMinimumIdle()).isEqualTo(1);
@@ -149,7 +152,8 @@ class OwnPoolTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("needs the JDBC driver com.microsoft.sqlserver.jdbc.SQLServerDriver, which is not on the class path.")
+                .contains(
+                        "needs the JDBC driver com.microsoft.sqlserver.jdbc.SQLServerDriver, which is not on the class path.")
                 .doesNotContain("secret");
     }
 
@@ -203,7 +207,8 @@ class OwnPoolTests {
     }
 
     private int held() {
-        return jdbc().queryForList("select id from permit where state = 'ACQUIRED'").size();
+        return jdbc().queryForList("select id from permit where state = 'ACQUIRED'")
+                .size();
     }
 
     @EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)

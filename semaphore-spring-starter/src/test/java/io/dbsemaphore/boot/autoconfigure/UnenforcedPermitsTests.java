@@ -60,7 +60,8 @@ class UnenforcedPermitsTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("nothing would limit them. The auto-configuration of the semaphores, SemaphoreAutoConfiguration, is")
+                .contains(
+                        "nothing would limit them. The auto-configuration of the semaphores, SemaphoreAutoConfiguration, is")
                 .contains("semaphore.enabled=false");
     }
 
@@ -73,12 +74,7 @@ class UnenforcedPermitsTests {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {
-                InjectsTemplate.class,
-                InjectsOperations.class,
-                InjectsAdmin.class,
-                InjectsMaintenance.class
-            })
+            classes = {InjectsTemplate.class, InjectsOperations.class, InjectsAdmin.class, InjectsMaintenance.class})
     void tellsTheSameToAnApplicationThatInjectsWhatIsNotThere(Class<?> application, CapturedOutput output) {
         assertThatThrownBy(() -> Hosts.start(application)).isNotNull();
 
@@ -163,8 +159,8 @@ class UnenforcedPermitsTests {
 
                 @Override
                 public Object getObject() {
-                    return ProxyFactory.getProxy(Repository.class, (org.aopalliance.intercept.MethodInterceptor)
-                            invocation -> null);
+                    return ProxyFactory.getProxy(
+                            Repository.class, (org.aopalliance.intercept.MethodInterceptor) invocation -> null);
                 }
 
                 @Override

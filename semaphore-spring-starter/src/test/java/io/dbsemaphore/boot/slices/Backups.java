@@ -31,10 +31,7 @@ class Backups {
         public String backUp() {
             PermitAssert.assertHeld(NAME);
             return "held " + Permits.current().isHeld() + ", one more "
-                    + semaphores
-                            .getObject()
-                            .tryAcquire(AcquireRequest.of(NAME))
-                            .isPresent();
+                    + semaphores.getObject().tryAcquire(AcquireRequest.of(NAME)).isPresent();
         }
 
         @GetMapping("/self-invocation")

@@ -31,7 +31,8 @@ import reactor.core.publisher.Flux;
 @ExtendWith(OutputCaptureExtension.class)
 class ReactiveApplicationIntegrationTests {
 
-    private static final String POOL = "--semaphore.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
+    private static final String POOL =
+            "--semaphore.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
 
     @Test
     void exportsOneInvoiceAtATime() {
@@ -52,7 +53,10 @@ class ReactiveApplicationIntegrationTests {
             // Each reads what the one before has written: two at once would write the same number
             assertThat(exported).extracting(Invoice::exports).containsExactlyInAnyOrder(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
             assertThat(invoices.findById(id).map(Invoice::exports).block()).isEqualTo(10);
-            assertThat(host.getBean(SemaphoreAdmin.class).find("export").orElseThrow().held())
+            assertThat(host.getBean(SemaphoreAdmin.class)
+                            .find("export")
+                            .orElseThrow()
+                            .held())
                     .isZero();
         }
     }
