@@ -21,7 +21,7 @@ class SelfInvocationTests {
     void isNotGuardedButFound() {
         assertThatIllegalStateException()
                 .isThrownBy(() -> context.bean(Backup.class).backUpAll())
-                .withMessageContaining("holds no permit of semaphore 'backup'");
+                .withMessageContaining("does not run under a permit of semaphore 'backup'");
         assertThat(context.permits.requests).isEmpty();
     }
 

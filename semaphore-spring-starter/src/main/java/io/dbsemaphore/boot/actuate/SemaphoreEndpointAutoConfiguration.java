@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
+import io.dbsemaphore.engine.SemaphoreEngine;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
@@ -21,7 +22,7 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 /** Auto-configuration for the {@link SemaphoresEndpoint}, if the application exposes it. */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
-@ConditionalOnBean(SemaphoreAdmin.class)
+@ConditionalOnBean({SemaphoreEngine.class, SemaphoreAdmin.class})
 @ConditionalOnAvailableEndpoint(SemaphoresEndpoint.class)
 @EnableConfigurationProperties(SemaphoreEndpointProperties.class)
 @ImportRuntimeHints(PageRuntimeHints.class)

@@ -35,12 +35,13 @@ final class ApplicationDatabaseFailureAnalyzer extends AbstractFailureAnalyzer<S
         }
         String url = environment.getProperty(URL);
         return UnreachableDatabase.explain(
-                "The database of the application", url == null ? null : DatabaseUrl.withoutSecrets(url), cause);
+                "The database of the application", url == null ? null : DatabaseUrl.withoutSecrets(url), false, cause);
     }
 
     private boolean isDatabaseOfTheSemaphores() {
         return beanFactory instanceof ListableBeanFactory beans
                 && beans.containsBeanDefinition(ENGINE)
+                && !environment.containsProperty(OwnPoolProperties.URL)
                 && beans.getBeanNamesForType(DataSource.class, true, false).length == 1;
     }
 }

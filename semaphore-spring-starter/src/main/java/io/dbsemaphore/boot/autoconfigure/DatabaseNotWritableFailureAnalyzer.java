@@ -12,7 +12,8 @@ final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<D
             Semaphores need a writable database: a replica lags behind and does not know the current holders. \
             Do one of these:
 
-                - Connect to the primary: spring.datasource.url, and no spring.datasource.hikari.read-only=true
+                - Connect to the primary: spring.datasource.url (semaphore.datasource.url where that is set), and no \
+            spring.datasource.hikari.read-only=true
 
                 - Set semaphore.datasource to the name of a DataSource bean that is connected to the primary
 

@@ -13,10 +13,9 @@ import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
+import java.util.Objects;
 import javax.sql.DataSource;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -24,9 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
@@ -35,7 +32,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 
@@ -49,8 +45,8 @@ import org.springframework.core.io.ResourceLoader;
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
 @Conditional(SemaphoreAutoConfiguration.OnDataSource.class)
-@EnableConfigurationProperties(SemaphoreProperties.class)
-@Import(AutoProxyCreatorRegistrar.class)
+@EnableConfigurationProperties({SemaphoreProperties.class, OwnPoolProperties.class})
+@Import(AdviceConfiguration.class)
 public final class SemaphoreAutoConfiguration {
 
     /** Not lazy: it acts when all beans have been created. Before the engine: its condition is about another one. */
@@ -72,14 +68,18 @@ public final class SemaphoreAutoConfiguration {
             DeclaredSemaphores declaredSemaphores,
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<DataSource> dataSources,
+            ObjectProvider<OwnPool> ownPool,
             ListenerBeans listenerBeans,
             ObjectProvider<DataSourcePoolMetadataProvider> pools,
             Environment environment,
             ResourceLoader resourceLoader) {
         UnboundSemaphores.refuse(environment, properties);
-        DataSource dataSource = new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
-        boolean roomBesideTheApplication =
-                PoolSize.check(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
+        OwnPool own = ownPool.getIfAvailable();
+        DataSource dataSource = own != null
+                ? own.dataSource()
+                : new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
+        boolean roomBesideTheApplication = own != null
+                || PoolSize.check(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
         if (properties.liquibase().enabled()) {
             OwnChangelog.run(dataSource, settings.get(SemaphoreSettings.TABLE_PREFIX), resourceLoader);
         }
@@ -111,6 +111,26 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
+    @ConditionalOnProperty(OwnPoolProperties.URL)
+    OwnPool semaphoreOwnPool(
+            OwnPoolProperties ownPool,
+            SemaphoreProperties properties,
+            SemaphoreSettings settings,
+            Environment environment) {
+        if (properties.datasource() != null) {
+            throw new SemaphoreConfigurationException(
+                    "semaphore.datasource=%s names a bean, and %s a database: the semaphores are in one of them."
+                            .formatted(properties.datasource(), OwnPoolProperties.URL),
+                    "Remove one of the two properties.");
+        }
+        return OwnPool.of(
+                ownPool,
+                Objects.requireNonNull(ownPool.url()),
+                settings.get(SemaphoreSettings.MAX_CONNECTIONS),
+                environment);
+    }
+
+    @Bean
     @ConditionalOnMissingBean
     SemaphoreSettings semaphoreSettings(SemaphoreProperties properties, Environment environment) {
         return SemaphoreConfigurationException.explaining(() -> properties.toSettings(InstanceOwner.of(environment)));
@@ -136,22 +156,6 @@ public final class SemaphoreAutoConfiguration {
     @Bean
     static UnbracketedKeys unbracketedKeys(Environment environment) {
         return new UnbracketedKeys(environment);
-    }
-
-    /**
-     * Created before all ordinary beans, and so must not depend on any: the operations are looked up by the first call, and the
-     * order is bound explicitly.
-     */
-    @Bean
-    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    @ConditionalOnMissingBean(
-            search = SearchStrategy.CURRENT) // that of a parent context does not advise beans of this one
-    static WithPermitsAdvisor withPermitsAdvisor(
-            ObjectProvider<SemaphoreOperations> operations, BeanFactory beanFactory, Environment environment) {
-        int order = Binder.get(environment)
-                .bindOrCreate("semaphore.aop", SemaphoreProperties.Aop.class)
-                .order();
-        return new WithPermitsAdvisor(operations::getObject, beanFactory, order);
     }
 
     /** Not lazy: unknown names must be found at start. */
@@ -215,5 +219,8 @@ public final class SemaphoreAutoConfiguration {
 
         @ConditionalOnProperty("semaphore.datasource")
         static final class Named {}
+
+        @ConditionalOnProperty(OwnPoolProperties.URL)
+        static final class Own {}
     }
 }

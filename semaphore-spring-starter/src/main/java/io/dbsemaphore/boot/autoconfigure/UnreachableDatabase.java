@@ -13,23 +13,28 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 /** Explains why a database could not be reached at start, and what to check. */
 final class UnreachableDatabase {
 
-    private static final String ALTERNATIVES = """
+    private static final String OTHER_DATABASE = """
 
 
             If the semaphores are in a database other than that of the primary DataSource, set semaphore.datasource to the \
-            name of its DataSource bean. To start without semaphores: semaphore.enabled=false""";
+            name of its DataSource bean.""";
+
+    private static final String DISABLE = " To start without semaphores: semaphore.enabled=false";
 
     private UnreachableDatabase() {}
 
     /**
      * @param database which database, to begin a sentence
      * @param url the URL to show; null if it is unknown
+     * @param hasOwnPool whether it is that of semaphore.datasource.url
      */
-    static FailureAnalysis explain(String database, @Nullable String url, Throwable failure) {
+    static FailureAnalysis explain(String database, @Nullable String url, boolean hasOwnPool, Throwable failure) {
         return new FailureAnalysis(
                 "%s%s cannot be reached: %s"
                         .formatted(database, url == null ? "" : ", " + url + ",", whatHappened(failure)),
-                whatToCheck(failure) + ALTERNATIVES,
+                hasOwnPool
+                        ? whatToCheck(failure).replace("spring.datasource", "semaphore.datasource") + DISABLE
+                        : whatToCheck(failure) + OTHER_DATABASE + DISABLE,
                 failure);
     }
 

@@ -31,7 +31,8 @@ public final class Hosts {
     /** The starter alone: no {@code DataSource}, no tables. */
     static ApplicationContextRunner bare() {
         return new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(SemaphoreAutoConfiguration.class));
+                .withConfiguration(AutoConfigurations.of(
+                        SemaphoreAutoConfiguration.class, SemaphoreFallbackAutoConfiguration.class));
     }
 
     /** An application with a {@code JdbcTemplate} on an H2 of its own, without the tables of the library. */
@@ -43,6 +44,7 @@ public final class Hosts {
                         DataSourceTransactionManagerAutoConfiguration.class,
                         JdbcTemplateAutoConfiguration.class,
                         SemaphoreAutoConfiguration.class,
+                        SemaphoreFallbackAutoConfiguration.class,
                         TransactionAutoConfiguration.class,
                         TransactionManagerCustomizationAutoConfiguration.class));
     }

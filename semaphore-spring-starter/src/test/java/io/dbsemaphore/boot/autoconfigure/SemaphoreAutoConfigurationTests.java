@@ -70,14 +70,6 @@ class SemaphoreAutoConfigurationTests {
     }
 
     @Test
-    void backsOffWhenDisabled() {
-        Hosts.jdbcWithoutTables().withPropertyValues("semaphore.enabled=false").run(context -> {
-            assertThat(context).hasNotFailed();
-            assertHasNoneOfOurs(context);
-        });
-    }
-
-    @Test
     void backsOffBeforeATemplateOfTheApplication() {
         host.withUserConfiguration(OwnTemplate.class)
                 .run(context -> assertThat(context)

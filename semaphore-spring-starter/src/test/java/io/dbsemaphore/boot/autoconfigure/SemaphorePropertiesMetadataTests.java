@@ -34,7 +34,9 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
             semaphore.maintenance.pattern-idle-after semaphore.maintenance.request-cleanup-interval
             semaphore.maintenance.request-retention semaphore.maintenance.stale-after
             semaphore.metrics.enabled semaphore.metrics.refresh-interval
-            semaphore.capacity-at-start semaphore.datasource semaphore.decision-timeout semaphore.default-ttl
+            semaphore.capacity-at-start semaphore.datasource semaphore.datasource.driver-class-name
+            semaphore.datasource.hikari semaphore.datasource.password semaphore.datasource.url
+            semaphore.datasource.username semaphore.decision-timeout semaphore.default-ttl
             semaphore.enabled semaphore.fair semaphore.host-transaction semaphore.initialize-schema
             semaphore.instance-timeout
             semaphore.keep-alive-interval semaphore.liquibase.enabled semaphore.lock-wait-timeout

@@ -7,6 +7,7 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -83,10 +84,10 @@ class WithPermitsAutoConfigurationTests {
     }
 
     @Test
-    void doesNotGuardWhenDisabled() {
+    void runsUnderPermitsThatNobodyCountsWhenDisabled() {
         host.withPropertyValues("semaphore.enabled=false").run(context -> {
-            assertThat(context.getBean(Backup.class)).matches(bean -> !AopUtils.isAopProxy(bean), "is no proxy");
-            assertThat(context.getBean(Backup.class).isUnderPermit()).isFalse();
+            assertThat(context.getBean(Backup.class).isUnderPermit()).isTrue();
+            assertThat(context).doesNotHaveBean(SemaphoreEngine.class);
         });
     }
 

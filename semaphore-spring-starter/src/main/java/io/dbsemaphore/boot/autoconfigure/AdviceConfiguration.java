@@ -1,0 +1,37 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.aop.WithPermitsAdvisor;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/** The advice for {@link io.dbsemaphore.annotation.WithPermits}, whatever grants the permits. */
+@Configuration(proxyBeanMethods = false)
+@Import(AutoProxyCreatorRegistrar.class)
+final class AdviceConfiguration {
+
+    /**
+     * Created before all ordinary beans, and so must not depend on any: the operations are looked up by the first call, and the
+     * order is bound explicitly.
+     */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    @ConditionalOnMissingBean(
+            search = SearchStrategy.CURRENT) // that of a parent context does not advise beans of this one
+    static WithPermitsAdvisor withPermitsAdvisor(
+            ObjectProvider<SemaphoreOperations> operations, BeanFactory beanFactory, Environment environment) {
+        int order = Binder.get(environment)
+                .bindOrCreate("semaphore.aop", SemaphoreProperties.Aop.class)
+                .order();
+        return new WithPermitsAdvisor(operations::getObject, beanFactory, order);
+    }
+}

@@ -1,0 +1,35 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.aop.WithPermitsAdvisor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/**
+ * Auto-configuration for an application whose permits no database counts. With {@code semaphore.enabled=false} all permits are
+ * granted. Without a database for the semaphores, a bean with {@link io.dbsemaphore.annotation.WithPermits} does not start.
+ */
+@AutoConfiguration(after = SemaphoreAutoConfiguration.class)
+public final class SemaphoreFallbackAutoConfiguration {
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty(name = "semaphore.enabled", havingValue = false)
+    @Import({AdviceConfiguration.class, UncountedConfiguration.class})
+    static class Disabled {
+
+        @Bean
+        UncountedPermits.Reason semaphoreUncountedReason() {
+            return UncountedPermits.Reason.DISABLED;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
+    @ConditionalOnMissingBean(value = WithPermitsAdvisor.class, search = SearchStrategy.CURRENT)
+    @Import(UnenforcedPermits.class)
+    static class WithoutDatabase {}
+}

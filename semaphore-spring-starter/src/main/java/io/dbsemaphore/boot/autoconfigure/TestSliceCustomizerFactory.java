@@ -1,0 +1,53 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.test.context.ContextConfigurationAttributes;
+import org.springframework.test.context.ContextCustomizer;
+import org.springframework.test.context.ContextCustomizerFactory;
+import org.springframework.test.context.MergedContextConfiguration;
+import org.springframework.test.context.TestContextAnnotationUtils;
+
+/**
+ * Grants all permits in the test slices of Spring Boot, such as {@code @WebMvcTest}, unless they import the semaphores. Without
+ * this, methods with {@code @WithPermits} would run there without a proxy, so that {@code Permits.current()} and
+ * {@code PermitAssert} would throw.
+ */
+final class TestSliceCustomizerFactory implements ContextCustomizerFactory {
+
+    /** By name: it need not be on the class path. */
+    private static final String SLICE = "org.springframework.boot.test.autoconfigure.OverrideAutoConfiguration";
+
+    @Override
+    public @Nullable ContextCustomizer createContextCustomizer(
+            Class<?> testClass, List<ContextConfigurationAttributes> configAttributes) {
+        MergedAnnotation<?> slice = MergedAnnotations.search(SearchStrategy.TYPE_HIERARCHY)
+                .withEnclosingClasses(TestContextAnnotationUtils::searchEnclosingClass)
+                .from(testClass)
+                .get(SLICE);
+        return slice.isPresent() && !slice.getBoolean("enabled") ? new Customizer() : null;
+    }
+
+    /** A record: equal ones share a cached context. */
+    private record Customizer() implements ContextCustomizer {
+
+        @Override
+        public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration mergedConfig) {
+            if (context.getBeanFactory() instanceof BeanDefinitionRegistry registry) {
+                new AnnotatedBeanDefinitionReader(registry).register(Slice.class);
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration(TestSliceAutoConfiguration.class)
+    static class Slice {}
+}

@@ -1,0 +1,191 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.ReleaseOutcome;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Grants every request at once, and remembers none. The handle of a grant behaves as that of a real one, except that it is never
+ * lost and its fencing tokens are 0, lower than those of any real grant.
+ */
+final class UncountedPermits implements PermitManager {
+
+    private static final Logger log = LoggerFactory.getLogger(UncountedPermits.class);
+
+    private final Reason reason;
+    private final String owner;
+    private final Duration defaultTtl;
+    private final AtomicBoolean told = new AtomicBoolean();
+
+    UncountedPermits(Reason reason, String owner, Duration defaultTtl) {
+        this.reason = reason;
+        this.owner = owner;
+        this.defaultTtl = defaultTtl;
+    }
+
+    @Override
+    public AcquireResult acquire(AcquireRequest request) {
+        if (!told.getAndSet(true)) {
+            tell(request.permits().keySet());
+        }
+        return new AcquireResult.Granted(new Grant(request));
+    }
+
+    private void tell(Set<String> names) {
+        switch (reason) {
+            case DISABLED ->
+                log.warn(
+                        "The first permits of {} were granted without being counted, and so will be all others: no limit is"
+                                + " enforced in this application, since semaphore.enabled=false",
+                        names);
+            case TEST_SLICE ->
+                log.info(
+                        "The first permits of {} were granted without being counted, and so will be all others: this test has a"
+                                + " slice of the application, without its semaphores. To test a limit, use @SpringBootTest",
+                        names);
+        }
+    }
+
+    @Override
+    public AcquireResult acquireForWork(AcquireRequest request) {
+        return acquire(request);
+    }
+
+    @Override
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+        return CompletableFuture.completedFuture(acquire(request));
+    }
+
+    @Override
+    public ReleaseOutcome release(String externalId) {
+        return ReleaseOutcome.NOT_FOUND;
+    }
+
+    @Override
+    public Optional<PermitGrant> find(String externalId) {
+        return Optional.empty();
+    }
+
+    @Override
+    public PermitGrant renew(String externalId, Duration ttl) {
+        throw new PermitLostException(externalId, Map.of());
+    }
+
+    @Override
+    public void requireHeld(PermitGrant grant) {
+        if (!grant.isHeld()) {
+            throw new PermitLostException(grant.externalId(), grant.permits());
+        }
+    }
+
+    /** Why permits are not counted. */
+    enum Reason {
+
+        /** The property {@code semaphore.enabled} is false. */
+        DISABLED,
+
+        /** The context is that of a test slice of Spring Boot. */
+        TEST_SLICE
+    }
+
+    private final class Grant implements PermitGrant {
+
+        private final String externalId;
+        private final String owner;
+        private final SortedMap<String, Integer> permits;
+        private final Instant acquiredAt = Instant.now();
+        private final AtomicBoolean released = new AtomicBoolean();
+        private volatile @Nullable Instant expiresAt;
+
+        Grant(AcquireRequest request) {
+            this.externalId =
+                    request.externalId().orElseGet(() -> UUID.randomUUID().toString());
+            this.owner = request.owner().orElse(UncountedPermits.this.owner);
+            this.permits = Collections.unmodifiableSortedMap(new TreeMap<>(request.permits()));
+            this.expiresAt = request.isWithoutTtl()
+                    ? null
+                    : acquiredAt.plus(request.ttl().orElse(defaultTtl));
+        }
+
+        @Override
+        public String externalId() {
+            return externalId;
+        }
+
+        @Override
+        public String owner() {
+            return owner;
+        }
+
+        @Override
+        public Map<String, Integer> permits() {
+            return permits;
+        }
+
+        @Override
+        public long fencingToken(String name) {
+            if (!permits.containsKey(name)) {
+                throw new IllegalArgumentException(
+                        "The grant has no permit of semaphore '" + name + "', but of " + permits.keySet());
+            }
+            return 0;
+        }
+
+        @Override
+        public long fencingToken() {
+            if (permits.size() != 1) {
+                throw new IllegalStateException("The grant is on " + permits.keySet()
+                        + ", each with a token of its own: ask for fencingToken(name)");
+            }
+            return 0;
+        }
+
+        @Override
+        public Instant acquiredAt() {
+            return acquiredAt;
+        }
+
+        @Override
+        public Optional<Instant> expiresAt() {
+            return Optional.ofNullable(expiresAt);
+        }
+
+        @Override
+        public boolean replayed() {
+            return false;
+        }
+
+        @Override
+        public boolean isHeld() {
+            return !released.get();
+        }
+
+        @Override
+        public PermitGrant renew(Duration ttl) {
+            requireHeld(this);
+            expiresAt = Instant.now().plus(ttl);
+            return this;
+        }
+
+        @Override
+        public ReleaseOutcome release() {
+            return released.getAndSet(true) ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
+        }
+    }
+}
