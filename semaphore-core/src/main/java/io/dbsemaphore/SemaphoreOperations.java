@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 public interface SemaphoreOperations {
 
     /**
-     * Acquires all permits of the request or none. Blocks the calling thread, for up to the wait time of the request
+     * Acquires all permits of the request or none; they expire after the time to live, so for work that is done here use
+     * {@link #execute}, or a request {@linkplain AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread, for up to the wait time of the request
      * (by default it does not wait) and the duration of the transaction.
      *
      * <p>If the request has an {@linkplain AcquireRequest#withExternalId external id} that is already held, the same

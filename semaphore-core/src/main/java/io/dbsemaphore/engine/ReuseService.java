@@ -230,7 +230,8 @@ final class ReuseService {
         permits.remove(grant.permit());
         return releases.release(
                 grant.permit().state(),
-                listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()));
+                listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()),
+                grant);
     }
 
     /** Passes the permit of an ended use on, unless it must go back to the database. */
