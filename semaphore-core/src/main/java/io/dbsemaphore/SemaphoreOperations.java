@@ -84,8 +84,7 @@ public interface SemaphoreOperations {
      * Acquires, runs the work on the calling thread, and releases, whether or not the work succeeds.
      *
      * <p>The grant is kept alive while the work runs, unless the request says otherwise. A failure of the release does
-     * not change the outcome of the work: it is logged, or added as a suppressed exception to that of the work, and the
-     * release is repeated in the background.
+     * not change the outcome of the work: it is logged, and the release is repeated in the background.
      *
      * @param <T> the type of the result
      * @param <X> the exception that the work declares
