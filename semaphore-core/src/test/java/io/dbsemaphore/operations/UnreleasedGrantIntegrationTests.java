@@ -2,6 +2,7 @@ package io.dbsemaphore.operations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -46,12 +47,14 @@ class UnreleasedGrantIntegrationTests {
     @BeforeEach
     void listen() {
         log.start();
+        logger().setLevel(Level.INFO);
         logger().addAppender(log);
     }
 
     @AfterEach
     void stopListening() {
         logger().detachAppender(log);
+        logger().setLevel(null);
     }
 
     @Test
