@@ -91,7 +91,8 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets the time to live: the grant expires this long after the acquire unless it is renewed. Default:
+     * Sets the time to live: the grant expires this long after the acquire unless it is renewed. This is no limit for work under a
+     * grant that is kept alive, which is renewed until the work ends; for that use {@link #withMaxHold}. Default:
      * {@code semaphore.default-ttl} (5 minutes). Upper limit: {@code semaphore.max-ttl} (30 days), checked by the acquire.
      * Replaces {@link #withoutTtl}.
      *
@@ -125,8 +126,8 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets for how long the library keeps the grant alive. After that the grant expires when its time to live has
-     * passed. Default: {@code semaphore.max-hold} (24 hours). Without effect for a grant that is not kept alive.
+     * Sets when a grant that is kept alive ends, although its work goes on: its permits are then available to others, and its
+     * holder is told of the loss. Default: {@code semaphore.max-hold} (24 hours). Without effect for a grant that is not kept alive.
      *
      * @param limit the limit, counted from the acquire; positive
      * @return the changed request

@@ -4,11 +4,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
+import org.slf4j.LoggerFactory;
 
 /**
  * The permits that one acquire was granted. Thread-safe.
  *
- * <p>Use it in try-with-resources, or release it in a {@code finally} block. All instants are read from the database's
+ * <p>Use it in try-with-resources, or release it in a {@code finally} block, and acquire it with
+ * {@link AcquireRequest#withKeepAlive withKeepAlive(true)} for work of this JVM that may take longer than its time to live. All instants are read from the database's
  * clock. Only {@link #renew}, {@link #release} and {@link #close} access the database.
  */
 public interface PermitGrant extends AutoCloseable {
@@ -99,22 +101,34 @@ public interface PermitGrant extends AutoCloseable {
      *
      * <p>Runs in its own transaction and returns after its commit, except if the result is
      * {@link ReleaseOutcome#DEFERRED}. From the call on, {@link #isHeld} is false and the grant is no longer kept
-     * alive, whether or not the release succeeds. If it fails, the exception is thrown and the library repeats the
-     * release in the background until it succeeds or the time to live has passed. An interrupt does not abort it; the
-     * interrupt flag is preserved.
+     * alive, whether or not the release succeeds. If it fails, that is logged, the result is
+     * {@link ReleaseOutcome#DEFERRED}, and the library repeats the release in the background until it succeeds or the time
+     * to live has passed. An interrupt does not abort it; the interrupt flag is preserved.
+     *
+     * <p>If the permits are gone by then, since they have expired or were released by force, that is reported as a loss,
+     * unless it was reported before: see {@link SemaphoreListener#lost}.
      *
      * @return what the release did
-     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries
+     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries, and the release
+     *     cannot be repeated, since the library is shut down
      */
     ReleaseOutcome release();
 
     /**
-     * Releases the grant as {@link #release} does, and ignores the outcome.
-     *
-     * @throws org.springframework.dao.DataAccessException if the database fails in spite of the retries
+     * Releases the grant as {@link #release} does, and ignores the outcome. A failure is logged and not thrown, since the
+     * work has ended: it must not replace the result of the work, or its exception.
      */
     @Override
     default void close() {
-        release();
+        try {
+            release();
+        } catch (RuntimeException failure) {
+            LoggerFactory.getLogger(PermitGrant.class)
+                    .warn(
+                            "The release of grant {} failed and cannot be repeated; its permits are available when their TTL has"
+                                    + " passed",
+                            externalId(),
+                            failure);
+        }
     }
 }

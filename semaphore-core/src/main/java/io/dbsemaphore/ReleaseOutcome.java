@@ -16,9 +16,10 @@ public enum ReleaseOutcome {
     NOT_FOUND,
 
     /**
-     * The grant was checked by {@link SemaphoreOperations#requireHeld} in a transaction that is still open on the
-     * calling thread, and its release would wait for that transaction. The library releases it when the transaction
-     * completes, without blocking the thread that completes it.
+     * The library releases the permits later, in the background. Either the grant was checked by
+     * {@link SemaphoreOperations#requireHeld} in a transaction that is still open on the calling thread, and is released
+     * when that has completed. Or the release failed, which is logged, and is repeated until it succeeds or the time to live
+     * has passed.
      */
     DEFERRED
 }

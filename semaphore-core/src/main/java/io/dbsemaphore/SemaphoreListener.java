@@ -100,8 +100,9 @@ public interface SemaphoreListener {
 
     /**
      * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each
-     * grant: on the thread {@code semaphore-losses} if the keep-alive finds it; on the calling thread if {@code renew},
-     * {@code requireHeld} or {@code forceRelease} finds it, also for a grant that is not kept alive.
+     * grant: on the thread {@code semaphore-losses} if the keep-alive finds it, or if the grant expires and was not released; on the
+     * calling thread if {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds it. Also for a grant that
+     * is not kept alive.
      *
      * @param grant the lost grant
      */

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 public interface SemaphoreOperations {
 
     /**
-     * Acquires all permits of the request or none. Blocks the calling thread, for up to the wait time of the request
+     * Acquires all permits of the request or none; they expire after the time to live, so for work that is done here use
+     * {@link #execute}, or a request {@linkplain AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread, for up to the wait time of the request
      * (by default it does not wait) and the duration of the transaction.
      *
      * <p>If the request has an {@linkplain AcquireRequest#withExternalId external id} that is already held, the same
@@ -83,8 +84,7 @@ public interface SemaphoreOperations {
      * Acquires, runs the work on the calling thread, and releases, whether or not the work succeeds.
      *
      * <p>The grant is kept alive while the work runs, unless the request says otherwise. A failure of the release does
-     * not change the outcome of the work: it is logged, or added as a suppressed exception to that of the work, and the
-     * release is repeated in the background.
+     * not change the outcome of the work: it is logged, and the release is repeated in the background.
      *
      * @param <T> the type of the result
      * @param <X> the exception that the work declares

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>{@code
  * semaphores.executeWithoutResult(
- *         AcquireRequest.of("backup", "network").withTtl(Duration.ofMinutes(30)),
+ *         AcquireRequest.of("backup", "network").withWaitTime(Duration.ofMinutes(1)),
  *         grant -> copy(snapshot, grant.fencingToken("backup")));
  * }</pre>
  *

@@ -92,7 +92,8 @@ public @interface WithPermits {
     int[] permits() default {1};
 
     /**
-     * The time to live of the grant, after which it expires unless it is kept alive: {@code 30s}, {@code 1h30m},
+     * The time to live of the grant, after which it expires unless it is kept alive; not a limit of the work, which is
+     * {@link #maxHold()}: {@code 30s}, {@code 1h30m},
      * {@code PT30S} or a placeholder; at least 1 second. Default: {@code semaphore.default-ttl} (5 minutes).
      *
      * @return the time to live
@@ -107,8 +108,8 @@ public @interface WithPermits {
     String waitTime() default "";
 
     /**
-     * For how long the grant is kept alive, in the formats of {@link #ttl()}; after that it expires when its time to
-     * live has passed. Default: {@code semaphore.max-hold} (24 hours).
+     * When the grant ends although the work goes on, counted from the acquire, in the formats of {@link #ttl()}. Its permits
+     * are then available to others, and the loss is reported. Default: {@code semaphore.max-hold} (24 hours).
      *
      * @return the maximum hold
      */

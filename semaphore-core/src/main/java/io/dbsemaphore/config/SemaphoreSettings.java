@@ -50,7 +50,7 @@ public final class SemaphoreSettings {
             atLeast(AcquireRequest.MIN_TTL, "every TTL would be refused"),
             atMost(Duration.ofDays(3650), "for grants that last until released use requests without a TTL"));
 
-    /** How long a grant is kept alive at most, unless its request says otherwise; by default 24 hours; positive. */
+    /** When a grant that is kept alive ends at the latest, unless its request says otherwise; by default after 24 hours; positive. */
     public static final Setting<Duration> MAX_HOLD = new Setting<>(
             "semaphore.max-hold",
             Duration.ofHours(24),
@@ -64,6 +64,15 @@ public final class SemaphoreSettings {
             "semaphore.keep-alive-interval",
             Duration.ofHours(1),
             atLeast(Duration.ofMillis(100), "renewals would keep the database busy"));
+
+    /**
+     * How long a grant may be held until a warning says where it was acquired; by default zero, that is, none is logged. Where it
+     * is positive, each acquire records the stack of its caller. Without effect for permits that are reused or have no TTL.
+     */
+    public static final Setting<Duration> LEAK_DETECTION_THRESHOLD = new Setting<>(
+            "semaphore.leak-detection-threshold",
+            Duration.ZERO,
+            atLeast(Duration.ZERO, "to detect no leaks use zero"));
 
     /**
      * How long an instance may be without a heartbeat until the permits that it kept alive are reclaimed; by default 20s, at

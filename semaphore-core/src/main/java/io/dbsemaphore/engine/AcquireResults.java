@@ -13,6 +13,7 @@ import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.support.CallerExceptions;
+import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 import java.util.Optional;
@@ -101,11 +102,12 @@ final class AcquireResults {
 
     private PermitGrant holdGranted(PendingAcquire pending, GrantOutcome.Granted granted, AcquireAnswer answer) {
         HeldGrant state = held.register(granted.grant(), answer.asOf());
+        ReuseTerms terms = pending.state().reuseTerms();
         if (pending.forWork() || pending.keptAlive()) {
             state.setForWork(true);
         }
         state.setOutlivesShutdown(!pending.request().isReleaseAtShutdown());
-        ReuseTerms terms = pending.state().reuseTerms();
+        state.setAcquiredAt(terms == null ? pending.acquiredAt() : null); // a reused permit is acquired by many
         if (terms != null) {
             ReusablePermit permit = reuse.granted(terms, pending, state, answer.asOf());
             PermitGrant firstUse = reuse.beginUse(permit);
@@ -115,9 +117,8 @@ final class AcquireResults {
         PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
         if (pending.keptAlive()) {
             keepAlive(state, () -> grant, pendingAcquires.maxHold(pending.request()), answer);
-        } else if (granted.replayed()) {
-            // an earlier acquire may keep it alive, and its time to live may have changed
-            keepAlive.reconsider(granted.grant().requestId());
+        } else {
+            keepAlive.watch(state, grant); // unless an earlier acquire keeps it alive
         }
         return grant;
     }
@@ -125,7 +126,7 @@ final class AcquireResults {
     private void keepAlive(
             HeldGrant state, Supplier<? extends @Nullable PermitGrant> user, Duration maxHold, AcquireAnswer answer) {
         state.bindTo(lease, answer.epoch());
-        keepAlive.keep(state, user, maxHold);
+        keepAlive.keep(state, user, Deadline.after(answer.asOf(), maxHold));
         keepAlive.confirm(state);
     }
 }

@@ -69,10 +69,10 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
     }
 
     @Override
-    public ReleaseOutcome release(HeldGrant grant) {
+    public ReleaseOutcome release(HeldGrant grant, PermitGrant handle) {
         // on failure the grant stays held and kept alive, so that the caller can release it later
         ReleaseService releases = current.get().releases();
-        return releases.release(grant, releases.eventOf(grant));
+        return releases.release(grant, releases.eventOf(grant), handle);
     }
 
     @Override

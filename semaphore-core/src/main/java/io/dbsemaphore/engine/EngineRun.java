@@ -118,7 +118,8 @@ final class EngineRun {
                 held,
                 listeners,
                 threads,
-                settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL));
+                settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
+                settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
         pendingAcquires = new PendingAcquireFactory(settings, lease);
         releaseBatcher = new ReleaseBatcher(persistence.releases(), threads, limits, listeners);
         granter = new BatchingGranter(

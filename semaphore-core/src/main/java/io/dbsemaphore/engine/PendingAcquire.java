@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.support.WaitTime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An acquire that has begun.
@@ -11,6 +12,7 @@ import io.dbsemaphore.engine.support.WaitTime;
  * @param startedAt when it began, by {@link System#nanoTime}
  * @param keptAlive whether this JVM renews the grant until it is released
  * @param forWork whether a shutdown waits for the work under the grant
+ * @param acquiredAt the stack of the caller, where leaks are detected
  */
 record PendingAcquire(
         AcquireRequest request,
@@ -18,4 +20,5 @@ record PendingAcquire(
         WaitTime waitTime,
         long startedAt,
         boolean keptAlive,
-        boolean forWork) {}
+        boolean forWork,
+        @Nullable Throwable acquiredAt) {}

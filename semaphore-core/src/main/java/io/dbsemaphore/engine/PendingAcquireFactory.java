@@ -46,13 +46,16 @@ final class PendingAcquireFactory {
 
     private PendingAcquire begin(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
         boolean keptAlive = keepAlive && !request.isWithoutTtl();
+        boolean detectsLeaks =
+                !settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD).isZero();
         return new PendingAcquire(
                 request,
                 new AcquireState(command(request, replayable, keptAlive)),
                 WaitTime.of(request.waitTime()),
                 System.nanoTime(),
                 keptAlive,
-                forWork);
+                forWork,
+                detectsLeaks ? new Throwable("The permits were acquired here") : null);
     }
 
     /**
@@ -74,7 +77,7 @@ final class PendingAcquireFactory {
                 replayable,
                 request.permits(),
                 request.isExclusive(),
-                ttl(request),
+                keptAlive ? shorter(ttl(request), maxHold(request)) : ttl(request),
                 request.owner().orElse(defaultOwner),
                 keptAlive ? lease.id() : null);
     }
@@ -115,6 +118,11 @@ final class PendingAcquireFactory {
                     .formatted(AcquireRequest.MIN_TTL, settings.get(SemaphoreSettings.MAX_TTL), ttl));
         }
         return ttl;
+    }
+
+    /** No grant that is kept alive outlasts its maximum hold. */
+    private static @Nullable Duration shorter(@Nullable Duration ttl, Duration maxHold) {
+        return ttl == null || ttl.compareTo(maxHold) <= 0 ? ttl : maxHold;
     }
 
     private @Nullable Duration ttl(AcquireRequest request) {

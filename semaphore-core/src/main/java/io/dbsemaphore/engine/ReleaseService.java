@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.domain.StoredGrant;
@@ -20,12 +21,17 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A release
  * that fails is retried in the background, since its caller has declared the work done.
  */
 final class ReleaseService {
+
+    private static final Logger log = LoggerFactory.getLogger(ReleaseService.class);
 
     private final ReleaseBatcher batcher;
     private final ReleaseTransaction transaction;
@@ -72,8 +78,11 @@ final class ReleaseService {
      * Releases a grant of this JVM.
      *
      * @param event for listeners, when it is released
+     * @param user the handle of its user; null if only the keep-alive knows it
+     * @return {@link ReleaseOutcome#DEFERRED} if the release failed and is repeated in the background
+     * @throws RuntimeException when the release failed, and the background is closed
      */
-    ReleaseOutcome release(HeldGrant state, Consumer<SemaphoreListener> event) {
+    ReleaseOutcome release(HeldGrant state, Consumer<SemaphoreListener> event, @Nullable PermitGrant user) {
         if (state.isReleased()) {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
@@ -82,9 +91,13 @@ final class ReleaseService {
         boolean maybeLost = !state.isHeld();
         held.releaseBegins();
         try {
+            boolean ofThisJvm = held.holds(state);
+            boolean untold = state.claimEnd();
             state.end();
-            keepAlive.stop(grant.requestId()); // before the release is tried, so that nothing renews what is released
+            // before the release is tried, so that nothing renews what is released
+            PermitGrant kept = keepAlive.stop(grant.requestId());
             held.end(grant.requestId());
+            PermitGrant lost = untold && ofThisJvm ? (user == null ? kept : user) : null;
             if (checked.defer(grant.requestId(), () -> releaseDeferred(state, event))) {
                 return ReleaseOutcome.DEFERRED;
             }
@@ -93,21 +106,48 @@ final class ReleaseService {
                     : wakeWaiters(counts, batcher.release(grant, maybeLost));
             state.released();
             tell(outcome, event);
+            if (outcome != ReleaseOutcome.RELEASED && lost != null) {
+                reportGone(state, lost);
+            }
             return outcome;
-        } catch (RuntimeException | Error failure) {
-            releaseInBackground(grant, event, state.deadline());
+        } catch (RuntimeException failure) {
+            if (!releaseInBackground(grant, event, state.deadline())) {
+                throw failure;
+            }
+            log.warn(
+                    "The release of grant {} on {} failed and is repeated in the background; its permits are available when their"
+                            + " TTL has passed at the latest",
+                    grant.externalId(),
+                    counts,
+                    failure);
+            return ReleaseOutcome.DEFERRED;
+        } catch (Error failure) {
+            boolean unused = releaseInBackground(grant, event, state.deadline());
             throw failure;
         } finally {
             held.releaseEnds();
         }
     }
 
+    /** Another process may have released the grant in time; if the database does not say so, the holder is told. */
+    private void reportGone(HeldGrant state, PermitGrant lost) {
+        try {
+            keepAlive.reportGone(state, lost);
+        } catch (RuntimeException failure) {
+            log.warn(
+                    "{} was no longer held when it was released, and why is not known. Others may have been granted its permits"
+                            + " while its work was under way",
+                    lost,
+                    failure);
+        }
+    }
+
     /** Releases, in the background, a grant that its caller never received. */
     void giveBack(StoredGrant grant) {
-        keepAlive.stop(grant.requestId());
+        PermitGrant unused = keepAlive.stop(grant.requestId());
         held.end(grant.requestId());
         Duration ttl = grant.ttl();
-        releaseInBackground(
+        boolean unusedToo = releaseInBackground(
                 grant,
                 listener -> listener.released(grant.externalId()),
                 ttl == null ? Deadline.NEVER : Deadline.in(ttl));
@@ -122,11 +162,11 @@ final class ReleaseService {
     CompletableFuture<?> giveBackIdle(HeldGrant state) {
         StoredGrant grant = state.grant();
         state.end();
-        keepAlive.stop(grant.requestId());
+        PermitGrant unused = keepAlive.stop(grant.requestId());
         held.end(grant.requestId());
         return submitAsync(grant).whenComplete((outcome, failure) -> {
             if (failure != null) {
-                releaseInBackground(grant, listener -> {}, state.deadline());
+                boolean unusedToo = releaseInBackground(grant, listener -> {}, state.deadline());
             }
         });
     }
@@ -135,11 +175,13 @@ final class ReleaseService {
         deferred.begin(
                 () -> submitAsync(state.grant()),
                 outcome -> tell(outcome, event),
-                () -> releaseInBackground(state.grant(), event, state.deadline()));
+                () -> {
+                    boolean unused = releaseInBackground(state.grant(), event, state.deadline());
+                });
     }
 
-    private void releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {
-        background.release(
+    private boolean releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {
+        return background.release(
                 grant.externalId(),
                 () -> submitAsync(grant).thenAccept(outcome -> background.execute(() -> tell(outcome, event))),
                 until);
@@ -149,7 +191,7 @@ final class ReleaseService {
     ReleaseOutcome release(String externalId) {
         Optional<HeldGrant> state = held.find(externalId);
         return state.isPresent()
-                ? release(state.get(), eventOf(state.get()))
+                ? release(state.get(), eventOf(state.get()), null)
                 : release(externalId, () -> transaction.releaseSkipLocked(externalId), () -> {});
     }
 
@@ -161,11 +203,13 @@ final class ReleaseService {
      */
     ReleaseOutcome release(String externalId, Supplier<Optional<ReleaseOutcome>> attempt, Runnable whenReleased) {
         Optional<Long> checkedHere = checked.find(externalId); // deferred before, or the grant of another engine
-        Runnable later = () -> background.release(
-                externalId,
-                () -> BackgroundReleaser.done(
-                        () -> report(externalId, byExternalId.tryOnce(externalId, attempt), whenReleased)),
-                Deadline.NEVER);
+        Runnable later = () -> {
+            boolean unused = background.release(
+                    externalId,
+                    () -> BackgroundReleaser.done(
+                            () -> report(externalId, byExternalId.tryOnce(externalId, attempt), whenReleased)),
+                    Deadline.NEVER);
+        };
         return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
                 : report(externalId, byExternalId.run(externalId, attempt), whenReleased);

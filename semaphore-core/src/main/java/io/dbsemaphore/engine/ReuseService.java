@@ -222,7 +222,8 @@ final class ReuseService {
         permits.remove(grant.permit());
         return releases.release(
                 grant.permit().state(),
-                listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()));
+                listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()),
+                grant);
     }
 
     /** What a batch has found out about the semaphores. */

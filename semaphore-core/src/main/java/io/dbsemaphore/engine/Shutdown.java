@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.engine.batch.BatchingGranter;
@@ -111,8 +112,9 @@ final class Shutdown {
 
     private int release(List<HeldGrant> rest) {
         rest.forEach(state -> {
+            boolean unused = state.claimEnd();
             state.end();
-            keepAlive.stop(state.grant().requestId());
+            PermitGrant unusedToo = keepAlive.stop(state.grant().requestId());
             held.end(state.grant().requestId());
         });
         // each in its own transaction, and locked ones last, so that they do not delay the others

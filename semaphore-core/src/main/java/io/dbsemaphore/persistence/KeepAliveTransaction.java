@@ -2,9 +2,12 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -48,6 +51,58 @@ public final class KeepAliveTransaction {
      */
     public void renew(Collection<Long> requestIds, Consumer<Outcome> each) {
         batches(requestIds).forEach(batch -> each.accept(renewBatch(batch)));
+    }
+
+    /**
+     * Renews each request to now + the given time, if that is later than its expiry.
+     *
+     * @param each called with the outcome of each batch after its commit
+     * @throws RuntimeException if a batch failed; the state of its requests and of all later ones is unknown
+     */
+    public void renewUntil(Map<Long, Duration> rests, Consumer<Outcome> each) {
+        batches(rests.keySet())
+                .forEach(batch -> each.accept(transaction.execute(() -> {
+                    Set<Long> locked = requests.lockSkipLocked(batch);
+                    for (Long id : locked) {
+                        Duration rest = rests.getOrDefault(id, Duration.ZERO);
+                        int unused = requests.renewUntil(id, rest.toMillis());
+                    }
+                    return outcome(batch, locked);
+                })));
+    }
+
+    /**
+     * What became of requests that have expired according to this JVM.
+     *
+     * @param alive the remaining time of those that were renewed, by this or another process
+     * @param releasedInTime those that another process released before they expired, and not by force
+     */
+    public record Ended(Map<Long, Duration> alive, Set<Long> releasedInTime) {}
+
+    /** Finds out what became of requests. */
+    public Ended findEnded(Collection<Long> requestIds) {
+        return transaction.execute(() -> {
+            Map<Long, Duration> alive = new HashMap<>();
+            Set<Long> releasedInTime = new TreeSet<>();
+            List<PermitRequestRepository.Found> found = requests.findByIds(requestIds);
+            Set<String> forced = found.stream().anyMatch(each -> each.request().isReleasedInTime())
+                    ? history.latestForcedReleases(AUDITED)
+                    : Set.of();
+            for (PermitRequestRepository.Found each : found) {
+                PermitRequest request = each.request();
+                if (request.isReleasedInTime()) {
+                    if (!forced.contains(request.externalId())) {
+                        releasedInTime.add(request.id());
+                    }
+                } else if (request.isAcquired()) {
+                    Duration rest = request.remaining(each.now());
+                    if (rest.compareTo(Duration.ZERO) > 0) {
+                        alive.put(request.id(), rest);
+                    }
+                }
+            }
+            return new Ended(alive, releasedInTime);
+        });
     }
 
     /**

@@ -132,6 +132,16 @@ class PermitRequest {
         return state == PermitState.ACQUIRED;
     }
 
+    /** Whether it was released before it expired. */
+    boolean isReleasedInTime() {
+        return state == PermitState.RELEASED && (expiresAt == null || updatedAt.isBefore(expiresAt));
+    }
+
+    /** The remaining time to live; ten years if it is held until released. */
+    Duration remaining(LocalDateTime now) {
+        return expiresAt == null ? Duration.ofDays(3_650) : Duration.between(now, expiresAt);
+    }
+
     String contentDigest() {
         return contentDigest;
     }

@@ -52,6 +52,14 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             where r.id = :id and r.state = ACQUIRED and (r.expiresAt is null or r.expiresAt > utc_now())""")
     int renew(long id, long ttlMillis);
 
+    /** Renews a request that is kept alive for the last time, up to the end of its maximum hold; never shortens it. */
+    @Modifying
+    @Query("""
+            update PermitRequest r
+            set r.expiresAt = utc_plus_millis(:millis), r.renewedAt = utc_now(), r.updatedAt = utc_now()
+            where r.id = :id and r.state = ACQUIRED and r.expiresAt > utc_now() and r.expiresAt < utc_plus_millis(:millis)""")
+    int renewUntil(long id, long millis);
+
     /** The expiry of a request, and the database's clock when it was read. */
     record Expiry(@Nullable LocalDateTime expiresAt, LocalDateTime now) {
 

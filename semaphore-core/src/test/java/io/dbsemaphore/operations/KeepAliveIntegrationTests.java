@@ -146,7 +146,7 @@ class KeepAliveIntegrationTests {
                 .withTtl(Duration.ofSeconds(8)) // long enough for a heartbeat that had ended to be noticed
                 .withMaxHold(Duration.ofSeconds(1));
         ListAppender<ILoggingEvent> log = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.hold.KeepAlive");
+        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.hold.LossNotifier");
         log.start();
         logger.addAppender(log);
         try {
@@ -171,7 +171,7 @@ class KeepAliveIntegrationTests {
                 .singleElement()
                 .asString()
                 .contains(name)
-                .contains("no longer renewed");
+                .contains("has ended");
         assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
     }
 

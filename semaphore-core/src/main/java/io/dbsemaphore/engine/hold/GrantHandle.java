@@ -96,7 +96,7 @@ public final class GrantHandle implements PermitGrant {
 
     @Override
     public ReleaseOutcome release() {
-        return operations.release(state);
+        return operations.release(state, this);
     }
 
     @Override

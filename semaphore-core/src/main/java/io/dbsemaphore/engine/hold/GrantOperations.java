@@ -15,6 +15,10 @@ public interface GrantOperations {
      */
     void renew(HeldGrant grant, PermitGrant handle, Duration ttl);
 
-    /** Releases a grant that this JVM acquired or found. */
-    ReleaseOutcome release(HeldGrant grant);
+    /**
+     * Releases a grant that this JVM acquired or found.
+     *
+     * @param handle of the grant, for those that are told of a loss
+     */
+    ReleaseOutcome release(HeldGrant grant, PermitGrant handle);
 }

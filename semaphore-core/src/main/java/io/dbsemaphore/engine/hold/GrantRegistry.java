@@ -14,12 +14,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The grants that this JVM holds. A grant with a time to live is removed when that has passed. A grant without one is removed
- * when the application has dropped all its handles: another JVM may have released it, and a shutdown does not release it.
+ * The grants that this JVM holds. A grant is removed when it is released or lost. One that has expired, and one without a time to
+ * live, is removed when the application has dropped all its handles: as long as nobody has reclaimed the expired one, a repeated
+ * acquire holds it again, and its first handle with it; another JVM may have released the other one.
  */
 public final class GrantRegistry {
 
-    /** The number of registrations after which expired grants are removed. */
+    /** The number of registrations after which expired grants are looked for. */
     private static final int SCAN_INTERVAL = 1024;
 
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -49,6 +50,11 @@ public final class GrantRegistry {
             strong = state.grant().ttl() == null ? null : state;
         }
 
+        /** A renewal at the same time is noticed by the next {@link #update}, or by a handle that is in use. */
+        void weaken() {
+            strong = null;
+        }
+
         boolean isExpired() {
             HeldGrant state = strong;
             return state != null && state.deadline().isPassed();
@@ -65,6 +71,7 @@ public final class GrantRegistry {
                 return new Held(state[0], dropped);
             }
             known.update(grant, asOfNanos);
+            known.repeated();
             held.update(known);
             state[0] = known;
             return held;
@@ -107,17 +114,16 @@ public final class GrantRegistry {
         }
     }
 
-    /** Ends all handles of a lost grant. Returns false when they were ended before, by a loss or a release. */
-    boolean lose(HeldGrant state) {
+    /** Ends all handles of a lost grant. */
+    void lose(HeldGrant state) {
         if (!state.end()) {
-            return false;
+            return;
         }
         Held held = byRequest.get(state.grant().requestId());
         if (held != null && held.get() == state) {
             remove(held);
         }
         notifyWorkEnded();
-        return true;
     }
 
     /** Whether this is the state of a grant that this JVM acquired and has neither released nor lost. */
@@ -173,13 +179,13 @@ public final class GrantRegistry {
         }
     }
 
-    /** Removes grants whose handles were dropped without a release, and expired ones. */
+    /** Removes grants whose handles were dropped without a release. Those that have expired are no longer kept from that. */
     private void removeStale() {
         for (Object held = dropped.poll(); held != null; held = dropped.poll()) {
             remove((Held) held);
         }
         if (registered.incrementAndGet() % SCAN_INTERVAL == 0) {
-            byRequest.values().stream().filter(Held::isExpired).forEach(this::remove);
+            byRequest.values().stream().filter(Held::isExpired).forEach(Held::weaken);
         }
     }
 }

@@ -17,6 +17,8 @@ public final class HeldGrant {
     private volatile boolean forWork;
     private volatile boolean outlivesShutdown;
     private final AtomicBoolean ended = new AtomicBoolean();
+    private final AtomicBoolean endTold = new AtomicBoolean();
+    private volatile @Nullable Throwable acquiredAt;
     private volatile boolean released;
     private volatile @Nullable Binding binding;
 
@@ -45,12 +47,9 @@ public final class HeldGrant {
         term = term(grant, asOfNanos);
     }
 
-    /** Records that the database has set the expiry to now + the time to live, at {@code asOfNanos} or later. */
-    synchronized void extend(long asOfNanos) {
-        StoredGrant grant = term.grant();
-        if (grant.ttl() != null) {
-            term = new Term(grant, Deadline.after(asOfNanos, grant.ttl()));
-        }
+    /** Records that the database has set the expiry. */
+    synchronized void extend(Deadline expiry) {
+        term = new Term(term.grant(), expiry);
     }
 
     /** Sets whether the grant is held for work that runs in this JVM, and that a shutdown waits for. */
@@ -104,6 +103,28 @@ public final class HeldGrant {
 
     public Deadline deadline() {
         return term.deadline();
+    }
+
+    /**
+     * Claims to tell the end of the grant: its release, or its loss. True for the first caller, since a grant that is lost is
+     * reported once, and one that is released is not reported.
+     */
+    public boolean claimEnd() {
+        return endTold.compareAndSet(false, true);
+    }
+
+    /** Records that a repeated acquire has confirmed the grant: a later loss is reported again. */
+    void repeated() {
+        endTold.set(false);
+    }
+
+    /** Sets where the grant was acquired, where leaks are detected. */
+    public void setAcquiredAt(@Nullable Throwable acquiredAt) {
+        this.acquiredAt = acquiredAt;
+    }
+
+    @Nullable Throwable acquiredAt() {
+        return acquiredAt;
     }
 
     /** Ends the grant for all handles. Irreversible. Returns true for the first call. */

@@ -8,8 +8,15 @@ import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.KeepAliveTransaction;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,6 +44,7 @@ public final class KeepAlive implements AutoCloseable {
     private final LossNotifier losses;
     private final Heartbeat heartbeat;
     private final Duration longestInterval;
+    private final Duration leakThreshold;
     private final RecurringTask task;
     private volatile Deadline lingering = Deadline.in(Duration.ZERO);
 
@@ -47,13 +55,15 @@ public final class KeepAlive implements AutoCloseable {
             GrantRegistry held,
             ListenerNotifier listeners,
             DaemonThreads threads,
-            Duration longestInterval) {
+            Duration longestInterval,
+            Duration leakThreshold) {
         this.renewals = renewals;
         this.lease = lease;
         this.losses = new LossNotifier(listeners, threads);
         this.schedule = new RenewalSchedule(held, losses);
         this.heartbeat = new Heartbeat(renewals, lease, schedule);
         this.longestInterval = longestInterval;
+        this.leakThreshold = leakThreshold;
         this.task = new RecurringTask(threads, "semaphore-keep-alive", connections::onReservedConnection, new Turn());
     }
 
@@ -78,11 +88,41 @@ public final class KeepAlive implements AutoCloseable {
      *
      * @param handle the handle of its user, for listeners; null if nobody uses it
      */
-    public void keep(HeldGrant state, Supplier<? extends @Nullable PermitGrant> handle, Duration maxHold) {
-        boolean first = schedule.add(new ScheduledRenewal(state, handle, maxHold, longestInterval));
+    public void keep(HeldGrant state, Supplier<? extends @Nullable PermitGrant> handle, Deadline maxHold) {
+        boolean first = schedule.add(new ScheduledRenewal(state, handle, maxHold, longestInterval, leakOf(state)));
         linger();
         if (first) {
             task.wake();
+        }
+    }
+
+    /** Watches a grant that is not kept alive, unless an earlier acquire of it has it kept alive: its expiry is reported. */
+    public void watch(HeldGrant state, PermitGrant handle) {
+        if (state.grant().ttl() == null) {
+            reconsider(state.grant().requestId());
+            return;
+        }
+        boolean first = schedule.addOrReschedule(
+                new ScheduledRenewal(state, () -> handle, null, longestInterval, leakOf(state)));
+        linger();
+        if (first) {
+            task.wake();
+        }
+    }
+
+    private Deadline leakOf(HeldGrant state) {
+        return state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(leakThreshold);
+    }
+
+    /**
+     * Reports a grant that its release has found gone, unless another process had released it in time.
+     *
+     * @param handle of its user
+     */
+    public void reportGone(HeldGrant state, PermitGrant handle) {
+        KeepAliveTransaction.Ended ended = renewals.findEnded(List.of(state.grant().requestId()));
+        if (!ended.releasedInTime().contains(state.grant().requestId())) {
+            losses.report(new LossNotifier.Loss(handle, null, false));
         }
     }
 
@@ -108,9 +148,20 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Stops keeping the grant alive. To be called before its release is tried. */
-    public void stop(long requestId) {
-        schedule.remove(requestId);
+    /**
+     * Stops keeping the grant alive, and watching it. To be called before its release is tried.
+     *
+     * @return the handle of its user; null if nobody uses it, or it was not scheduled
+     */
+    public @Nullable PermitGrant stop(long requestId) {
+        ScheduledRenewal stopped = schedule.remove(requestId);
+        if (stopped != null && stopped.hasLeaked()) {
+            log.info(
+                    "Grant {}, which was reported as a possible leak, is released after {}",
+                    stopped.state().grant().externalId(),
+                    stopped.state().heldFor());
+        }
+        return stopped == null ? null : stopped.handle();
     }
 
     @Override
@@ -132,13 +183,17 @@ public final class KeepAlive implements AutoCloseable {
             if (schedule.isEmpty()) {
                 return lingering.isPassed() ? RecurringTask.NOT_NEEDED : lingering.remainingNanos();
             }
-            return Math.min(lease.nanosToNextHeartbeat(), schedule.nanosToNext());
+            return schedule.needsHeartbeats()
+                    ? Math.min(lease.nanosToNextHeartbeat(), schedule.nanosToNext())
+                    : schedule.nanosToNext();
         }
 
         @Override
         public void run() {
             survive("renewal", KeepAlive.this::renewDue, () -> {});
-            survive("heartbeat", heartbeat::sendUnlessInProgress, lease::postpone);
+            if (schedule.needsHeartbeats()) {
+                survive("heartbeat", heartbeat::sendUnlessInProgress, lease::postpone);
+            }
             losses.reportRest();
         }
     }
@@ -157,7 +212,13 @@ public final class KeepAlive implements AutoCloseable {
         Map<Long, ScheduledRenewal> due = new TreeMap<>();
         schedule.takeDue().forEach(grant -> due.put(grant.requestId(), grant));
         try {
-            due.values().removeIf(this::isOver);
+            due.values().forEach(this::reportLeak);
+            Map<Long, ScheduledRenewal> expired = new TreeMap<>();
+            due.values().stream()
+                    .filter(ScheduledRenewal::isExpired)
+                    .forEach(grant -> expired.put(grant.requestId(), grant));
+            settleExpired(expired, due);
+            due.values().removeIf(this::isNotDue);
             if (!due.isEmpty()) {
                 renew(due);
             }
@@ -166,30 +227,95 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Whether the grant is not renewed: it is lost, or its maximum hold has passed. */
-    private boolean isOver(ScheduledRenewal grant) {
-        if (grant.state().deadline().isPassed()) {
-            schedule.lose(grant);
-            return true;
-        }
-        if (grant.runOutAtMaxHold()) {
-            schedule.reschedule(grant, false);
+    private void reportLeak(ScheduledRenewal grant) {
+        Throwable acquiredAt = grant.state().acquiredAt();
+        if (grant.leaksNow() && acquiredAt != null) {
             log.warn(
-                    "{} has been held for its maximum (semaphore.max-hold) and is no longer renewed: unless the work ends"
-                            + " before, its permits become available to others when its TTL has passed",
-                    grant.handle());
+                    "{} has been held for {} ms, longer than semaphore.leak-detection-threshold: its holder may have forgotten to"
+                            + " release it. It was acquired here:",
+                    grant.handle(),
+                    grant.state().heldFor().toMillis(),
+                    acquiredAt);
         }
-        return grant.isRunningOut();
     }
 
-    /** Renews grants, and removes them from the map, except those that another transaction has locked. */
+    /** Reports those that have expired, and removes them from what is due. */
+    private void settleExpired(Map<Long, ScheduledRenewal> expired, Map<Long, ScheduledRenewal> due) {
+        List<Long> watched = new ArrayList<>();
+        expired.forEach((requestId, grant) -> {
+            if (!grant.isKeptAlive()) {
+                watched.add(requestId);
+            } else {
+                due.remove(requestId);
+                if (grant.isLastTerm()) {
+                    schedule.expire(grant);
+                } else {
+                    schedule.lose(grant);
+                }
+            }
+        });
+        if (!watched.isEmpty()) {
+            settleWatched(expired, watched, due);
+        }
+    }
+
+    /** Another process may have renewed or released the grant, by its external id. */
+    private void settleWatched(Map<Long, ScheduledRenewal> expired, List<Long> watched, Map<Long, ScheduledRenewal> due) {
+        long asOf = System.nanoTime();
+        KeepAliveTransaction.Ended ended = renewals.findEnded(watched);
+        watched.forEach(requestId -> {
+            ScheduledRenewal grant = due.remove(requestId);
+            Deadline renewed = ended.alive().containsKey(requestId)
+                    ? Deadline.after(asOf, ended.alive().get(requestId))
+                    : null;
+            if (grant == null) {
+                return;
+            }
+            if (renewed != null) {
+                grant.state().extend(renewed);
+                schedule.reschedule(grant, false);
+            } else if (ended.releasedInTime().contains(requestId)) {
+                schedule.endQuietly(grant);
+            } else {
+                schedule.expire(grant);
+            }
+        });
+    }
+
+    /** Whether the grant is not to be renewed now. It is scheduled again. */
+    private boolean isNotDue(ScheduledRenewal grant) {
+        if (grant.isToBeRenewed()) {
+            return false;
+        }
+        schedule.reschedule(grant, false);
+        return true;
+    }
+
+    /**
+     * Renews grants, and removes them from the map, except those that another transaction has locked. A renewal never reaches
+     * beyond the maximum hold.
+     */
     private void renew(Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
-        renewals.renew(
-                due.keySet(),
-                outcome -> schedule.settle(due, outcome, grant -> {
-                    grant.state().extend(asOf);
-                    schedule.reschedule(grant, false);
-                }));
+        Map<Long, Deadline> until = new HashMap<>();
+        Set<Long> whole = new TreeSet<>();
+        SortedMap<Long, Duration> limited = new TreeMap<>();
+        due.forEach((requestId, grant) -> {
+            Deadline end = grant.renewedUntil(asOf);
+            until.put(requestId, end);
+            Duration ttl = grant.state().grant().ttl();
+            Duration rest = Duration.ofNanos(end.remainingNanos(asOf));
+            if (ttl == null || end.never() || rest.compareTo(ttl) >= 0) {
+                whole.add(requestId);
+            } else {
+                limited.put(requestId, rest);
+            }
+        });
+        Consumer<KeepAliveTransaction.Outcome> settle = outcome -> schedule.settle(due, outcome, grant -> {
+            grant.state().extend(until.getOrDefault(grant.requestId(), grant.state().deadline()));
+            schedule.reschedule(grant, false);
+        });
+        renewals.renew(whole, settle);
+        renewals.renewUntil(limited, settle);
     }
 }

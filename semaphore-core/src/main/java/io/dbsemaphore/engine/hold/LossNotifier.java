@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 import java.util.Queue;
@@ -26,7 +27,7 @@ final class LossNotifier implements AutoCloseable {
 
     private final ListenerNotifier listeners;
     private final DaemonThreads threads;
-    private final Queue<PermitGrant> unreported = new ConcurrentLinkedQueue<>();
+    private final Queue<Loss> unreported = new ConcurrentLinkedQueue<>();
     private @Nullable ExecutorService executor;
 
     LossNotifier(ListenerNotifier listeners, DaemonThreads threads) {
@@ -35,16 +36,46 @@ final class LossNotifier implements AutoCloseable {
     }
 
     /** Reports a loss on the calling thread. Must not be called under a lock, since listeners are code of the application. */
-    void report(PermitGrant lost) {
-        log.warn(
-                "{} was lost: it was not renewed in time, or was released by force. Others may have been granted its permits;"
-                        + " its work is no longer limited by them",
-                lost);
+    void report(Loss loss) {
+        PermitGrant lost = loss.grant();
+        ScheduledRenewal scheduled = loss.scheduled();
+        if (!loss.expired() || scheduled == null) {
+            log.warn(
+                    "{} was lost: it was not renewed in time, or was released by force. Others may have been granted its permits;"
+                            + " its work is no longer limited by them",
+                    lost,
+                    scheduled == null ? null : scheduled.state().acquiredAt());
+        } else if (scheduled.isKeptAlive()) {
+            log.warn(
+                    "{} has been held for its maximum (semaphore.max-hold, or maxHold of its request) and has ended. Others may"
+                            + " have been granted its permits; its work is no longer limited by them. End the work, or raise the"
+                            + " maximum",
+                    lost,
+                    scheduled.state().acquiredAt());
+        } else {
+            StoredGrant stored = scheduled.state().grant();
+            log.warn(
+                    "{} expired {} ms ago: its TTL of {} has passed, and it was neither released nor renewed. Others may have been"
+                            + " granted its permits; work under them is no longer limited. Acquire with withKeepAlive(true), or"
+                            + " release it in time; semaphore.leak-detection-threshold tells where it was acquired",
+                    lost,
+                    TimeUnit.NANOSECONDS.toMillis(-scheduled.state().deadline().remainingNanos()),
+                    stored.ttl(),
+                    scheduled.state().acquiredAt());
+        }
         listeners.tell(listener -> listener.lost(lost));
     }
 
+    /**
+     * A lost grant.
+     *
+     * @param scheduled null if it was not scheduled
+     * @param expired whether it is known to have expired
+     */
+    record Loss(PermitGrant grant, @Nullable ScheduledRenewal scheduled, boolean expired) {}
+
     /** Reports a loss on a thread of the library. */
-    void reportAsync(PermitGrant lost) {
+    void reportAsync(Loss lost) {
         unreported.add(lost);
         reportRest();
     }
@@ -62,7 +93,7 @@ final class LossNotifier implements AutoCloseable {
     }
 
     private void reportAll() {
-        for (PermitGrant lost = unreported.poll(); lost != null; lost = unreported.poll()) {
+        for (Loss lost = unreported.poll(); lost != null; lost = unreported.poll()) {
             report(lost);
         }
     }

@@ -14,7 +14,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The grants that are kept alive, ordered by the time of the next action. Also ends lost grants, and reports each loss once.
+ * The grants that are kept alive, and those whose expiry is watched, ordered by the time of the next action. Also ends lost grants,
+ * and reports each loss once.
  * Operations on one grant take logarithmic time. Thread-safe.
  */
 final class RenewalSchedule {
@@ -22,6 +23,7 @@ final class RenewalSchedule {
     private final GrantRegistry held;
     private final LossNotifier losses;
     private final Map<Long, ScheduledRenewal> byRequest = new HashMap<>();
+    private int keptAlive;
     private final TreeSet<ScheduledRenewal> agenda =
             new TreeSet<>(Comparator.comparing(ScheduledRenewal::due).thenComparing(ScheduledRenewal::requestId));
 
@@ -32,9 +34,16 @@ final class RenewalSchedule {
 
     /** Adds a grant. Returns whether it is the next one that is due. */
     synchronized boolean add(ScheduledRenewal grant) {
-        remove(grant.requestId());
+        ScheduledRenewal unused = remove(grant.requestId());
         byRequest.put(grant.requestId(), grant);
+        keptAlive += grant.isKeptAlive() ? 1 : 0;
         return schedule(grant);
+    }
+
+    /** Adds a grant, unless an earlier acquire of it keeps it alive. Returns whether it is the next one that is due. */
+    synchronized boolean addOrReschedule(ScheduledRenewal grant) {
+        ScheduledRenewal known = byRequest.get(grant.requestId());
+        return known != null && known.state() == grant.state() ? schedule(known) : add(grant);
     }
 
     /** Schedules a grant again, since its time to live has changed. Returns whether it is the next one that is due. */
@@ -53,11 +62,19 @@ final class RenewalSchedule {
         }
     }
 
-    synchronized void remove(long requestId) {
+    /** Removes a grant. Returns what was scheduled; null if nothing was. */
+    synchronized @Nullable ScheduledRenewal remove(long requestId) {
         ScheduledRenewal removed = byRequest.remove(requestId);
         if (removed != null) {
             agenda.remove(removed);
+            keptAlive -= removed.isKeptAlive() ? 1 : 0;
         }
+        return removed;
+    }
+
+    /** Whether a grant is kept alive, so that heartbeats are needed. */
+    synchronized boolean needsHeartbeats() {
+        return keptAlive > 0;
     }
 
     synchronized boolean isEmpty() {
@@ -68,9 +85,12 @@ final class RenewalSchedule {
         return byRequest.size();
     }
 
-    /** The grants that match. Iterates over all grants: only for rare events. */
+    /** The grants that are kept alive and match. Iterates over all grants: only for rare events. */
     synchronized List<ScheduledRenewal> all(Predicate<ScheduledRenewal> filter) {
-        return byRequest.values().stream().filter(filter).toList();
+        return byRequest.values().stream()
+                .filter(ScheduledRenewal::isKeptAlive)
+                .filter(filter)
+                .toList();
     }
 
     /** Removes the due grants from the agenda. They are still kept alive; the caller reschedules or ends each of them. */
@@ -104,8 +124,31 @@ final class RenewalSchedule {
     /** Ends a lost grant, and reports the loss, unless the grant was released or the loss was reported before. */
     void lose(ScheduledRenewal grant) {
         PermitGrant user = grant.handle();
-        if (removeIfSame(grant) && held.lose(grant.state()) && user != null) {
-            losses.reportAsync(user);
+        if (removeIfSame(grant)) {
+            boolean untold = grant.state().claimEnd();
+            held.lose(grant.state());
+            if (untold && user != null) {
+                losses.reportAsync(new LossNotifier.Loss(user, grant, false));
+            }
+        }
+    }
+
+    /**
+     * Reports a grant that has expired. Its state is not ended: it counts as expired, and is held again if an acquire with its
+     * external id is repeated before others reclaim it.
+     */
+    void expire(ScheduledRenewal grant) {
+        PermitGrant user = grant.handle();
+        if (removeIfSame(grant) && grant.state().claimEnd() && user != null) {
+            losses.reportAsync(new LossNotifier.Loss(user, grant, true));
+        }
+    }
+
+    /** Stops watching a grant that another process has released in time: its end is nothing to report. */
+    void endQuietly(ScheduledRenewal grant) {
+        if (removeIfSame(grant)) {
+            boolean unused = grant.state().claimEnd();
+            held.lose(grant.state());
         }
     }
 
@@ -114,8 +157,10 @@ final class RenewalSchedule {
         ScheduledRenewal kept = removeIfOf(state);
         PermitGrant user = kept == null ? handle : kept.handle();
         boolean ofThisJvm = kept != null || held.holds(state);
-        if (held.lose(state) && ofThisJvm && user != null) {
-            losses.report(user);
+        boolean untold = state.claimEnd();
+        held.lose(state);
+        if (untold && ofThisJvm && user != null) {
+            losses.report(new LossNotifier.Loss(user, kept, false));
         }
     }
 
@@ -123,8 +168,7 @@ final class RenewalSchedule {
         if (byRequest.get(grant.requestId()) != grant) {
             return false;
         }
-        remove(grant.requestId());
-        return true;
+        return remove(grant.requestId()) != null;
     }
 
     private synchronized @Nullable ScheduledRenewal removeIfOf(HeldGrant state) {

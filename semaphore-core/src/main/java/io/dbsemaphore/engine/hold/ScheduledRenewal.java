@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A grant that is kept alive, and the time of its next action. Guarded by the lock of {@link RenewalSchedule}. */
+/**
+ * A grant that is kept alive, or whose expiry is watched, and the time of its next action. Guarded by the lock of
+ * {@link RenewalSchedule}.
+ */
 final class ScheduledRenewal {
 
     /** An interval is divided into so many parts; grants that are due within the same part share a statement. */
@@ -14,24 +17,39 @@ final class ScheduledRenewal {
 
     private static final Duration MAX_RETRY = Duration.ofSeconds(1);
 
+    /** Expiries are stored in milliseconds: a grant that ends this close to its maximum hold ends at it. */
+    private static final Duration EXACT = Duration.ofMillis(10);
+
+    /** This JVM's deadline is earlier than the database's by the time of a round trip. */
+    private static final Duration EXPIRED_THERE = Duration.ofMillis(200);
+
     private final HeldGrant state;
     private final Supplier<? extends @Nullable PermitGrant> handle;
-    private final Deadline maxHold;
+    private final @Nullable Deadline maxHold;
     private final Duration longestInterval;
+    private Deadline leak;
+    private boolean leaked;
     private @Nullable Deadline postponedAt;
     private Deadline retry = Deadline.NEVER;
-    private boolean runningOut;
     private Deadline due = Deadline.NEVER;
 
+    /**
+     * Schedules a grant.
+     *
+     * @param maxHold until when it is renewed; null if it is not
+     * @param leak when a warning says where it was acquired
+     */
     ScheduledRenewal(
             HeldGrant state,
             Supplier<? extends @Nullable PermitGrant> handle,
-            Duration maxHold,
-            Duration longestInterval) {
+            @Nullable Deadline maxHold,
+            Duration longestInterval,
+            Deadline leak) {
         this.state = state;
         this.handle = handle;
-        this.maxHold = Deadline.in(maxHold);
+        this.maxHold = maxHold;
         this.longestInterval = longestInterval;
+        this.leak = leak;
     }
 
     HeldGrant state() {
@@ -47,29 +65,64 @@ final class ScheduledRenewal {
         return state.grant().requestId();
     }
 
+    boolean isKeptAlive() {
+        return maxHold != null;
+    }
+
     /** When the {@linkplain #plan planned} action is to be taken. */
     Deadline due() {
         return due;
     }
 
-    /** Plans the next action: when the grant is to be renewed, its maximum hold ends, or it is lost, whichever is first. */
+    /** Plans the next action: when the grant is to be renewed, is lost, or has leaked, whichever is first. */
     void plan() {
         Deadline lost = state.deadline();
-        due = runningOut ? lost : renewal(lost).orEarlier(maxHold).orEarlier(lost);
+        Deadline next;
+        if (maxHold == null) {
+            next = lost.equals(postponedAt) ? retry : expiredThere(lost);
+        } else {
+            next = isLastTerm() ? lost : renewal(lost).orEarlier(lost);
+        }
+        due = next.orEarlier(leak);
     }
 
-    /** Ends the renewals when the maximum hold has passed. Returns true the first time. */
-    boolean runOutAtMaxHold() {
-        if (runningOut || !maxHold.isPassed()) {
+    /** Whether it has expired according to this JVM's clock, and, if it is not kept alive, according to that of the database. */
+    boolean isExpired() {
+        Deadline lost = state.deadline();
+        return (maxHold == null ? expiredThere(lost) : lost).isPassed();
+    }
+
+    /** Whether it is to be renewed now; if not, it was due for another reason. */
+    boolean isToBeRenewed() {
+        return maxHold != null && !isLastTerm() && renewal(state.deadline()).isPassed();
+    }
+
+    /** Whether it ends at the end of its maximum hold, or has been renewed by its holder beyond that. */
+    boolean isLastTerm() {
+        Deadline lost = state.deadline();
+        return maxHold != null && !maxHold.never() && later(lost, EXACT).compareTo(maxHold) >= 0;
+    }
+
+    /** When a renewal at this time ends: after the time to live, at the latest at the end of the maximum hold. */
+    Deadline renewedUntil(long asOfNanos) {
+        Duration ttl = state.grant().ttl();
+        Deadline whole = ttl == null ? Deadline.NEVER : Deadline.after(asOfNanos, ttl);
+        return maxHold == null ? whole : whole.orEarlier(maxHold);
+    }
+
+    /** Whether the grant has been held for so long that its holder may have forgotten it. True once. */
+    boolean leaksNow() {
+        if (!leak.isPassed()) {
             return false;
         }
-        runningOut = true;
+        leak = Deadline.NEVER;
+        leaked = true;
         return true;
     }
 
-    /** Whether the maximum hold has passed. */
-    boolean isRunningOut() {
-        return runningOut;
+    /** Whether it was reported as a possible leak. */
+    boolean hasLeaked() {
+        return leaked;
     }
 
     /** Schedules another attempt soon, since a renewal has failed. */
@@ -94,5 +147,13 @@ final class ScheduledRenewal {
         Duration third = ttl.dividedBy(3);
         Duration interval = third.compareTo(longestInterval) < 0 ? third : longestInterval;
         return Deadline.after(lost.nanos(), interval.minus(ttl)).roundedDown(interval.dividedBy(PARTS));
+    }
+
+    private static Deadline expiredThere(Deadline lost) {
+        return later(lost, EXPIRED_THERE);
+    }
+
+    private static Deadline later(Deadline deadline, Duration by) {
+        return deadline.never() ? deadline : Deadline.after(deadline.nanos(), by);
     }
 }

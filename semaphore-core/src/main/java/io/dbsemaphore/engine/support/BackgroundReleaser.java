@@ -38,9 +38,10 @@ public final class BackgroundReleaser implements AutoCloseable {
      * Runs a release, until it succeeds or the deadline has passed.
      *
      * @param release may continue on another thread, so that a slow release does not block the others
+     * @return false if it cannot be run, since this is closed
      */
-    public void release(String externalId, Supplier<CompletableFuture<?>> release, Deadline until) {
-        submit(new Task("release of " + externalId, release, until, new CompletableFuture<>()), 0);
+    public boolean release(String externalId, Supplier<CompletableFuture<?>> release, Deadline until) {
+        return submit(new Task("release of " + externalId, release, until, new CompletableFuture<>()), 0);
     }
 
     /** Runs a short task, once. */
@@ -54,13 +55,13 @@ public final class BackgroundReleaser implements AutoCloseable {
 
     /** Undoes an acquire of unknown outcome, until that succeeds or its time to live would have passed. */
     public void undo(AcquireState acquire) {
-        submit(undoingOf(acquire), 1);
+        boolean unused = submit(undoingOf(acquire), 1);
     }
 
     /** As {@link #undo}, at once. The future is completed when that has succeeded. */
     public CompletableFuture<?> undoNow(AcquireState acquire) {
         Task task = undoingOf(acquire);
-        submit(task, 0);
+        boolean unused = submit(task, 0);
         return task.done;
     }
 
@@ -90,16 +91,18 @@ public final class BackgroundReleaser implements AutoCloseable {
         }
     }
 
-    private void submit(Task task, int attempts) {
+    private boolean submit(Task task, int attempts) {
         Duration pause = attempts == 0 ? Duration.ZERO : PAUSES.after(attempts);
         try {
             ScheduledFuture<?> unused =
                     thread.schedule(() -> run(task, attempts), pause.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
         } catch (RejectedExecutionException closed) {
             log.warn(
                     "Shut down before the {} was done; its permits become available when their TTL has passed",
                     task.name);
             task.done.completeExceptionally(closed);
+            return false;
         }
     }
 
@@ -126,7 +129,7 @@ public final class BackgroundReleaser implements AutoCloseable {
             return;
         }
         log.debug("The {} failed and is tried again", task.name, failure);
-        submit(task, attempts + 1);
+        boolean unused = submit(task, attempts + 1);
     }
 
     /** Runs the work on the calling thread. */

@@ -43,7 +43,8 @@ import org.springframework.util.StringUtils;
  * @param fair Whether callers that wait are served in the order of their arrival, whatever instance they wait in.
  * @param defaultTtl Time to live of a grant whose request names none, at least 1s.
  * @param maxTtl Longest time to live that a request may ask for.
- * @param maxHold How long a grant is kept alive at most when its request says nothing else.
+ * @param maxHold When a grant that is kept alive ends when its request says nothing else.
+ * @param leakDetectionThreshold How long a grant may be held until a warning says where it was acquired. Zero for no warning.
  * @param keepAliveInterval Longest time between two renewals of a grant that is kept alive. A third of its time to live
  *     where that is sooner.
  * @param instanceTimeout Time without a heartbeat after which the permits that an instance kept alive can be reclaimed, whatever
@@ -89,6 +90,7 @@ public record SemaphoreProperties(
         @Nullable Duration defaultTtl,
         @Nullable Duration maxTtl,
         @Nullable Duration maxHold,
+        @Nullable Duration leakDetectionThreshold,
         @Nullable Duration keepAliveInterval,
         @Nullable Duration instanceTimeout,
         @Nullable Duration shutdownTimeout,
@@ -145,6 +147,7 @@ public record SemaphoreProperties(
         settings = map.from(defaultTtl).to(settings, to(SemaphoreSettings.DEFAULT_TTL));
         settings = map.from(maxTtl).to(settings, to(SemaphoreSettings.MAX_TTL));
         settings = map.from(maxHold).to(settings, to(SemaphoreSettings.MAX_HOLD));
+        settings = map.from(leakDetectionThreshold).to(settings, to(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
         settings = map.from(keepAliveInterval).to(settings, to(SemaphoreSettings.KEEP_ALIVE_INTERVAL));
         settings = map.from(instanceTimeout).to(settings, to(SemaphoreSettings.INSTANCE_TIMEOUT));
         settings = map.from(shutdownTimeout).to(settings, to(SemaphoreSettings.SHUTDOWN_TIMEOUT));
