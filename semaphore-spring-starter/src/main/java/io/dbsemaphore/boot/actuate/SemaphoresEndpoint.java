@@ -26,7 +26,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 @Endpoint(id = "semaphores")
 public class SemaphoresEndpoint {
 
-    private static final String NOBODY = "actuator, without a principal";
+    private static final String ANONYMOUS = "anonymous";
     private static final String NO_REASON = "no reason given";
 
     private final SemaphoreAdmin admin;
@@ -80,7 +80,7 @@ public class SemaphoresEndpoint {
     public SemaphoreDescriptor setCapacity(
             SecurityContext securityContext, @Selector String name, int capacity, @Nullable String reason) {
         if (!properties.setCapacityEnabled()) {
-            throw new OperationDisabledException("semaphore.endpoint.set-capacity-enabled");
+            throw OperationDisabledException.enabledBy("semaphore.endpoint.set-capacity-enabled");
         }
         admin.setCapacity(name, capacity, operator(securityContext), reasonOrNone(reason));
         return admin.find(name).map(SemaphoreDescriptor::of).orElseThrow();
@@ -102,7 +102,7 @@ public class SemaphoresEndpoint {
             @Selector String externalId,
             @Nullable String reason) {
         if (!properties.forceReleaseEnabled()) {
-            throw new OperationDisabledException("semaphore.endpoint.force-release-enabled");
+            throw OperationDisabledException.enabledBy("semaphore.endpoint.force-release-enabled");
         }
         return admin.holders(name).stream()
                         .anyMatch(holder -> holder.externalId().equals(externalId))
@@ -112,8 +112,8 @@ public class SemaphoresEndpoint {
     }
 
     private static String operator(SecurityContext securityContext) {
-        Principal principal = securityContext.getPrincipal();
-        return principal == null ? NOBODY : shortened(principal.getName().replaceAll("[\\p{Cc}\\p{Cs}]", "?"));
+        Principal user = AuthenticatedUser.of(securityContext);
+        return user == null ? ANONYMOUS : shortened(user.getName().replaceAll("[\\p{Cc}\\p{Cs}]", "?"));
     }
 
     /** The subject of an X.509 certificate can be longer than what the audit has room for; its beginning is the most specific. */

@@ -24,7 +24,8 @@ class PicturesIntegrationTests {
                 database,
                 "management.endpoints.web.exposure.include=semaphores",
                 "semaphore.endpoint.set-capacity-enabled=true",
-                "semaphore.endpoint.force-release-enabled=true");
+                "semaphore.endpoint.force-release-enabled=true",
+                "semaphore.endpoint.anonymous-write-enabled=true");
         Scene.prepare(host, database);
     }
 
