@@ -15,8 +15,9 @@ final class OperationDisabledException extends RuntimeException {
     }
 
     static OperationDisabledException withoutUser() {
-        return new OperationDisabledException("Nothing was changed: the request has no authenticated user. Sign in. In an application"
-                + " without a login, set semaphore.endpoint.anonymous-write-enabled=true only where nobody else reaches the"
-                + " endpoint: neither other hosts nor a browser that also opens pages of other sites.");
+        return new OperationDisabledException(
+                "Nothing was changed: the request has no authenticated user. Sign in. In an application"
+                        + " without a login, set semaphore.endpoint.anonymous-write-enabled=true only where nobody else reaches the"
+                        + " endpoint: neither other hosts nor a browser that also opens pages of other sites.");
     }
 }

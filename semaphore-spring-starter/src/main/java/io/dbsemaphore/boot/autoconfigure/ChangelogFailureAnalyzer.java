@@ -53,8 +53,9 @@ final class ChangelogFailureAnalyzer implements FailureAnalyzer {
         return new FailureAnalysis(
                 "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. The database reports: %s"
                         .formatted(table, String.valueOf(exists.getMessage()).strip()),
-                "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): " + MADE_BY_SCRIPT
-                        + "\n\nIf it belongs to another application: " + SemaphoreTableMismatchFailureAnalyzer.PREFIX,
+                "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): "
+                        + MADE_BY_SCRIPT + "\n\nIf it belongs to another application: "
+                        + SemaphoreTableMismatchFailureAnalyzer.PREFIX,
                 cause);
     }
 }

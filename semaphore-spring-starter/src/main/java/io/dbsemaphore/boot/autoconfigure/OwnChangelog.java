@@ -50,10 +50,13 @@ final class OwnChangelog {
      */
     private static void refuseTablesOfTheScript(DataSource dataSource, String tablePrefix) {
         JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-        boolean exist = read(jdbc, "select id from %ssemaphore where fence = live_from and 1 = 0".formatted(tablePrefix))
+        boolean exist = read(
+                        jdbc, "select id from %ssemaphore where fence = live_from and 1 = 0".formatted(tablePrefix))
                 .isPresent();
         if (exist
-                && !read(jdbc, "select LOCKED from DATABASECHANGELOGLOCK").orElse(List.of()).contains(true)
+                && !read(jdbc, "select LOCKED from DATABASECHANGELOGLOCK")
+                        .orElse(List.of())
+                        .contains(true)
                 && read(
                                 jdbc,
                                 "select 1 from DATABASECHANGELOG where FILENAME = '%s'"

@@ -37,7 +37,8 @@ class ChangelogOnScriptIntegrationTests {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("The changelog of the semaphores cannot create the table 'semaphore': the SQL script of the library")
+                .contains(
+                        "The changelog of the semaphores cannot create the table 'semaphore': the SQL script of the library")
                 .contains("remove the include of db/dbsemaphore/changelog.xml, or semaphore.liquibase.enabled")
                 .contains("liquibase changelog-sync")
                 .doesNotContain("\tat ");

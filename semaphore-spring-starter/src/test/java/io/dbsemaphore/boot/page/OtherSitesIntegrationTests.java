@@ -109,8 +109,8 @@ class OtherSitesIntegrationTests {
         try (OrdersHost servlet = OrdersHost.web(database, (Object[]) apart);
                 OrdersHost reactive = OrdersHost.reactive(database, (Object[]) apart)) {
             for (OrdersHost host : new OrdersHost[] {servlet, reactive}) {
-                int port = Integer.parseInt(
-                        host.context().getEnvironment().getRequiredProperty("local.management.port"));
+                int port =
+                        Integer.parseInt(host.context().getEnvironment().getRequiredProperty("local.management.port"));
                 assertProtected(port, "/ops/limits", Http.BROWSER, 200);
                 assertProtected(port, "/ops/limits/orders", "application/json", 200);
             }
@@ -122,11 +122,13 @@ class OtherSitesIntegrationTests {
     void aReleaseWithoutAUserIsRefusedUnderAForeignName(String kind) {
         OrdersHost host = hosts.get(kind);
         host.admin().create("rebound-" + kind, 1);
-        PermitGrant held = host.semaphores()
-                .acquire(AcquireRequest.of("rebound-" + kind).withTtl(Duration.ofHours(1)));
+        PermitGrant held =
+                host.semaphores().acquire(AcquireRequest.of("rebound-" + kind).withTtl(Duration.ofHours(1)));
 
-        String answer = raw(host, "DELETE /actuator/semaphores?reason=x&name=%s&externalId=%s"
-                .formatted("rebound-" + kind, URLEncoder.encode(held.externalId(), StandardCharsets.UTF_8)));
+        String answer = raw(
+                host,
+                "DELETE /actuator/semaphores?reason=x&name=%s&externalId=%s"
+                        .formatted("rebound-" + kind, URLEncoder.encode(held.externalId(), StandardCharsets.UTF_8)));
 
         assertThat(answer)
                 .startsWith("HTTP/1.1 403")
@@ -153,17 +155,17 @@ class OtherSitesIntegrationTests {
     void whereTheApplicationAllowsItTheyAreMadeByAnonymous() {
         try (TestDatabase.Schema own = TestDatabase.create();
                 OrdersHost servlet = OrdersHost.web(
-                        own, Stream.concat(Stream.of(WRITABLE), Stream.of(ANONYMOUS)).toArray());
+                        own,
+                        Stream.concat(Stream.of(WRITABLE), Stream.of(ANONYMOUS)).toArray());
                 OrdersHost reactive = OrdersHost.reactive(
-                        own, Stream.concat(Stream.of(WRITABLE), Stream.of(ANONYMOUS)).toArray())) {
+                        own,
+                        Stream.concat(Stream.of(WRITABLE), Stream.of(ANONYMOUS)).toArray())) {
             assertThat(change(servlet, 7).status()).isEqualTo(200);
             assertThat(change(reactive, 8).status()).isEqualTo(200);
 
             assertThat(servlet.admin().capacityHistory("orders"))
                     .extracting(CapacityChange::to, CapacityChange::changedBy)
-                    .containsExactly(
-                            tuple(8, "anonymous"),
-                            tuple(7, "anonymous"));
+                    .containsExactly(tuple(8, "anonymous"), tuple(7, "anonymous"));
         }
     }
 
@@ -205,9 +207,10 @@ class OtherSitesIntegrationTests {
     private static String raw(OrdersHost host, String request) {
         try (Socket socket = new Socket("localhost", host.port())) {
             socket.getOutputStream()
-                    .write("%s HTTP/1.1\r\nHost: evil.example:%d\r\nOrigin: http://evil.example:%d\r\nConnection: close\r\n\r\n"
-                            .formatted(request, host.port(), host.port())
-                            .getBytes(StandardCharsets.US_ASCII));
+                    .write(
+                            "%s HTTP/1.1\r\nHost: evil.example:%d\r\nOrigin: http://evil.example:%d\r\nConnection: close\r\n\r\n"
+                                    .formatted(request, host.port(), host.port())
+                                    .getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
