@@ -208,7 +208,7 @@ class OperatorQuestionsIntegrationTests {
         browser.awaitText(row(kept), "no heartbeat for 1 min").awaitText(row(kept), "taken back in 1 min");
         browser.awaitText(row(leaked), "not kept alive; node-9@host:1 sent no heartbeat for 1 min")
                 .awaitText(row(leaked), "expires in");
-        browser.awaitText(row(stranger), "no instance has the name of the owner");
+        browser.awaitText(row(stranger), "process unknown");
         open("#/instances");
         browser.awaitText("#main", "1 without a heartbeat").awaitText("#main", "no heartbeat for 1 min");
         assertThat(browser.errors()).isEmpty();

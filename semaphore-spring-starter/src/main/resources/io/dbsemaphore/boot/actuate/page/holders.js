@@ -134,9 +134,9 @@ function instanceInWords({instance, ownerInstance}, now) {
     return instance.name ?? "deregistered";
   }
   if (ownerInstance === undefined || ownerInstance === null) {
-    return "none: not kept alive, and no instance has the name of the owner";
+    return "not kept alive, process unknown";
   }
-  return `none: not kept alive; ${ownerInstance.name} ${isOverdue(ownerInstance, now) ? `sent ${silence(ownerInstance, now)}` : "is alive"}`;
+  return `not kept alive; ${ownerInstance.name} ${isOverdue(ownerInstance, now) ? `sent ${silence(ownerInstance, now)}` : "is alive"}`;
 }
 
 /** What operators did, and what the library took back. */
