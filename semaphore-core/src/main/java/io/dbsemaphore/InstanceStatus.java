@@ -1,6 +1,7 @@
 package io.dbsemaphore;
 
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * An application instance that is registered in the database. All times are by the database's clock.
@@ -11,7 +12,31 @@ import java.time.Instant;
  * @param heartbeatAt the time of its last heartbeat
  * @param alive whether the last heartbeat is recent enough; if not, other instances may reclaim the permits that this
  *     instance keeps alive
+ * @param reclaimableAt when other instances may reclaim the permits that this instance keeps alive, unless there is a heartbeat
+ *     before; later by up to a third of {@code semaphore.instance-timeout} if they notice it late. Empty if that is unknown
  * @param requests how many requests that hold permits it keeps alive
  */
 public record InstanceStatus(
-        long id, String name, Instant startedAt, Instant heartbeatAt, boolean alive, long requests) {}
+        long id,
+        String name,
+        Instant startedAt,
+        Instant heartbeatAt,
+        boolean alive,
+        Optional<Instant> reclaimableAt,
+        long requests) {
+
+    /**
+     * Creates a status of which it is unknown when the permits may be reclaimed.
+     *
+     * @param id the id of the instance
+     * @param name the owner name of the instance
+     * @param startedAt when it registered
+     * @param heartbeatAt the time of its last heartbeat
+     * @param alive whether the last heartbeat is recent enough
+     * @param requests how many requests that hold permits it keeps alive
+     */
+    public InstanceStatus(
+            long id, String name, Instant startedAt, Instant heartbeatAt, boolean alive, long requests) {
+        this(id, name, startedAt, heartbeatAt, alive, Optional.empty(), requests);
+    }
+}

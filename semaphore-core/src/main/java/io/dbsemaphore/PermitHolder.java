@@ -51,6 +51,26 @@ public record PermitHolder(
      * @param heartbeatAt the time of its last heartbeat, by the database's clock; empty if it has deregistered
      * @param alive whether the last heartbeat is recent enough; if not, other instances may reclaim the permits that this
      *     instance keeps alive
+     * @param reclaimableAt when other instances may reclaim them, by the database's clock, unless there is a heartbeat before;
+     *     empty if it has deregistered
      */
-    public record HolderInstance(long id, Optional<String> name, Optional<Instant> heartbeatAt, boolean alive) {}
+    public record HolderInstance(
+            long id,
+            Optional<String> name,
+            Optional<Instant> heartbeatAt,
+            boolean alive,
+            Optional<Instant> reclaimableAt) {
+
+        /**
+         * Creates an instance of which it is unknown when the permits may be reclaimed.
+         *
+         * @param id the id of the instance
+         * @param name the owner name of the instance; empty if it has deregistered
+         * @param heartbeatAt the time of its last heartbeat; empty if it has deregistered
+         * @param alive whether the last heartbeat is recent enough
+         */
+        public HolderInstance(long id, Optional<String> name, Optional<Instant> heartbeatAt, boolean alive) {
+            this(id, name, heartbeatAt, alive, Optional.empty());
+        }
+    }
 }

@@ -160,6 +160,31 @@ public interface SemaphoreAdmin {
     List<CapacityChange> capacityHistory(String name);
 
     /**
+     * Returns the latest permits of a semaphore that the library took back without their holder, newest first: their time to live
+     * had passed, or the instance that kept them alive was gone. The holder, if it is still there, has lost them. They are found
+     * until {@link SemaphoreMaintenance#deleteReleasedRequests} deletes them.
+     *
+     * @param name the name of the semaphore
+     * @param limit the maximum number of reclaims, 1 to {@value #MAX_LIMIT}
+     * @return the reclaims
+     * @throws IllegalArgumentException if an argument is invalid
+     */
+    List<Reclaim> reclaims(String name, int limit);
+
+    /**
+     * Permits that were taken back without their holder.
+     *
+     * @param name the name of the semaphore
+     * @param externalId the external id of the request that held them
+     * @param owner the owner of the request
+     * @param permits how many permits of the semaphore it held
+     * @param reason why they were taken back, as a sentence for operators
+     * @param reclaimedAt when, by the database's clock
+     */
+    record Reclaim(
+            String name, String externalId, String owner, int permits, String reason, Instant reclaimedAt) {}
+
+    /**
      * Releases all permits of a request, regardless of its holder, and audits that. A holder that is still working is not
      * stopped: only its fencing tokens and {@link SemaphoreOperations#requireHeld} prevent it from doing harm. If this
      * JVM holds the grant, its listeners are notified of the loss. Another JVM that keeps the grant alive finds out after its

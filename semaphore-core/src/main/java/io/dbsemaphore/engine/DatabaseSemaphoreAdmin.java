@@ -143,6 +143,13 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     }
 
     @Override
+    public List<Reclaim> reclaims(String name, int limit) {
+        SemaphoreName.requireValid(name);
+        checkLimit(limit);
+        return run(database -> database.reports().reclaims(name, limit));
+    }
+
+    @Override
     public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
         SemaphoreName.requireValidKey("external id", externalId);
         checkOperator("releasedBy", releasedBy);

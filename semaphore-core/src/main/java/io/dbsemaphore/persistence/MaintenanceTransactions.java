@@ -123,6 +123,11 @@ public final class MaintenanceTransactions {
         });
     }
 
+    /** Deletes one batch of the audit of reclaims, which is kept as long as the requests that it is about. */
+    public int deleteReclaims(Duration retention, int limit) {
+        return transaction.execute(() -> history.deleteReclaimsBefore(requests.now(), retention, limit));
+    }
+
     public int deleteHistory(Duration retention, int limit) {
         return transaction.execute(() -> history.deleteBefore(retention, limit));
     }

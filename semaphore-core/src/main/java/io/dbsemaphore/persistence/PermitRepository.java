@@ -14,10 +14,11 @@ import org.springframework.data.repository.Repository;
 
 interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
 
-    record NamedPermit(long requestId, long id, String name, int count, long token) {}
+    record NamedPermit(long requestId, long id, String name, int capacity, int count, long token) {}
 
     @Query("""
-            select new io.dbsemaphore.persistence.PermitRepository$NamedPermit(p.requestId, p.id, s.name, p.count, p.token)
+            select new io.dbsemaphore.persistence.PermitRepository$NamedPermit(
+                p.requestId, p.id, s.name, s.capacity, p.count, p.token)
             from Permit p join Semaphore s on s.id = p.semaphoreId
             where p.requestId in :requestIds
             order by p.id""")

@@ -4,6 +4,7 @@ import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreStatus;
 import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
@@ -100,6 +101,11 @@ public final class ReportTransactions {
     /** The latest entries of the audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name, int limit) {
         return transaction.execute(() -> history.find(name, Limit.of(limit)));
+    }
+
+    /** The latest reclaims of a name, newest first. */
+    public List<Reclaim> reclaims(String name, int limit) {
+        return transaction.execute(() -> history.findReclaims(name, Limit.of(limit)));
     }
 
     /** The registered instances, the last started first. */

@@ -4,9 +4,12 @@ import io.dbsemaphore.domain.DeadInstance;
 import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.persistence.PermitRepository.NamedPermit;
+import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.instance.RegisteredInstances;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -14,22 +17,29 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Reclaims requests whose holder is gone, within the current transaction. It never waits for a lock: a request or permit
  * that another transaction has locked is being released, renewed, or checked by a business transaction, and counts as held.
- * The update checks again the condition under which a candidate was read.
+ * The update checks again the condition under which a candidate was read. Each reclaim is recorded in the audit.
  */
 final class RequestReclaim {
 
     private final PermitRequestRepository requests;
     private final PermitRepository permits;
     private final RegisteredInstances instances;
+    private final CapacityHistory history;
 
-    RequestReclaim(PermitRequestRepository requests, PermitRepository permits, RegisteredInstances instances) {
+    RequestReclaim(
+            PermitRequestRepository requests,
+            PermitRepository permits,
+            RegisteredInstances instances,
+            CapacityHistory history) {
         this.requests = requests;
         this.permits = permits;
         this.instances = instances;
+        this.history = history;
     }
 
     /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
@@ -58,17 +68,52 @@ final class RequestReclaim {
         // no other transaction can have released them, since their rows are locked
         Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
         permits.releaseByRequests(taken);
-        Map<Long, Map<String, Integer>> held = new HashMap<>();
-        permits.findByRequests(taken)
-                .forEach(permit -> held.computeIfAbsent(permit.requestId(), id -> new HashMap<>())
-                        .put(permit.name(), permit.count()));
-        return locked.values().stream()
-                .filter(request -> taken.contains(request.id()))
-                .map(request -> new ReclaimedRequest(
+        Map<Long, List<NamedPermit>> held =
+                permits.findByRequests(taken).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
+        List<ReclaimedRequest> reclaimed = new ArrayList<>();
+        List<CapacityHistory.Reclaimed> entries = new ArrayList<>();
+        for (PermitRequest request : locked.values()) {
+            if (taken.contains(request.id())) {
+                List<NamedPermit> its = held.getOrDefault(request.id(), List.of());
+                Optional<DeadInstance> dead =
+                        reason instanceof ReclaimReason.InstanceGone ? deadInstanceOf(request) : Optional.empty();
+                reclaimed.add(new ReclaimedRequest(
                         request.externalId(),
-                        held.getOrDefault(request.id(), Map.of()),
-                        reason instanceof ReclaimReason.InstanceGone ? deadInstanceOf(request) : Optional.empty()))
-                .toList();
+                        its.stream().collect(Collectors.toMap(NamedPermit::name, NamedPermit::count)),
+                        dead));
+                String inWords = inWords(reason, dead);
+                its.forEach(permit -> entries.add(new CapacityHistory.Reclaimed(
+                        permit.name(),
+                        permit.capacity(),
+                        request.externalId(),
+                        request.owner(),
+                        permit.count(),
+                        inWords)));
+            }
+        }
+        history.reclaimed(entries);
+        return reclaimed;
+    }
+
+    private static String inWords(ReclaimReason reason, Optional<DeadInstance> dead) {
+        if (reason instanceof ReclaimReason.Stale stale) {
+            return "It has no time to live, and was neither acquired nor renewed for %d s"
+                    .formatted(Duration.ofMillis(stale.staleAfterMillis()).toSeconds());
+        }
+        if (reason instanceof ReclaimReason.OwnerDead) {
+            return "Its owner was found dead";
+        }
+        if (reason instanceof ReclaimReason.Expired) {
+            return "Its time to live had passed";
+        }
+        return dead.flatMap(instance -> instance.name()
+                        .map(name -> "Instance %s had sent no heartbeat for %d s"
+                                .formatted(
+                                        name,
+                                        instance.sinceHeartbeat()
+                                                .orElse(Duration.ZERO)
+                                                .toSeconds())))
+                .orElse("The instance that kept it alive is not registered any more");
     }
 
     /** From the cached suspect instances, so that no statement is added to the acquire. */

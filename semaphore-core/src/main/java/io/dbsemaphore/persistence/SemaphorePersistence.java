@@ -104,14 +104,14 @@ public record SemaphorePersistence(
         InstanceQueues queues = new InstanceQueues(repositories, mapping, sql, tablePrefix);
         RegisteredInstances registered = new RegisteredInstances(repositories, suspectGrace);
         TimeOrderedIds ids = new TimeOrderedIds();
-        CapacityHistory history = new CapacityHistory(repositories, ids);
+        CapacityHistory history = new CapacityHistory(repositories, ids, sql, database.utcNow(), tablePrefix);
         SemaphoreReports reports = repositories.get(SemaphoreReports.class);
 
         ShortTransaction transaction = new ShortTransaction(transactionManager(sessionFactory, dataSource), dataSource);
         SemaphoreDirectory directory = new SemaphoreDirectory(semaphores);
         StartStatements start = new StartStatements(sql, database, tablePrefix, ENTITIES);
         GrantLookup lookup = new GrantLookup(entityManager, requests, permits);
-        RequestReclaim reclaim = new RequestReclaim(requests, permits, registered);
+        RequestReclaim reclaim = new RequestReclaim(requests, permits, registered, history);
 
         ReleaseTransaction releases = new ReleaseTransaction(transaction, requests, permits, semaphores);
         GrantTransaction grants = new GrantTransaction(

@@ -7,6 +7,8 @@ import io.dbsemaphore.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Optional;
@@ -47,7 +49,10 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
                     id,
                     Optional.ofNullable(instanceName),
                     Optional.ofNullable(heartbeatAt).map(StoredGrant::instant),
-                    leaseExpiresAt != null && leaseExpiresAt.isAfter(now));
+                    leaseExpiresAt != null && leaseExpiresAt.isAfter(now),
+                    heartbeatAt == null || leaseExpiresAt == null
+                            ? Optional.empty()
+                            : Optional.of(reclaimableAt(heartbeatAt, leaseExpiresAt)));
         }
     }
 
@@ -153,8 +158,15 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
                     StoredGrant.instant(startedAt),
                     StoredGrant.instant(heartbeatAt),
                     expiresAt.isAfter(now),
+                    Optional.of(reclaimableAt(heartbeatAt, expiresAt)),
                     requests);
         }
+    }
+
+    /** The lease is two thirds of the instance timeout, and the last third is the grace of the other instances. */
+    private static Instant reclaimableAt(LocalDateTime heartbeatAt, LocalDateTime leaseExpiresAt) {
+        return StoredGrant.instant(
+                leaseExpiresAt.plus(Duration.between(heartbeatAt, leaseExpiresAt).dividedBy(2)));
     }
 
     @Query("""

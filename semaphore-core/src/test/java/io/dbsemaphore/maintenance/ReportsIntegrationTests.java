@@ -106,6 +106,11 @@ class ReportsIntegrationTests {
                     assertThat(instance.requests()).isPositive();
                     assertThat(instance.heartbeatAt()).isAfterOrEqualTo(instance.startedAt());
                     assertThat(instance.heartbeatAt()).isCloseTo(Instant.now(), within(1, ChronoUnit.MINUTES));
+                    assertThat(Duration.between(
+                                    instance.heartbeatAt(),
+                                    instance.reclaimableAt().orElseThrow()))
+                            .as("the instance timeout")
+                            .isCloseTo(Duration.ofSeconds(20), Duration.ofMillis(1));
                 });
         long before = requestsOf(shown.instance());
         kept.release();

@@ -102,6 +102,8 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
                 return batch.requests();
             });
             warnOfRepairs(repaired.get());
+            all(() -> transactions.deleteReclaims(
+                    settings.get(MaintenanceSettings.REQUEST_RETENTION), settings.get(MaintenanceSettings.BATCH_SIZE)));
             deleteIdleOfPatterns();
             retry.call(() -> transactions.deleteExpiredInstances(FORGET_INSTANCES_AFTER));
             return deleted;

@@ -7,7 +7,10 @@ import jakarta.persistence.Table;
 import java.time.LocalDateTime;
 import org.jspecify.annotations.Nullable;
 
-/** The audit of capacity changes and forced releases. A row refers to its semaphore by name, and outlives it. */
+/**
+ * The audit: with a positive id what an operator did, a capacity change or a forced release; with a negative one a reclaim by
+ * the library. A row refers to its semaphore by name, and outlives it.
+ */
 @Entity
 @Table(name = "capacity_change")
 class CapacityAudit {

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence.audit;
 
 import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.CapacityChange.ForcedRelease;
+import io.dbsemaphore.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -29,6 +30,16 @@ interface CapacityAuditRepository extends Repository<CapacityAudit, Long> {
         CapacityChange toContract() {
             return new CapacityChange(
                     name, from, to, changedBy, reason, StoredGrant.instant(changedAt), Optional.ofNullable(forced()));
+        }
+
+        Reclaim toReclaim() {
+            return new Reclaim(
+                    name,
+                    String.valueOf(externalId),
+                    String.valueOf(owner),
+                    permits == null ? 0 : permits,
+                    reason,
+                    StoredGrant.instant(changedAt));
         }
 
         private @Nullable ForcedRelease forced() {
@@ -63,16 +74,31 @@ interface CapacityAuditRepository extends Repository<CapacityAudit, Long> {
             select new io.dbsemaphore.persistence.audit.CapacityAuditRepository$Change(
                 c.semaphoreName, c.fromCapacity, c.toCapacity, c.changedBy, c.reason, c.changedAt,
                 c.externalId, c.owner, c.permits)
-            from CapacityAudit c where c.semaphoreName = :name
+            from CapacityAudit c where c.semaphoreName = :name and c.id > 0
             order by c.changedAt desc, c.id desc""")
     List<Change> findByName(String name, Limit limit);
 
+    @Query("""
+            select new io.dbsemaphore.persistence.audit.CapacityAuditRepository$Change(
+                c.semaphoreName, c.fromCapacity, c.toCapacity, c.changedBy, c.reason, c.changedAt,
+                c.externalId, c.owner, c.permits)
+            from CapacityAudit c where c.semaphoreName = :name and c.id < 0
+            order by c.changedAt desc, c.id desc""")
+    List<Change> findReclaims(String name, Limit limit);
+
     /** By the primary key, whose values ascend with time: no index has the forced releases alone. */
-    @Query("select c.externalId from CapacityAudit c order by c.id desc")
+    @Query("select c.externalId from CapacityAudit c where c.id > 0 order by c.id desc")
     List<@Nullable String> findLatestExternalIds(Limit limit);
 
-    @Query("select c.id from CapacityAudit c where c.changedAt <= utc_plus_millis(:minusMillis) order by c.id")
+    @Query(
+            "select c.id from CapacityAudit c where c.id > 0 and c.changedAt <= utc_plus_millis(:minusMillis) order by c.id")
     List<Long> findBefore(long minusMillis, Limit limit);
+
+    /** Up to an id, above which none is as old: the scan ends there. */
+    @Query("""
+            select c.id from CapacityAudit c
+            where c.id <= :upTo and c.changedAt <= utc_plus_millis(:minusMillis) order by c.id""")
+    List<Long> findReclaimsBefore(long upTo, long minusMillis, Limit limit);
 
     @Modifying
     @Query("delete from CapacityAudit c where c.id in :ids")

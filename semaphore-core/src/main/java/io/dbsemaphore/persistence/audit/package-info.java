@@ -1,5 +1,5 @@
 /**
- * The audit of capacity changes and forced releases.
+ * The audit of capacity changes, forced releases and reclaims.
  *
  * <p>Internal. Depends on {@code io.dbsemaphore.domain} and on {@code io.dbsemaphore.persistence.unit}.
  */

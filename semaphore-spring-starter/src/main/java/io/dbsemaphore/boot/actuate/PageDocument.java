@@ -33,6 +33,7 @@ final class PageDocument {
             "instances.js",
             "page.js");
 
+    private final boolean writable;
     private final boolean setCapacity;
     private final boolean forceRelease;
     private final SecureRandom random = new SecureRandom();
@@ -40,17 +41,24 @@ final class PageDocument {
     private volatile @Nullable String template;
 
     /**
+     * @param writable whether the access to the endpoint permits operations that change something
      * @param setCapacity whether it offers to change capacities
      * @param forceRelease whether it offers to release permits by force
      */
-    PageDocument(boolean setCapacity, boolean forceRelease) {
+    PageDocument(boolean writable, boolean setCapacity, boolean forceRelease) {
+        this.writable = writable;
         this.setCapacity = setCapacity;
         this.forceRelease = forceRelease;
     }
 
-    /** The page for one request. */
-    String render(CsrfHeader csrf) {
+    /**
+     * The page for one request.
+     *
+     * @param mayWrite whether its user may change something
+     */
+    String render(CsrfHeader csrf, boolean mayWrite) {
         return template()
+                .replace("{{signed-in}}", String.valueOf(mayWrite))
                 .replace("{{nonce}}", nonce())
                 .replace("{{csrf-header}}", escape(csrf.name()))
                 .replace("{{csrf-token}}", escape(csrf.value()));
@@ -60,6 +68,7 @@ final class PageDocument {
         String known = template;
         if (known == null) {
             known = read("page.html")
+                    .replace("{{writable}}", String.valueOf(writable))
                     .replace("{{set-capacity}}", String.valueOf(setCapacity))
                     .replace("{{force-release}}", String.valueOf(forceRelease))
                     .replace("{{style}}", readAll(STYLES))

@@ -49,21 +49,24 @@ public final class SemaphoreEndpointAutoConfiguration {
             SemaphoreAdmin admin,
             SemaphoreEndpointProperties properties,
             ObjectProvider<EndpointAccessResolver> access) {
-        boolean writable = access.getIfAvailable(() -> (id, fallback) -> fallback)
-                        .accessFor(EndpointId.of("semaphores"), Access.UNRESTRICTED)
-                == Access.UNRESTRICTED;
+        Access allowed = access.getIfAvailable(() -> (id, fallback) -> fallback)
+                .accessFor(EndpointId.of("semaphores"), Access.UNRESTRICTED);
         return new SemaphoresPageWebExtension(
                 endpoint,
                 new SemaphoreViews(admin),
+                properties,
                 new PageDocument(
-                        writable && properties.setCapacityEnabled(), writable && properties.forceReleaseEnabled()));
+                        allowed == Access.UNRESTRICTED,
+                        properties.setCapacityEnabled(),
+                        properties.forceReleaseEnabled()));
     }
 
     @Bean
     @ConditionalOnBean(SemaphoresEndpoint.class)
     @ConditionalOnMissingBean // Spring Boot permits one extension: the one with the page, or this one
     @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
-    SemaphoresEndpointWebExtension semaphoresEndpointWebExtension(SemaphoresEndpoint endpoint, SemaphoreAdmin admin) {
-        return new SemaphoresEndpointWebExtension(endpoint, new SemaphoreViews(admin));
+    SemaphoresEndpointWebExtension semaphoresEndpointWebExtension(
+            SemaphoresEndpoint endpoint, SemaphoreAdmin admin, SemaphoreEndpointProperties properties) {
+        return new SemaphoresEndpointWebExtension(endpoint, new SemaphoreViews(admin), properties);
     }
 }

@@ -1,15 +1,19 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.InstanceStatus;
+import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HistoryDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HolderDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.SemaphoreDescriptor;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
@@ -64,14 +68,27 @@ final class SemaphoreViews {
                 .map(status -> new SemaphorePageDescriptor(
                         admin.now(),
                         SemaphoreDescriptor.of(status),
-                        admin.holders(name, containing, after, limit).stream()
-                                .map(HolderDescriptor::of)
-                                .toList(),
+                        described(admin.holders(name, containing, after, limit)),
                         admin.waiting(name).stream().map(WaitingDescriptor::of).toList(),
                         admin.capacityHistory(name, HISTORY).stream()
                                 .map(HistoryDescriptor::of)
+                                .toList(),
+                        admin.reclaims(name, HISTORY).stream()
+                                .map(ReclaimDescriptor::of)
                                 .toList()))
                 .orElse(null);
+    }
+
+    /** With the instances of the owners of grants that no instance keeps alive: all that is known of the process of such a holder. */
+    private List<HolderDescriptor> described(List<PermitHolder> holders) {
+        Map<String, InstanceStatus> byName = new HashMap<>();
+        if (holders.stream().anyMatch(holder -> holder.instance().isEmpty())) {
+            admin.instances().forEach(instance -> byName.putIfAbsent(instance.name(), instance)); // the last started
+        }
+        return holders.stream()
+                .map(holder -> HolderDescriptor.of(
+                        holder, holder.instance().isEmpty() ? byName.get(holder.owner()) : null))
+                .toList();
     }
 
     private RequestsDescriptor requests(String name, @Nullable Instant until, Duration period, int limit) {
@@ -109,15 +126,30 @@ final class SemaphoreViews {
      *
      * @param holders a page of the holders, ordered by fencing token
      * @param waiting the instances with waiting callers, the one whose caller has waited longest first
-     * @param capacityHistory the latest entries of the audit, newest first
+     * @param capacityHistory what operators did, the latest entries of the audit, newest first
+     * @param reclaims what the library took back, the latest first
      */
     record SemaphorePageDescriptor(
             Instant asOf,
             SemaphoreDescriptor semaphore,
             List<HolderDescriptor> holders,
             List<WaitingDescriptor> waiting,
-            List<HistoryDescriptor> capacityHistory)
+            List<HistoryDescriptor> capacityHistory,
+            List<ReclaimDescriptor> reclaims)
             implements OperationResponseBody {}
+
+    /**
+     * Permits that the library took back without their holder.
+     *
+     * @param reason why, as a sentence
+     */
+    record ReclaimDescriptor(String externalId, String owner, int permits, String reason, Instant reclaimedAt) {
+
+        private static ReclaimDescriptor of(Reclaim reclaim) {
+            return new ReclaimDescriptor(
+                    reclaim.externalId(), reclaim.owner(), reclaim.permits(), reclaim.reason(), reclaim.reclaimedAt());
+        }
+    }
 
     /**
      * The waiting callers of an instance.
@@ -176,10 +208,17 @@ final class SemaphoreViews {
      *
      * @param id its id; a string, since JavaScript would round so large a number
      * @param alive whether the last heartbeat is recent enough
+     * @param reclaimableAt when others may take back what it keeps alive, unless there is a heartbeat before
      * @param requests how many requests that hold permits it keeps alive
      */
     record InstanceStatusDescriptor(
-            String id, String name, Instant startedAt, Instant heartbeatAt, boolean alive, long requests) {
+            String id,
+            String name,
+            Instant startedAt,
+            Instant heartbeatAt,
+            boolean alive,
+            @Nullable Instant reclaimableAt,
+            long requests) {
 
         static InstanceStatusDescriptor of(InstanceStatus status) {
             return new InstanceStatusDescriptor(
@@ -188,6 +227,7 @@ final class SemaphoreViews {
                     status.startedAt(),
                     status.heartbeatAt(),
                     status.alive(),
+                    status.reclaimableAt().orElse(null),
                     status.requests());
         }
     }

@@ -1,6 +1,7 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.ReleaseOutcome;
@@ -26,7 +27,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 @Endpoint(id = "semaphores")
 public class SemaphoresEndpoint {
 
-    private static final String NOBODY = "actuator, without a principal";
+    private static final String ANONYMOUS = "anonymous";
     private static final String NO_REASON = "no reason given";
 
     private final SemaphoreAdmin admin;
@@ -80,7 +81,7 @@ public class SemaphoresEndpoint {
     public SemaphoreDescriptor setCapacity(
             SecurityContext securityContext, @Selector String name, int capacity, @Nullable String reason) {
         if (!properties.setCapacityEnabled()) {
-            throw new OperationDisabledException("semaphore.endpoint.set-capacity-enabled");
+            throw OperationDisabledException.enabledBy("semaphore.endpoint.set-capacity-enabled");
         }
         admin.setCapacity(name, capacity, operator(securityContext), reasonOrNone(reason));
         return admin.find(name).map(SemaphoreDescriptor::of).orElseThrow();
@@ -102,7 +103,7 @@ public class SemaphoresEndpoint {
             @Selector String externalId,
             @Nullable String reason) {
         if (!properties.forceReleaseEnabled()) {
-            throw new OperationDisabledException("semaphore.endpoint.force-release-enabled");
+            throw OperationDisabledException.enabledBy("semaphore.endpoint.force-release-enabled");
         }
         return admin.holders(name).stream()
                         .anyMatch(holder -> holder.externalId().equals(externalId))
@@ -112,8 +113,8 @@ public class SemaphoresEndpoint {
     }
 
     private static String operator(SecurityContext securityContext) {
-        Principal principal = securityContext.getPrincipal();
-        return principal == null ? NOBODY : shortened(principal.getName().replaceAll("[\\p{Cc}\\p{Cs}]", "?"));
+        Principal user = AuthenticatedUser.of(securityContext);
+        return user == null ? ANONYMOUS : shortened(user.getName().replaceAll("[\\p{Cc}\\p{Cs}]", "?"));
     }
 
     /** The subject of an X.509 certificate can be longer than what the audit has room for; its beginning is the most specific. */
@@ -214,6 +215,8 @@ public class SemaphoresEndpoint {
      * @param acquiredAt when the permits were acquired, by the database's clock
      * @param expiresAt when they expire unless renewed; null if they are held until released
      * @param instance the instance that keeps the grant alive; null if none does
+     * @param ownerInstance the registered instance that is named like the owner, where none keeps the grant alive; null if there is
+     *     none, or if it was not looked for
      */
     public record HolderDescriptor(
             String externalId,
@@ -222,9 +225,14 @@ public class SemaphoresEndpoint {
             long fencingToken,
             Instant acquiredAt,
             @Nullable Instant expiresAt,
-            @Nullable InstanceDescriptor instance) {
+            @Nullable InstanceDescriptor instance,
+            @Nullable InstanceDescriptor ownerInstance) {
 
         static HolderDescriptor of(PermitHolder holder) {
+            return of(holder, null);
+        }
+
+        static HolderDescriptor of(PermitHolder holder, @Nullable InstanceStatus owner) {
             return new HolderDescriptor(
                     holder.externalId(),
                     holder.owner(),
@@ -232,7 +240,8 @@ public class SemaphoresEndpoint {
                     holder.fencingToken(),
                     holder.acquiredAt(),
                     holder.expiresAt().orElse(null),
-                    holder.instance().map(InstanceDescriptor::of).orElse(null));
+                    holder.instance().map(InstanceDescriptor::of).orElse(null),
+                    owner == null ? null : InstanceDescriptor.of(owner));
         }
     }
 
@@ -243,16 +252,31 @@ public class SemaphoresEndpoint {
      * @param name its name; null if it has deregistered
      * @param heartbeatAt the time of its last heartbeat, by the database's clock; null if it has deregistered
      * @param alive whether the last heartbeat is recent enough
+     * @param reclaimableAt when others may take back what it keeps alive unless there is a heartbeat; null if it has deregistered
      */
     public record InstanceDescriptor(
-            String id, @Nullable String name, @Nullable Instant heartbeatAt, boolean alive) {
+            String id,
+            @Nullable String name,
+            @Nullable Instant heartbeatAt,
+            boolean alive,
+            @Nullable Instant reclaimableAt) {
 
         static InstanceDescriptor of(HolderInstance instance) {
             return new InstanceDescriptor(
                     String.valueOf(instance.id()),
                     instance.name().orElse(null),
                     instance.heartbeatAt().orElse(null),
-                    instance.alive());
+                    instance.alive(),
+                    instance.reclaimableAt().orElse(null));
+        }
+
+        static InstanceDescriptor of(InstanceStatus instance) {
+            return new InstanceDescriptor(
+                    String.valueOf(instance.id()),
+                    instance.name(),
+                    instance.heartbeatAt(),
+                    instance.alive(),
+                    instance.reclaimableAt().orElse(null));
         }
     }
 

@@ -29,10 +29,13 @@ public class SemaphoresEndpointWebExtension {
 
     private final SemaphoresEndpoint endpoint;
     private final SemaphoreViews views;
+    private final SemaphoreEndpointProperties properties;
 
-    SemaphoresEndpointWebExtension(SemaphoresEndpoint endpoint, SemaphoreViews views) {
+    SemaphoresEndpointWebExtension(
+            SemaphoresEndpoint endpoint, SemaphoreViews views, SemaphoreEndpointProperties properties) {
         this.endpoint = endpoint;
         this.views = views;
+        this.properties = properties;
     }
 
     /**
@@ -138,7 +141,8 @@ public class SemaphoresEndpointWebExtension {
             @Selector String name,
             @Nullable String capacity,
             @Nullable String reason) {
-        return answer(
+        return write(
+                properties.setCapacityEnabled() && !mayWrite(securityContext),
                 () -> endpoint.setCapacity(securityContext, name, number(capacity), reason),
                 () -> "There is no semaphore named '%s'".formatted(name));
     }
@@ -158,7 +162,8 @@ public class SemaphoresEndpointWebExtension {
             @Selector String name,
             @Selector String externalId,
             @Nullable String reason) {
-        return answer(
+        return write(
+                properties.forceReleaseEnabled() && !mayWrite(securityContext),
                 () -> endpoint.forceRelease(securityContext, name, externalId, reason),
                 () -> "The request '%s' holds no permit of semaphore '%s'. Nothing was released"
                         .formatted(externalId, name));
@@ -178,6 +183,27 @@ public class SemaphoresEndpointWebExtension {
                             .formatted(Integer.MAX_VALUE, capacity),
                     invalid);
         }
+    }
+
+    /**
+     * Changes something. A request without a user is refused by default: a page of another site can send one with the browser of
+     * somebody who reaches the endpoint, once the site's name resolves to the address of the endpoint (DNS rebinding).
+     */
+    private static WebEndpointResponse<Object> write(
+            boolean refused, Supplier<? extends @Nullable Object> operation, Supplier<String> notFound) {
+        return answer(
+                () -> {
+                    if (refused) {
+                        throw OperationDisabledException.withoutUser();
+                    }
+                    return operation.get();
+                },
+                notFound);
+    }
+
+    /** Whether a request may change what is enabled. */
+    boolean mayWrite(SecurityContext securityContext) {
+        return properties.anonymousWriteEnabled() || AuthenticatedUser.of(securityContext) != null;
     }
 
     private static WebEndpointResponse<Object> answer(

@@ -1,5 +1,6 @@
 package io.dbsemaphore.boot.actuate;
 
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
@@ -16,18 +17,24 @@ public class SemaphoresPageWebExtension extends SemaphoresEndpointWebExtension {
 
     private final PageDocument document;
 
-    SemaphoresPageWebExtension(SemaphoresEndpoint endpoint, SemaphoreViews views, PageDocument document) {
-        super(endpoint, views);
+    SemaphoresPageWebExtension(
+            SemaphoresEndpoint endpoint,
+            SemaphoreViews views,
+            SemaphoreEndpointProperties properties,
+            PageDocument document) {
+        super(endpoint, views, properties);
         this.document = document;
     }
 
     /**
      * Returns the page. It has no data; its script reads them from the endpoint.
      *
+     * @param securityContext the principal, without which the page may have no buttons
      * @return one self-contained HTML document
      */
     @ReadOperation(produces = "text/html")
-    public WebEndpointResponse<String> page() {
-        return new WebEndpointResponse<>(document.render(CsrfHeader.ofCurrentRequest()), HTML);
+    public WebEndpointResponse<String> page(SecurityContext securityContext) {
+        return new WebEndpointResponse<>(
+                document.render(CsrfHeader.ofCurrentRequest(), mayWrite(securityContext)), HTML);
     }
 }

@@ -75,7 +75,7 @@ class EndpointErrorsIntegrationTests {
     @ParameterizedTest
     @ValueSource(strings = {"a\\u0000b", "\\u001b[2J", "\\ud800"})
     void refusesAReasonWithControlCharacters(String reason) {
-        post(host, "", "{\"name\": \"orders\", \"capacity\": 3, \"reason\": \"%s\"}".formatted(reason), null)
+        post(host, "", "{\"name\": \"orders\", \"capacity\": 3, \"reason\": \"%s\"}".formatted(reason), "ada")
                 .assertProblem(400, "reason must have no control characters except for tabs and line breaks");
         assertThat(host.admin().find("orders").orElseThrow().capacity()).isEqualTo(1);
     }

@@ -160,24 +160,12 @@ class SemaphoresEndpointIntegrationTests {
     }
 
     @Test
-    void saysThatThereWasNoPrincipal() {
-        writable.admin().create("anonymous", 1);
-
-        assertThat(post(writable, "/anonymous", "{\"capacity\": 2}", null).status())
-                .isEqualTo(200);
-
-        assertThat(writable.admin().capacityHistory("anonymous"))
-                .extracting(CapacityChange::changedBy, CapacityChange::reason)
-                .containsExactly(tuple("actuator, without a principal", "no reason given"));
-    }
-
-    @Test
     void refusesACapacityThatCannotBe() {
-        post(writable, "/orders", "{\"capacity\": -1}", null).assertProblem(400, "must not be negative: -1");
-        post(writable, "/orders", "{\"reason\": \"noon\"}", null).assertProblem(400, "must be a whole number");
-        post(writable, "/orders", "{\"capacity\": \"many\"}", null).assertProblem(400, "2147483647: many.");
-        post(writable, "/orders", "{\"capacity\": 2.5}", null).assertProblem(400, "2147483647: 2.5.");
-        post(writable, "/nothing", "{\"capacity\": 1}", null)
+        post(writable, "/orders", "{\"capacity\": -1}", "ada").assertProblem(400, "must not be negative: -1");
+        post(writable, "/orders", "{\"reason\": \"noon\"}", "ada").assertProblem(400, "must be a whole number");
+        post(writable, "/orders", "{\"capacity\": \"many\"}", "ada").assertProblem(400, "2147483647: many.");
+        post(writable, "/orders", "{\"capacity\": 2.5}", "ada").assertProblem(400, "2147483647: 2.5.");
+        post(writable, "/nothing", "{\"capacity\": 1}", "ada")
                 .assertProblem(404, "There is no semaphore named 'nothing'. Nothing was changed.");
     }
 

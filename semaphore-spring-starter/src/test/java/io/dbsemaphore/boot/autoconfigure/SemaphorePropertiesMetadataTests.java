@@ -26,6 +26,7 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
             semaphore.adapters.spring-integration.keep-alive semaphore.adapters.spring-integration.prefix
             semaphore.adapters.spring-integration.ttl
             semaphore.aop.allow-unknown-names semaphore.aop.order
+            semaphore.endpoint.anonymous-write-enabled
             semaphore.endpoint.force-release-enabled semaphore.endpoint.page-enabled
             semaphore.endpoint.set-capacity-enabled
             semaphore.maintenance.batch-size semaphore.maintenance.enabled

@@ -35,7 +35,8 @@ class OperatorIntegrationTests {
                 database,
                 EXPOSED,
                 "semaphore.endpoint.set-capacity-enabled=true",
-                "semaphore.endpoint.force-release-enabled=true");
+                "semaphore.endpoint.force-release-enabled=true",
+                "semaphore.endpoint.anonymous-write-enabled=true");
         other = OrdersHost.on(database, "semaphore.owner=other@host");
     }
 

@@ -24,7 +24,8 @@ class PicturesIntegrationTests {
                 database,
                 "management.endpoints.web.exposure.include=semaphores",
                 "semaphore.endpoint.set-capacity-enabled=true",
-                "semaphore.endpoint.force-release-enabled=true");
+                "semaphore.endpoint.force-release-enabled=true",
+                "semaphore.endpoint.anonymous-write-enabled=true");
         Scene.prepare(host, database);
     }
 
@@ -46,7 +47,7 @@ class PicturesIntegrationTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"360, 800, light", "1280, 900, dark", "3840, 2160, light"})
+    @CsvSource({"360, 800, light", "390, 3000, dark", "1280, 1700, light", "1280, 1700, dark", "3840, 2160, light"})
     void showsOneSemaphore(int width, int height, String scheme) {
         look("semaphore", "#/semaphore/backup", ".use", width, height, scheme);
     }
@@ -72,6 +73,15 @@ class PicturesIntegrationTests {
         browser.sized(width, height).coloured(scheme).open(url("#/semaphore/mail"));
         browser.click("#main", "Change capacity").find("dialog");
         check("dialog", width, scheme);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"360, 800, dark", "1280, 900, light"})
+    void asksWhichHolderToReleaseByForce(int width, int height, String scheme) {
+        browser.sized(width, height).coloured(scheme).open(url("#/semaphore/backup"));
+        browser.click("#main table", "Release").find("dialog");
+        check("release", width, scheme);
+        browser.click("dialog", "Cancel");
     }
 
     private static void look(String view, String hash, String css, int width, int height, String scheme) {

@@ -43,7 +43,8 @@ class ScaleIntegrationTests {
         host = OrdersHost.web(
                 database,
                 "management.endpoints.web.exposure.include=semaphores",
-                "semaphore.endpoint.force-release-enabled=true");
+                "semaphore.endpoint.force-release-enabled=true",
+                "semaphore.endpoint.anonymous-write-enabled=true");
         fill();
         browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", STOPWATCH));
         browser.driver().executeCdpCommand("Performance.enable", Map.of("timeDomain", "threadTicks"));

@@ -3,7 +3,10 @@
 const dialogText = {
   capacity: ({name, capacity, held}, next) => {
     if (next === capacity) {
-      return "This is the capacity now. Nothing will change.";
+      return capacity === 0 ? "It stays paused. Nothing will change." : "This is the capacity now. Nothing will change.";
+    }
+    if (capacity === 0) {
+      return `Permits of ${name} are granted again, at most ${numbers.format(next)} at once, on all instances, from now on. ${stays(held)}`;
     }
     if (next === 0) {
       return `No instance will get a permit of ${name} until it is resumed. ${stays(held)}`;
@@ -22,7 +25,7 @@ function stays(held) {
 /** Asks for a reason, says what will happen, and does it. */
 class Confirmation {
 
-  constructor({title, button, fields, consequence, run, done, danger}) {
+  constructor({title, button, fields, consequence, run, done, closed, danger}) {
     this.run = run;
     this.done = done;
     this.consequence = consequence;
@@ -32,7 +35,10 @@ class Confirmation {
     this.reason = h("input", {id: "reason", required: true, maxlength: 1000, autocomplete: "off"});
     this.confirm = h("button", {type: "submit", class: danger ? "danger" : "primary"}, button);
     this.dialog = h("dialog", {"aria-labelledby": "dialog-title", "aria-describedby": "consequence",
-        onclose: () => this.dialog.remove()},
+        onclose: () => {
+          this.dialog.remove();
+          closed?.();
+        }},
       h("form", {method: "dialog", onsubmit: event => this.submit(event), oninput: () => this.say()},
         h("h2", {id: "dialog-title"}, title),
         ...this.fields,
@@ -79,13 +85,18 @@ class Confirmation {
 
 /** Changes the capacity to one that the operator enters. */
 function askForCapacity(semaphore, done) {
+  askFor(semaphore, {title: `Change the capacity of ${semaphore.name}`, button: "Change capacity",
+    label: "New capacity", proposed: semaphore.capacity}, done);
+}
+
+function askFor(semaphore, {title, button, label, proposed}, done) {
   const input = h("input", {id: "capacity", type: "number", min: 0, max: 2147483647, step: 1, required: true,
-    value: semaphore.capacity});
+    value: proposed});
   const entered = () => input.value === "" ? NaN : Number(input.value);
   new Confirmation({
-    title: `Change the capacity of ${semaphore.name}`,
-    button: "Change capacity",
-    fields: [h("label", {for: "capacity"}, "New capacity"), input],
+    title,
+    button,
+    fields: [h("label", {for: "capacity"}, label), input],
     consequence: () => Number.isInteger(entered()) && entered() >= 0
       ? dialogText.capacity(semaphore, entered())
       : "Enter a whole number. 0 pauses the semaphore.",
@@ -105,19 +116,27 @@ function askToPause(semaphore, done) {
   }).open();
 }
 
+/** Proposes the capacity that it had before the pause. */
 function askToResume(semaphore, capacityBefore, done) {
-  askForCapacity({...semaphore, capacity: capacityBefore}, done);
+  askFor(semaphore, {title: `Resume ${semaphore.name}`, button: "Resume", label: "Capacity", proposed: capacityBefore}, done);
 }
 
 function changed({name, capacity}) {
   return capacity === 0 ? `${name} is paused.` : `The capacity of ${name} is ${numbers.format(capacity)} now.`;
 }
 
-function askForRelease(semaphore, holder, done) {
-  new Confirmation({
+/** Says which of the holders it is: several may have the same owner. */
+function askForRelease(semaphore, holder, now, closed, done) {
+  const confirmation = new Confirmation({
     title: "Release by force",
     button: "Release by force",
     danger: true,
+    fields: [h("dl", {class: "facts"}, ...[
+      ["Owner", h("bdi", {}, holder.owner)],
+      ["External id", h("bdi", {class: "code"}, holder.externalId)],
+      ["Fencing token", h("span", {class: "code"}, String(holder.fencingToken))],
+      ["Held for", `${duration(now - Date.parse(holder.acquiredAt))}, since ${time(Date.parse(holder.acquiredAt), now)}`]
+    ].flatMap(([term, fact]) => [h("dt", {}, term), h("dd", {}, fact)]))],
     consequence: () => `${holder.owner} loses ${count(holder.count, "permit", "permits")} of ${semaphore.name}, and whatever else this request holds; others can get them at once. Its work is not stopped: two may then be at it. Make sure that it has ended, or does no harm.`,
     run: async reason => {
       const {outcome} = await forceRelease(semaphore.name, holder.externalId, reason);
@@ -125,6 +144,9 @@ function askForRelease(semaphore, holder, done) {
         ? `The permits of ${holder.owner} were released by force.`
         : `${holder.owner} had released its permits already.`;
     },
-    done
-  }).open();
+    done,
+    closed
+  });
+  confirmation.open();
+  return confirmation;
 }

@@ -5,10 +5,25 @@ const TIMEOUT = 10000;
 /** How long the parameters of a forced release may be: servers accept 8 KB (Tomcat, by default), with all headers and cookies. */
 const MAX_QUERY = 4000;
 const endpoint = location.pathname.replace(/\/+$/, "");
-const may = {
-  setCapacity: document.body.dataset.setCapacity === "true",
-  forceRelease: document.body.dataset.forceRelease === "true"
-};
+const is = name => document.body.dataset[name] === "true";
+const mayWrite = is("writable") && is("signedIn");
+const may = {setCapacity: mayWrite && is("setCapacity"), forceRelease: mayWrite && is("forceRelease")};
+
+/** Why buttons are missing, and what shows them; empty if none is. */
+function missingButtons() {
+  if (may.setCapacity && may.forceRelease) {
+    return "";
+  }
+  if (!is("writable")) {
+    return "This page only shows: management.endpoint.semaphores.access (or management.endpoints.access) is read-only.";
+  }
+  const off = [is("setCapacity") ? "" : "changes capacities with semaphore.endpoint.set-capacity-enabled=true",
+    is("forceRelease") ? "" : "releases by force with semaphore.endpoint.force-release-enabled=true"]
+    .filter(part => part !== "").join(", and ");
+  return [off === "" ? "" : `This page ${off}.`,
+    is("signedIn") ? "" : "Only users who have signed in may change anything, unless semaphore.endpoint.anonymous-write-enabled=true."]
+    .filter(part => part !== "").join(" ");
+}
 
 /** A request that failed, in words for the operator. */
 class RequestError extends Error {}

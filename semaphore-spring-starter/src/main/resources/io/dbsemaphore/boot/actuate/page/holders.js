@@ -5,6 +5,8 @@ class Holders {
   /** The fencing token before each page. */
   before = [0];
   timer = 0;
+  /** The holder that the open dialog is about. */
+  marked = null;
 
   constructor(view) {
     this.view = view;
@@ -41,10 +43,14 @@ class Holders {
     const page = this.before.length - 1;
     const searched = this.search.value !== "";
     this.last = holders.at(-1)?.fencingToken;
+    if (this.marked !== null && !holders.some(({externalId}) => externalId === this.marked.externalId)) {
+      this.marked.confirmation.failed("It is not among the holders any more.");
+    }
     setText(this.none, holders.length > 0 ? "" : searched ? "No holder matches the search."
       : page > 0 ? "There are no further holders." : "Nobody.");
     this.table.show(holders, ({externalId}) => externalId, () => this.cells(),
       (cells, holder) => this.update(cells, holder, now));
+    this.showMark();
     this.pager.show(page, holders.length, searched ? undefined : semaphore.requests);
   }
 
@@ -60,16 +66,37 @@ class Holders {
     setText(permits, numbers.format(holder.count));
     setAge(since, holder.acquiredAt, now);
     setText(until, untilInWords(holder, now));
-    setText(instance, instanceInWords(holder.instance));
+    setText(instance, instanceInWords(holder, now));
+    setAttribute(until, "class", isOverdue(holder.instance, now) ? "late" : "whole");
     setText(token, String(holder.fencingToken));
     if (release !== undefined) {
       setAttribute(release, "aria-label", `Release the permits of ${holder.owner} by force`);
-      release.onclick = () => this.view.ask(askForRelease, holder);
+      release.onclick = () => this.release(holder, now);
+    }
+  }
+
+  /** Its row stays marked while the dialog is open, wherever it moves to. */
+  release(holder, now) {
+    this.marked = {externalId: holder.externalId};
+    this.marked.confirmation = this.view.ask(askForRelease, holder, now, () => {
+      this.marked = null;
+      this.showMark();
+    });
+    this.showMark();
+  }
+
+  showMark() {
+    for (const [externalId, row] of this.table.body.known ?? []) {
+      row.classList.toggle("marked", externalId === this.marked?.externalId);
     }
   }
 }
 
 function untilInWords({instance, expiresAt}, now) {
+  const overdue = overdueInWords(instance, now);
+  if (overdue !== "") {
+    return overdue;
+  }
   if (instance?.alive) {
     return "kept alive";
   }
@@ -80,14 +107,39 @@ function untilInWords({instance, expiresAt}, now) {
   return left > 0 ? `expires in ${duration(left)}` : `expired ${duration(-left)} ago`;
 }
 
-function instanceInWords(instance) {
-  if (instance === undefined || instance === null) {
-    return "–";
+/** That an instance, which sends a heartbeat every sixth of its timeout, has missed some, and what follows; empty if it has not. */
+function overdueInWords(instance, now) {
+  if (!isOverdue(instance, now)) {
+    return "";
   }
-  return `${instance.name ?? "deregistered"}${instance.alive ? "" : " (no heartbeat)"}`;
+  const left = Date.parse(instance.reclaimableAt) - now;
+  return `${silence(instance, now)}, ${left > 0 ? `taken back in ${duration(left)}` : "taken back soon"}`;
 }
 
-/** The changes of the capacity and the forced releases. */
+function isOverdue(instance, now) {
+  if (!instance?.heartbeatAt || !instance.reclaimableAt) {
+    return false;
+  }
+  const heartbeat = Date.parse(instance.heartbeatAt);
+  return now - heartbeat > (Date.parse(instance.reclaimableAt) - heartbeat) / 3;
+}
+
+function silence({heartbeatAt}, now) {
+  return `no heartbeat for ${duration(now - Date.parse(heartbeatAt))}`;
+}
+
+/** The instance that keeps a grant alive; or what is known of the process that holds it until its time to live has passed. */
+function instanceInWords({instance, ownerInstance}, now) {
+  if (instance !== undefined && instance !== null) {
+    return instance.name ?? "deregistered";
+  }
+  if (ownerInstance === undefined || ownerInstance === null) {
+    return "not kept alive, process unknown";
+  }
+  return `not kept alive; ${ownerInstance.name} ${isOverdue(ownerInstance, now) ? `sent ${silence(ownerInstance, now)}` : "is alive"}`;
+}
+
+/** What operators did, and what the library took back. */
 class History {
 
   constructor() {
@@ -97,20 +149,42 @@ class History {
       h("h2", {id: "history-title"}, "History"), this.none, this.table.element);
   }
 
-  show(entries, now) {
-    setText(this.none, entries.length === 0 ? "The capacity was never changed, and nothing was released by force." : "");
-    this.table.show(entries, entry => `${entry.changedAt} ${entry.to} ${entry.forcedRelease?.externalId}`,
-      () => [h("time"), h("bdi"), h("bdi"), h("bdi")], ([when, what, by, reason], entry) => {
-        setTime(when, entry.changedAt, now);
-        setText(what, changeInWords(entry));
-        setText(by, entry.changedBy);
+  show(changes, reclaims, now) {
+    const entries = eventsOf(changes, reclaims).reverse();
+    setText(this.none, entries.length === 0
+      ? "The capacity was never changed, nothing was released by force, and nothing was taken back." : "");
+    this.table.show(entries.slice(0, PAGE), ({key}) => key,
+      () => [h("time"), h("div", {}, h("bdi"), h("bdi", {class: "code"})), h("bdi"), h("bdi")],
+      ([when, what, by, reason], entry) => {
+        setTime(when, entry.at, now);
+        setText(what.firstChild, entry.what);
+        setText(what.lastChild, entry.externalId ?? "");
+        setText(by, entry.by);
         setText(reason, entry.reason);
       });
   }
 }
 
+/** What happened to a semaphore, in the order of time. */
+function eventsOf(changes, reclaims) {
+  return [
+    ...changes.map(change => ({
+      kind: isPresent(change.forcedRelease) ? "forced" : "change", at: change.changedAt, what: changeInWords(change),
+      externalId: change.forcedRelease?.externalId, reason: change.reason,
+      by: ["anonymous", "actuator, without a principal"].includes(change.changedBy) ? "not signed in" : change.changedBy,
+      key: `${change.changedAt} ${change.to} ${change.forcedRelease?.externalId}`})),
+    ...reclaims.map(({externalId, owner, permits, reason, reclaimedAt}) => ({
+      kind: "reclaim", at: reclaimedAt, what: `Took back ${count(permits, "permit", "permits")} of ${owner}`, externalId,
+      by: "the library", reason: `${reason}.`, key: `${reclaimedAt} ${externalId}`}))
+  ].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+function isPresent(value) {
+  return value !== undefined && value !== null;
+}
+
 function changeInWords({from, to, forcedRelease}) {
-  if (forcedRelease !== undefined && forcedRelease !== null) {
+  if (isPresent(forcedRelease)) {
     return `Released ${count(forcedRelease.permits, "permit", "permits")} of ${forcedRelease.owner} by force`;
   }
   return to === 0 ? `Paused; the capacity was ${numbers.format(from)}`

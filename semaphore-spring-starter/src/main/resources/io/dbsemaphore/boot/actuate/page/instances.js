@@ -16,16 +16,18 @@ class Instances {
   }
 
   show({instances, now}) {
-    const lost = instances.filter(({alive}) => !alive).length;
+    const late = instances.filter(instance => isOverdue(instance, now)).length;
     setText(this.summary, instances.length === 0
       ? "No instance keeps permits alive. One registers with its first grant that it keeps alive."
-      : `${count(instances.length, "instance", "instances")}${lost > 0 ? ` · ${numbers.format(lost)} without a heartbeat` : ""}`);
+      : `${count(instances.length, "instance", "instances")}${late > 0 ? ` · ${numbers.format(late)} without a heartbeat` : ""}`);
     this.table.show(instances, ({id}) => id,
       () => [h("bdi", {class: "strong"}), h("span"), h("time"), h("time"), h("span"), h("span", {class: "code"})],
       ([name, state, heartbeat, started, requests, id], instance) => {
         setText(name, instance.name);
-        setText(state, instance.alive ? "alive" : "lost");
-        setAttribute(state, "class", `state ${instance.alive ? "open" : "over"}`);
+        const late = isOverdue(instance, now);
+        const gone = late && Date.parse(instance.reclaimableAt) <= now;
+        setText(state, gone ? "lost" : late && instance.requests > 0 ? overdueInWords(instance, now) : late ? silence(instance, now) : "alive");
+        setAttribute(state, "class", `state ${gone ? "over" : late ? "full" : "open"}`);
         setAge(heartbeat, instance.heartbeatAt, now, " ago");
         setAge(started, instance.startedAt, now);
         setText(requests, count(instance.requests, "request", "requests"));

@@ -13,6 +13,8 @@ class SemaphoreView {
     this.pause = h("button", {type: "button", onclick: () => this.pauseOrResume()});
     this.actions = h("div", {class: "actions", hidden: true},
       h("button", {type: "button", onclick: () => this.ask(askForCapacity)}, "Change capacity"), this.pause);
+    this.hint = h("p", {class: "hint"}, missingButtons());
+    this.hint.hidden = this.hint.textContent === "";
     this.holders = new Holders(this);
     this.waiting = new Waiting();
     this.timeline = new Timeline(this);
@@ -21,7 +23,7 @@ class SemaphoreView {
       h("h1", {}, h("bdi", {}, name)),
       h("div", {class: "head"}, this.bar, this.words, this.state),
       this.actions,
-      this.holders.element, this.waiting.element, this.timeline.element, this.history.element);
+      this.holders.element, this.waiting.element, this.timeline.element, this.history.element, this.hint);
   }
 
   async load() {
@@ -30,7 +32,7 @@ class SemaphoreView {
     return {...data, requests, now: Date.parse(data.asOf)};
   }
 
-  show({semaphore, holders, waiting, capacityHistory, requests, now}) {
+  show({semaphore, holders, waiting, capacityHistory, reclaims, requests, now}) {
     this.semaphore = semaphore;
     this.changes = capacityHistory;
     setPermitBar(this.bar, semaphore);
@@ -40,12 +42,12 @@ class SemaphoreView {
     setText(this.pause, semaphore.capacity === 0 ? "Resume" : "Pause");
     this.holders.show(holders, semaphore, now);
     this.waiting.show(waiting, now);
-    this.timeline.show(requests, semaphore);
-    this.history.show(capacityHistory, now);
+    this.timeline.show(requests, semaphore, capacityHistory, reclaims);
+    this.history.show(capacityHistory, reclaims, now);
   }
 
   ask(dialog, ...more) {
-    dialog(this.semaphore, ...more, message => {
+    return dialog(this.semaphore, ...more, message => {
       say(message);
       this.timeline.readAt = -Infinity;
       this.reload();

@@ -1,4 +1,5 @@
-// Who held permits when: a bar for each request, in as few lanes as possible, below the curve of all of them.
+// Who held permits when: a bar for each request, in as few lanes as possible, below the curve of all of them and the capacity, and above
+// the marks of what happened.
 
 const PERIODS = {"5m": 5, "15m": 15, "1h": 60, "6h": 360, "24h": 1440};
 const PERIOD_NAMES = {"5m": "5 minutes", "15m": "15 minutes", "1h": "1 hour", "6h": "6 hours", "24h": "24 hours"};
@@ -6,6 +7,10 @@ const REQUESTS = 500;
 const LANES = 30;
 const TICK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720].map(minutes => minutes * 60000);
 const REFRESH = 6000;
+const LEGEND = 8;
+/** How many entries of the history the endpoint returns. */
+const HISTORY = 100;
+const MARKS = {change: "◆", forced: "✕", reclaim: "↩"};
 
 class Timeline {
 
@@ -21,14 +26,17 @@ class Timeline {
     this.axis = h("div", {class: "axis"});
     this.chart = svg("svg", {class: "held-curve", viewBox: "0 0 100 40", preserveAspectRatio: "none"},
       svg("path", {class: "area"}), svg("path", {class: "line"}), svg("path", {class: "limit"}));
-    this.lanes = h("div", {class: "lanes"});
-    this.drawing = h("div", {class: "timeline", role: "img"}, this.chart, this.lanes, this.axis);
+    this.lanes = h("div", {class: "lanes", onclick: event => this.point(event), onpointerover: event => this.point(event)});
+    this.marks = h("div", {class: "marks", onclick: event => this.point(event), onpointerover: event => this.point(event)});
+    this.drawing = h("div", {class: "timeline", role: "img"}, this.chart, this.lanes, this.marks, this.axis);
+    this.pointed = h("p", {class: "pointed", "aria-hidden": "true"});
+    this.legend = h("ul", {class: "legend", "aria-label": "Colours of the owners"});
     this.table = new Table("Requests", ["Owner and external id", "Permits", "From", "To", "Held for"]);
     this.details = h("details", {ontoggle: () => this.view.redraw()}, h("summary", {}, "As a table"), this.table.element);
     this.element = h("section", {"aria-labelledby": "timeline-title"},
       h("h2", {id: "timeline-title"}, "Who held permits when"),
       h("div", {class: "tools"}, h("label", {for: "period"}, "The last"), this.period),
-      this.words, this.drawing, this.details);
+      this.words, this.drawing, this.pointed, this.legend, this.details);
   }
 
   /** Reads the requests, less often than the rest of the view: most of them do not change. */
@@ -40,7 +48,7 @@ class Timeline {
     return this.data;
   }
 
-  show({from: begin, to: end, requests}, semaphore) {
+  show({from: begin, to: end, requests}, semaphore, changes, reclaims) {
     const from = Date.parse(begin);
     const to = Date.parse(end);
     const bars = requests.map(request => ({...request,
@@ -51,11 +59,15 @@ class Timeline {
     const lanes = lanesOf(bars);
     const all = requests.length < REQUESTS;
     setText(this.words, this.inWords(bars, all, lanes));
-    this.drawing.hidden = bars.length === 0;
+    const events = eventsOf(changes, reclaims).map(event => ({...event, instant: Date.parse(event.at)}))
+      .filter(({instant}) => instant >= from && instant <= to);
+    this.drawing.hidden = bars.length === 0 && events.length === 0;
     this.details.hidden = bars.length === 0;
     setAttribute(this.drawing, "aria-label", `${this.words.textContent} The table below has the same data.`);
-    this.drawCurve(bars, semaphore.capacity, all ? from : bars[0]?.start ?? from, from, to);
+    this.drawCurve(bars, capacitiesOf(changes, semaphore.capacity, from, to), all ? from : bars[0]?.start ?? from, from, to);
     this.drawLanes(lanes.slice(0, LANES), from, to);
+    this.drawMarks(events, from, to);
+    this.drawLegend(bars);
     this.drawAxis(from, to);
     if (this.details.open) {
       this.tabulate(bars, to);
@@ -75,7 +87,7 @@ class Timeline {
   }
 
   /** How many permits were held: a step up at each acquire, and down at each release. */
-  drawCurve(bars, capacity, since, from, to) {
+  drawCurve(bars, capacities, since, from, to) {
     const changes = bars.flatMap(({start, end, held, count: permits}) =>
       [[Math.max(start, since), permits], ...(held ? [] : [[end, -permits]])]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     let held = 0;
@@ -85,21 +97,21 @@ class Timeline {
       heights.push([instant, held]);
     }
     heights.push([to, held]);
-    const top = Math.max(1, capacity, ...heights.map(([, height]) => height));
+    const top = [...heights, ...capacities].reduce((highest, [, height]) => Math.max(highest, height), 1);
     const y = height => 39 - 37 * height / top;
     const x = instant => 100 * (instant - from) / (to - from);
     const line = stepsOf(heights.map(([instant, height]) => [x(instant), y(height)]));
     const [area, curveLine, limit] = this.chart.children;
     setAttribute(curveLine, "d", line);
     setAttribute(area, "d", `${line}V40H${x(since).toFixed(2)}Z`);
-    setAttribute(limit, "d", `M0 ${y(capacity).toFixed(2)}H100`);
+    setAttribute(limit, "d", stepsOf(capacities.map(([instant, capacity]) => [x(instant), y(capacity)])));
   }
 
   drawLanes(lanes, from, to) {
     sync(this.lanes, lanes.map((bars, index) => ({bars, index})), ({index}) => index,
       () => h("div", {class: "lane"}),
       (lane, {bars}) => sync(lane, bars, ({externalId}) => externalId,
-        bar => h("div", {class: `use owner-${colourOf(bar.owner)}`}, h("bdi", {}, bar.owner)),
+        bar => coloured(h("div", {class: "use"}, h("bdi", {}, bar.owner)), bar.owner),
         (element, bar) => this.place(element, bar, from, to)));
   }
 
@@ -110,7 +122,35 @@ class Timeline {
     element.style.width = `${(100 * (right - left)).toFixed(3)}%`;
     element.classList.toggle("still", bar.held);
     element.classList.toggle("earlier", bar.start < from);
-    setAttribute(element, "title", `${bar.owner}: ${count(bar.count, "permit", "permits")}, ${bar.held ? "held for" : ""} ${duration(bar.end - bar.start)}, since ${time(bar.start, to)}`);
+    setAttribute(element, "title", `${bar.owner}: ${count(bar.count, "permit", "permits")}, ${bar.held ? "held for" : ""} ${duration(bar.end - bar.start)}, since ${time(bar.start, to)} (${bar.externalId})`);
+  }
+
+  drawMarks(events, from, to) {
+    this.marks.hidden = events.length === 0;
+    sync(this.marks, events, ({key}) => key, ({kind}) => h("span", {class: `mark ${kind}`}, MARKS[kind]), (element, event) => {
+      element.style.left = `${(100 * (event.instant - from) / (to - from)).toFixed(3)}%`;
+      setAttribute(element, "title", `${time(event.instant, to)}: ${event.what}, by ${event.by}. ${event.reason}`);
+    });
+  }
+
+  drawLegend(bars) {
+    const requests = new Map();
+    bars.forEach(({owner}) => requests.set(owner, (requests.get(owner) ?? 0) + 1));
+    const owners = [...requests.keys()].sort((a, b) => requests.get(b) - requests.get(a) || (a < b ? -1 : 1));
+    const shown = owners.slice(0, LEGEND).map(owner => ({owner}));
+    this.legend.hidden = shown.length === 0;
+    sync(this.legend, owners.length > LEGEND ? [...shown, {more: owners.length - LEGEND}] : shown,
+      ({owner, more}) => owner ?? `\u0000${more}`,
+      ({owner, more}) => owner === undefined ? h("li", {}, `and ${count(more, "other", "others")}`)
+        : h("li", {}, coloured(h("span", {class: "swatch", "aria-hidden": "true"}), owner), h("bdi", {}, owner)));
+  }
+
+  /** Says below the drawing what the pointer or a finger is on: a bar may be too narrow for a word. */
+  point({target}) {
+    const element = target.closest(".use, .mark");
+    if (element !== null) {
+      setText(this.pointed, element.title);
+    }
   }
 
   drawAxis(from, to) {
@@ -154,13 +194,31 @@ function lanesOf(bars) {
   return lanes;
 }
 
-const colours = new Map();
-
-/** One of six colours for each owner; the first six owners differ. */
-function colourOf(owner) {
-  let colour = colours.get(owner);
-  if (colour === undefined) {
-    colours.set(owner, colour = colours.size % 6);
+/** The capacity within a period as steps, from the changes, newest first, and what it is now. What is older than all changes is unknown if
+ * they are only the latest. */
+function capacitiesOf(changes, now, from, to) {
+  const steps = changes.filter(({forcedRelease}) => !isPresent(forcedRelease))
+    .map(change => ({...change, instant: Date.parse(change.changedAt)}));
+  const points = [[to, now]];
+  for (const {from: before, to: after, instant} of steps) {
+    if (instant <= from) {
+      points.push([from, after]);
+      return points.reverse();
+    }
+    points.push([Math.min(instant, to), after], [Math.min(instant, to), before]);
   }
-  return colour;
+  points.push([changes.length < HISTORY ? from : Math.max(from, Date.parse(changes.at(-1).changedAt)), points.at(-1)[1]]);
+  return points.reverse();
+}
+
+/** Gives an element the colour of an owner: by the name, so that it is the same in each view, browser and year. */
+function coloured(element, owner) {
+  let hash = 2166136261; // FNV-1a, then mixed, since names often differ in their last character only
+  for (const byte of new TextEncoder().encode(owner)) {
+    hash = Math.imul(hash ^ byte, 16777619);
+  }
+  hash = Math.imul(hash ^ hash >>> 16, 0x85ebca6b);
+  hash = Math.imul(hash ^ hash >>> 13, 0xc2b2ae35);
+  element.style.setProperty("--hue", String(((hash ^ hash >>> 16) >>> 0) % 360));
+  return element;
 }

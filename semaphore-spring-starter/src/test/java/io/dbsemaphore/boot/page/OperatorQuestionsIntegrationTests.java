@@ -1,0 +1,301 @@
+package io.dbsemaphore.boot.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What an operator asks of the page in trouble: which one is it, what was there before, is its process alive, who took it. */
+class OperatorQuestionsIntegrationTests {
+
+    private static final String EXPOSED = "management.endpoints.web.exposure.include=semaphores";
+    private static final String[] WRITABLE = {
+        EXPOSED, "semaphore.endpoint.set-capacity-enabled=true", "semaphore.endpoint.force-release-enabled=true"
+    };
+
+    private static Browser browser;
+    private static TestDatabase.Schema database;
+    private static OrdersHost host;
+
+    @BeforeAll
+    static void start() {
+        browser = Browser.start();
+        database = TestDatabase.create();
+        host = OrdersHost.web(
+                database,
+                WRITABLE[0],
+                WRITABLE[1],
+                WRITABLE[2],
+                "semaphore.endpoint.anonymous-write-enabled=true");
+    }
+
+    @AfterAll
+    static void stop() {
+        if (browser != null) {
+            browser.close();
+        }
+        if (database != null) {
+            host.close();
+            database.close();
+        }
+    }
+
+    @BeforeEach
+    void forgetErrors() {
+        browser.errors();
+    }
+
+    @Test
+    void resumesWithTheCapacityFromBefore() {
+        host.admin().create("batch", 20);
+        host.admin().setCapacity("batch", 0, "grace", "month-end closing");
+
+        open("#/semaphore/batch");
+        browser.click("#main", "Resume")
+                .awaitText("dialog", "Resume batch")
+                .awaitText("dialog", "Permits of batch are granted again, at most 20 at once")
+                .awaitNoText("dialog", "Nothing will change");
+        browser.type("#reason", "closed").click("dialog", "Resume");
+
+        browser.awaitText("#notice", "The capacity of batch is 20 now").awaitText(".state", "20 available");
+        assertThat(host.admin().find("batch").orElseThrow().capacity()).isEqualTo(20);
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void namesWhichOfTwoHoldersOfOneOwnerIsReleased() {
+        host.admin().create("twins", 3);
+        PermitGrant first = hold("twins", "node-1");
+        PermitGrant second = hold("twins", "node-1");
+
+        open("#/semaphore/twins");
+        browser.awaitText("#main table", second.externalId());
+        browser.run("[...document.querySelectorAll('table tr')].find(row => row.innerText.includes(arguments[0]))"
+                + ".querySelector('button').click()", second.externalId());
+        browser.awaitText("dialog", second.externalId())
+                .awaitText("dialog", String.valueOf(second.fencingToken()))
+                .awaitText("dialog", "Held for");
+        first.release(); // the rows move
+        browser.awaitNoText("#main table", first.externalId());
+        assertThat(browser.text("tr.marked")).contains(second.externalId());
+        second.release();
+        browser.awaitText("dialog .failure", "not among the holders any more");
+        browser.click("dialog", "Cancel");
+
+        assertThat(browser.findAll("tr.marked")).isEmpty();
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void seesTheCapacityAsItWas() {
+        host.admin().create("stepped", 20);
+        hold("stepped", "night").release();
+        host.admin().setCapacity("stepped", 5, "ada", "fewer servers");
+        host.admin().setCapacity("stepped", 0, "ada", "closing");
+        changedAgo("fewer servers", Duration.ofMinutes(10));
+        changedAgo("closing", Duration.ofMinutes(5));
+
+        open("#/semaphore/stepped");
+        browser.awaitText(".marks", "◆");
+
+        // of 40 units, 39 are no permit and 2 are the highest capacity, in the last 15 minutes
+        assertThat(limitAt(10)).isEqualTo(2.0);
+        assertThat(limitAt(50)).isEqualTo(29.75);
+        assertThat(limitAt(95)).isEqualTo(39.0);
+        assertThat(browser.find(".mark.change").getDomAttribute("title"))
+                .contains("Capacity 20 → 5, by ada. fewer servers");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    /** The height of the line of the capacity at a place, in units of the drawing. */
+    private static double limitAt(double x) {
+        return ((Number) browser.run(
+                        "const path = document.querySelector('.limit'); const length = path.getTotalLength();"
+                                + " for (let at = 0; at <= length; at += 0.05) {"
+                                + "   const point = path.getPointAtLength(at);"
+                                + "   if (point.x >= arguments[0]) { return Math.round(point.y * 100) / 100; }"
+                                + " } return -1;",
+                        x))
+                .doubleValue();
+    }
+
+    @Test
+    void knowsAnOwnerByItsColour() {
+        host.admin().create("coloured", 5);
+        hold("coloured", "beta");
+        hold("coloured", "gamma");
+        open("#/semaphore/coloured");
+        browser.awaitText(".legend", "beta").awaitText(".legend", "gamma");
+        Object beta = colourOf("beta");
+        Object gamma = colourOf("gamma");
+        assertThat(beta).isNotEqualTo(gamma);
+
+        host.admin().create("recoloured", 5);
+        hold("recoloured", "gamma");
+        hold("recoloured", "alpha");
+        hold("recoloured", "beta");
+        open("#/semaphore/recoloured"); // the document is loaded anew, and meets the owners in another order
+        browser.awaitText(".legend", "alpha");
+
+        assertThat(colourOf("beta")).isEqualTo(beta);
+        assertThat(colourOf("gamma")).isEqualTo(gamma);
+        assertThat(browser.run("return getComputedStyle([...document.querySelectorAll('.legend li')]"
+                        + ".find(item => item.innerText === 'beta').firstChild).backgroundColor"))
+                .isEqualTo(beta);
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    private static Object colourOf(String owner) {
+        return browser.run(
+                "return getComputedStyle([...document.querySelectorAll('.use')].find(bar => bar.textContent === arguments[0])).backgroundColor",
+                owner);
+    }
+
+    /** By a finger or a pointer: the bar of a short request has no room for a word. */
+    @Test
+    void readsWhatANarrowBarIs() {
+        host.admin().create("narrow", 5);
+        PermitGrant past = hold("narrow", "a rather long name of an owner");
+        past.release();
+
+        open("#/semaphore/narrow");
+        browser.find(".use");
+        browser.run("document.querySelector('.use').dispatchEvent(new MouseEvent('click', {bubbles: true}))");
+
+        browser.awaitText(".pointed", "a rather long name of an owner: 1 permit").awaitText(".pointed", past.externalId());
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    /** A process that was killed a moment ago: the lease of its last heartbeat has not expired yet. */
+    @Test
+    void seesThatTheProcessOfAHolderIsSilent() {
+        host.admin().create("silent", 5);
+        PermitGrant kept = host.semaphores()
+                .acquire(AcquireRequest.of("silent").withOwner("report").withKeepAlive(true));
+        PermitGrant leaked = hold("silent", "node-9@host:1");
+        PermitGrant stranger = hold("silent", "somebody");
+        LocalDateTime now = now();
+        database.jdbc()
+                .update(
+                        "insert into semaphore_instance (id, owner, started_at, heartbeat_at, expires_at) values (?, ?, ?, ?, ?)",
+                        4711L,
+                        "node-9@host:1",
+                        now.minusHours(1),
+                        now.minusSeconds(10),
+                        now.minusSeconds(10).plusSeconds(120));
+        database.jdbc().update("update permit_request set instance = 4711 where external_id = ?", kept.externalId());
+
+        open("#/semaphore/silent");
+        // a lease of 120 s is that of an instance timeout of 180 s: a heartbeat of 10 s ago is not late, one of 70 s ago is
+        browser.awaitText(row(kept), "kept alive");
+        database.jdbc()
+                .update(
+                        "update semaphore_instance set heartbeat_at = ?, expires_at = ? where id = 4711",
+                        now.minusSeconds(70),
+                        now.plusSeconds(50));
+
+        browser.awaitText(row(kept), "no heartbeat for 1 min").awaitText(row(kept), "taken back in 1 min");
+        browser.awaitText(row(leaked), "not kept alive; node-9@host:1 sent no heartbeat for 1 min")
+                .awaitText(row(leaked), "expires in");
+        browser.awaitText(row(stranger), "process unknown");
+        open("#/instances");
+        browser.awaitText("#main", "1 without a heartbeat").awaitText("#main", "no heartbeat for 1 min");
+        assertThat(browser.errors()).isEmpty();
+        database.jdbc().update("delete from semaphore_instance where id = 4711");
+        database.jdbc().update("update permit_request set instance = null where external_id = ?", kept.externalId());
+    }
+
+    private static String row(PermitGrant grant) {
+        return "section[aria-labelledby='holders-title'] tbody tr:nth-child(%d)"
+                .formatted(1
+                        + host.admin().holders("silent").stream()
+                                .map(holder -> holder.externalId())
+                                .toList()
+                                .indexOf(grant.externalId()));
+    }
+
+    @Test
+    void findsInTheHistoryWhatWasTakenBack() {
+        host.admin().create("expiring", 2);
+        PermitGrant expired = hold("expiring", "crashed-job");
+        database.jdbc()
+                .update(
+                        "update permit_request set expires_at = ? where external_id = ?",
+                        now().minusSeconds(1),
+                        expired.externalId());
+        assertThat(host.bean(SemaphoreMaintenance.class).releaseOrphans()).isEqualTo(1);
+
+        open("#/semaphore/expiring");
+        browser.click("#main", "Change capacity").type("#capacity", "3").type("#reason", "one more disk");
+        browser.click("dialog", "Change capacity");
+
+        browser.awaitText(history(), "Took back 1 permit of crashed-job")
+                .awaitText(history(), expired.externalId())
+                .awaitText(history(), "Its time to live had passed")
+                .awaitText(history(), "the library")
+                .awaitText(history(), "Capacity 2 → 3")
+                .awaitText(history(), "not signed in");
+        assertThat(browser.find(".mark.reclaim").getDomAttribute("title")).contains("Took back 1 permit of crashed-job");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    private static String history() {
+        return "section[aria-labelledby='history-title']";
+    }
+
+    @Test
+    void isToldWhichPropertyShowsTheButtons() {
+        try (OrdersHost showing = OrdersHost.web(database, EXPOSED);
+                OrdersHost signedOut = OrdersHost.web(database, (Object[]) WRITABLE);
+                OrdersHost readOnly = OrdersHost.web(
+                        database, WRITABLE[0], WRITABLE[1], "management.endpoint.semaphores.access=read-only")) {
+            browser.open(page(showing, "#/semaphore/orders"));
+            browser.awaitText(".hint", "semaphore.endpoint.set-capacity-enabled=true")
+                    .awaitText(".hint", "semaphore.endpoint.force-release-enabled=true");
+            browser.open(page(signedOut, "#/semaphore/orders"));
+            browser.awaitText(".hint", "Only users who have signed in may change anything")
+                    .awaitNoText(".hint", "set-capacity-enabled");
+            assertThat(browser.text(".actions")).isEmpty();
+            browser.open(page(readOnly, "#/semaphore/orders"));
+            browser.awaitText(".hint", "management.endpoint.semaphores.access");
+        }
+        open("#/semaphore/orders");
+        browser.awaitText(".actions", "Change capacity");
+        assertThat(browser.text(".hint")).isEmpty();
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    private static PermitGrant hold(String name, String owner) {
+        return host.semaphores()
+                .acquire(AcquireRequest.of(name).withOwner(owner).withTtl(Duration.ofHours(1)));
+    }
+
+    private static void changedAgo(String reason, Duration ago) {
+        database.jdbc()
+                .update("update capacity_change set changed_at = ? where reason = ?", now().minus(ago), reason);
+    }
+
+    private static LocalDateTime now() {
+        Instant now = host.admin().now();
+        return LocalDateTime.ofInstant(now, ZoneOffset.UTC);
+    }
+
+    private static void open(String hash) {
+        browser.open(page(host, hash));
+    }
+
+    private static String page(OrdersHost of, String hash) {
+        return "http://localhost:%d/actuator/semaphores%s".formatted(of.port(), hash);
+    }
+}

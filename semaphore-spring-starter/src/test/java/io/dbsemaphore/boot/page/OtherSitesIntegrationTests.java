@@ -1,0 +1,219 @@
+package io.dbsemaphore.boot.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.TestDatabase;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * What pages of other sites cannot do with the browser of somebody who reaches the endpoint, in servlet and in reactive
+ * applications: show the page in a frame, read it out of a cache, or, under a name that resolves to its address, change something.
+ */
+class OtherSitesIntegrationTests {
+
+    private static final String[] WRITABLE = {
+        "management.endpoints.web.exposure.include=semaphores,health",
+        "semaphore.endpoint.set-capacity-enabled=true",
+        "semaphore.endpoint.force-release-enabled=true"
+    };
+    private static final String ANONYMOUS = "semaphore.endpoint.anonymous-write-enabled=true";
+
+    private static TestDatabase.Schema database;
+    private static Map<String, OrdersHost> hosts;
+
+    @BeforeAll
+    static void start() {
+        database = TestDatabase.create();
+        hosts = Map.of(
+                "servlet", OrdersHost.web(database, (Object[]) WRITABLE),
+                "reactive", OrdersHost.reactive(database, (Object[]) WRITABLE));
+    }
+
+    @AfterAll
+    static void stop() {
+        hosts.values().forEach(OrdersHost::close);
+        database.close();
+    }
+
+    static Stream<Arguments> answers() {
+        return Stream.of("servlet", "reactive")
+                .flatMap(host -> Stream.of(
+                        Arguments.of(host, "", Http.BROWSER, 200),
+                        Arguments.of(host, ";x=1", Http.BROWSER, 200),
+                        Arguments.of(host, "", "application/json", 200),
+                        Arguments.of(host, "/orders", "application/json", 200),
+                        Arguments.of(host, "/%6Frders", "application/json", 200),
+                        Arguments.of(host, "?view=overview", "application/json", 200),
+                        Arguments.of(host, "?view=nothing", "application/json", 400),
+                        Arguments.of(host, "/nothing", "application/json", 404),
+                        Arguments.of(host, "/orders/4711", "application/json", 405)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("answers")
+    void everyAnswerHasTheHeaders(String host, String path, String accept, int status) {
+        assertProtected(hosts.get(host).port(), "/actuator/semaphores" + path, accept, status);
+    }
+
+    /** As Spring's mapping decodes it. */
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void theHeadersDoNotDependOnTheSpellingOfThePath(String host) {
+        assertProtected(hosts.get(host).port(), "/actuator/sem%61phores", Http.BROWSER, 200);
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void otherAnswersOfTheApplicationAreItsOwnAffair(String host) {
+        HttpHeaders headers = headers(hosts.get(host).port(), "/actuator/health", "application/json", 200);
+
+        assertThat(headers.map()).doesNotContainKeys("x-frame-options", "content-security-policy");
+    }
+
+    static Stream<String> kinds() {
+        return Stream.of("servlet", "reactive");
+    }
+
+    @Test
+    void theHeadersAreThereOnAManagementPortWithAPathOfItsOwn() {
+        String[] apart = {
+            "management.server.port=0",
+            "management.server.base-path=/ops",
+            "management.endpoints.web.base-path=/",
+            "management.endpoints.web.path-mapping.semaphores=limits",
+            "management.endpoints.web.exposure.include=semaphores"
+        };
+        try (OrdersHost servlet = OrdersHost.web(database, (Object[]) apart);
+                OrdersHost reactive = OrdersHost.reactive(database, (Object[]) apart)) {
+            for (OrdersHost host : new OrdersHost[] {servlet, reactive}) {
+                int port =
+                        Integer.parseInt(host.context().getEnvironment().getRequiredProperty("local.management.port"));
+                assertProtected(port, "/ops/limits", Http.BROWSER, 200);
+                assertProtected(port, "/ops/limits/orders", "application/json", 200);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aReleaseWithoutAUserIsRefusedUnderAForeignName(String kind) {
+        OrdersHost host = hosts.get(kind);
+        host.admin().create("rebound-" + kind, 1);
+        PermitGrant held =
+                host.semaphores().acquire(AcquireRequest.of("rebound-" + kind).withTtl(Duration.ofHours(1)));
+
+        String answer = raw(
+                host,
+                "DELETE /actuator/semaphores?reason=x&name=%s&externalId=%s"
+                        .formatted("rebound-" + kind, URLEncoder.encode(held.externalId(), StandardCharsets.UTF_8)));
+
+        assertThat(answer)
+                .startsWith("HTTP/1.1 403")
+                .contains("Nothing was changed: the request has no authenticated user")
+                .contains("semaphore.endpoint.anonymous-write-enabled=true");
+        assertThat(host.admin().holders("rebound-" + kind)).hasSize(1);
+        held.release();
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void aChangeOfACapacityWithoutAUserIsRefused(String kind) {
+        OrdersHost host = hosts.get(kind);
+
+        Http.Answer answer = change(host, 7);
+
+        assertThat(answer.status()).isEqualTo(403);
+        assertThat(answer.body()).contains("the request has no authenticated user");
+        assertThat(host.admin().find("orders").orElseThrow().capacity()).isEqualTo(1);
+        assertThat(host.admin().capacityHistory("orders")).isEmpty();
+    }
+
+    @Test
+    void whereTheApplicationAllowsItTheyAreMadeByAnonymous() {
+        try (TestDatabase.Schema own = TestDatabase.create();
+                OrdersHost servlet = OrdersHost.web(
+                        own,
+                        Stream.concat(Stream.of(WRITABLE), Stream.of(ANONYMOUS)).toArray());
+                OrdersHost reactive = OrdersHost.reactive(
+                        own,
+                        Stream.concat(Stream.of(WRITABLE), Stream.of(ANONYMOUS)).toArray())) {
+            assertThat(change(servlet, 7).status()).isEqualTo(200);
+            assertThat(change(reactive, 8).status()).isEqualTo(200);
+
+            assertThat(servlet.admin().capacityHistory("orders"))
+                    .extracting(CapacityChange::to, CapacityChange::changedBy)
+                    .containsExactly(tuple(8, "anonymous"), tuple(7, "anonymous"));
+        }
+    }
+
+    private static Http.Answer change(OrdersHost host, int capacity) {
+        return Http.send(HttpRequest.newBuilder(
+                        URI.create("http://localhost:%d/actuator/semaphores".formatted(host.port())))
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(
+                        "{\"name\": \"orders\", \"capacity\": \"%d\", \"reason\": \"a test\"}".formatted(capacity)))
+                .build());
+    }
+
+    private static void assertProtected(int port, String path, String accept, int status) {
+        HttpHeaders headers = headers(port, path, accept, status);
+
+        assertThat(headers.allValues("X-Frame-Options")).as(path).containsExactly("DENY");
+        assertThat(headers.allValues("Content-Security-Policy")).as(path).containsExactly("frame-ancestors 'none'");
+        assertThat(headers.allValues("X-Content-Type-Options")).as(path).containsExactly("nosniff");
+        assertThat(headers.allValues("Cache-Control")).as(path).containsExactly("no-store");
+    }
+
+    private static HttpHeaders headers(int port, String path, String accept, int status) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:%d%s".formatted(port, path)))
+                .header("Accept", accept)
+                .build();
+        try {
+            var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+            assertThat(response.statusCode()).as(path + response.body()).isEqualTo(status);
+            return response.headers();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(interrupt);
+        }
+    }
+
+    /** As a browser sends it that believes the endpoint to be a part of the other site. */
+    private static String raw(OrdersHost host, String request) {
+        try (Socket socket = new Socket("localhost", host.port())) {
+            socket.getOutputStream()
+                    .write(
+                            "%s HTTP/1.1\r\nHost: evil.example:%d\r\nOrigin: http://evil.example:%d\r\nConnection: close\r\n\r\n"
+                                    .formatted(request, host.port(), host.port())
+                                    .getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}
