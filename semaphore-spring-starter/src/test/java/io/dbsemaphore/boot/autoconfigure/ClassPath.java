@@ -7,9 +7,11 @@ import java.lang.reflect.InvocationTargetException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The class path of the tests without some of its jars: what is not there can really not be loaded. */
 final class ClassPath {
@@ -29,6 +31,19 @@ final class ClassPath {
                         .noneMatch(artifact -> ("-" + entry.getFileName()).contains("-" + artifact)))
                 .map(ClassPath::url)
                 .toList());
+    }
+
+    /** With the jars of a directory below {@code target} whose names begin with one of these. */
+    ClassPath with(String directory, String... artifacts) {
+        try (Stream<Path> jars = Files.list(Path.of("target", directory))) {
+            List<URL> added = jars.filter(jar -> Arrays.stream(artifacts)
+                            .anyMatch(artifact -> jar.getFileName().toString().startsWith(artifact)))
+                    .map(ClassPath::url)
+                    .toList();
+            return new ClassPath(Stream.concat(entries.stream(), added.stream()).toList());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
     }
 
     /** Calls {@code static void run(String[])} of a class that is loaded anew from this class path. */
