@@ -35,8 +35,7 @@ public record InstanceStatus(
      * @param alive whether the last heartbeat is recent enough
      * @param requests how many requests that hold permits it keeps alive
      */
-    public InstanceStatus(
-            long id, String name, Instant startedAt, Instant heartbeatAt, boolean alive, long requests) {
+    public InstanceStatus(long id, String name, Instant startedAt, Instant heartbeatAt, boolean alive, long requests) {
         this(id, name, startedAt, heartbeatAt, alive, Optional.empty(), requests);
     }
 }

@@ -181,8 +181,7 @@ public interface SemaphoreAdmin {
      * @param reason why they were taken back, as a sentence for operators
      * @param reclaimedAt when, by the database's clock
      */
-    record Reclaim(
-            String name, String externalId, String owner, int permits, String reason, Instant reclaimedAt) {}
+    record Reclaim(String name, String externalId, String owner, int permits, String reason, Instant reclaimedAt) {}
 
     /**
      * Releases all permits of a request, regardless of its holder, and audits that. A holder that is still working is not

@@ -70,9 +70,7 @@ public final class SemaphoreSettings {
      * is positive, each acquire records the stack of its caller. Without effect for permits that are reused or have no TTL.
      */
     public static final Setting<Duration> LEAK_DETECTION_THRESHOLD = new Setting<>(
-            "semaphore.leak-detection-threshold",
-            Duration.ZERO,
-            atLeast(Duration.ZERO, "to detect no leaks use zero"));
+            "semaphore.leak-detection-threshold", Duration.ZERO, atLeast(Duration.ZERO, "to detect no leaks use zero"));
 
     /**
      * How long an instance may be without a heartbeat until the permits that it kept alive are reclaimed; by default 20s, at

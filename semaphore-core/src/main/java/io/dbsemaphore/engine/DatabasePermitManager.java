@@ -38,7 +38,8 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         AcquireResult reused = run.reuse().take(request, false);
         return reused != null
                 ? reused
-                : run.acquires().acquire(run.reuse().prepare(run.pendingAcquires().begin(request)));
+                : run.acquires()
+                        .acquire(run.reuse().prepare(run.pendingAcquires().begin(request)));
     }
 
     @Override
@@ -47,7 +48,8 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         AcquireResult reused = run.reuse().take(request, true);
         return reused != null
                 ? reused
-                : run.acquires().acquire(run.reuse().prepare(run.pendingAcquires().beginForWork(request)));
+                : run.acquires()
+                        .acquire(run.reuse().prepare(run.pendingAcquires().beginForWork(request)));
     }
 
     @Override

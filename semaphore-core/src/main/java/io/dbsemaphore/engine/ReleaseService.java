@@ -172,12 +172,9 @@ final class ReleaseService {
     }
 
     private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event) {
-        deferred.begin(
-                () -> submitAsync(state.grant()),
-                outcome -> tell(outcome, event),
-                () -> {
-                    boolean unused = releaseInBackground(state.grant(), event, state.deadline());
-                });
+        deferred.begin(() -> submitAsync(state.grant()), outcome -> tell(outcome, event), () -> {
+            boolean unused = releaseInBackground(state.grant(), event, state.deadline());
+        });
     }
 
     private boolean releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {

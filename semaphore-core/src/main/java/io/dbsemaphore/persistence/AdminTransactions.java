@@ -100,10 +100,11 @@ public final class AdminTransactions {
             if (lock(guard).isEmpty()) {
                 insert(guard, 1);
             }
-            Set<String> existing =
-                    semaphores.findIds(wanted.stream().map(PatternSemaphore::name).toList()).stream()
-                            .map(SemaphoreRepository.NamedId::name)
-                            .collect(Collectors.toSet());
+            Set<String> existing = semaphores
+                    .findIds(wanted.stream().map(PatternSemaphore::name).toList())
+                    .stream()
+                    .map(SemaphoreRepository.NamedId::name)
+                    .collect(Collectors.toSet());
             List<PatternSemaphore> missing = wanted.stream()
                     .filter(each -> !existing.contains(each.name()))
                     .toList();

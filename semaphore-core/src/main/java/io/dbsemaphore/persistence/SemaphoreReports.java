@@ -165,8 +165,8 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     /** The lease is two thirds of the instance timeout, and the last third is the grace of the other instances. */
     private static Instant reclaimableAt(LocalDateTime heartbeatAt, LocalDateTime leaseExpiresAt) {
-        return StoredGrant.instant(
-                leaseExpiresAt.plus(Duration.between(heartbeatAt, leaseExpiresAt).dividedBy(2)));
+        return StoredGrant.instant(leaseExpiresAt.plus(
+                Duration.between(heartbeatAt, leaseExpiresAt).dividedBy(2)));
     }
 
     @Query("""

@@ -48,8 +48,7 @@ class ThreadInheritanceIntegrationTests {
             "semaphore-shutdown");
 
     /** Which need no connection here. */
-    private static final List<String> OTHER_KINDS =
-            List.of("semaphore-background", "semaphore-completion");
+    private static final List<String> OTHER_KINDS = List.of("semaphore-background", "semaphore-completion");
 
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final InheritableThreadLocal<@Nullable String> TENANT = new InheritableThreadLocal<>();

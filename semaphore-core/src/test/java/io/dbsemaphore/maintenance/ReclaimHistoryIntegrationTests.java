@@ -38,11 +38,14 @@ class ReclaimHistoryIntegrationTests extends SweepFixture {
         sweeper.maintenance().releaseOrphans();
 
         assertThat(holder.admin().reclaims(name, 10))
-                .extracting(
-                        Reclaim::name, Reclaim::externalId, Reclaim::owner, Reclaim::permits, Reclaim::reason)
+                .extracting(Reclaim::name, Reclaim::externalId, Reclaim::owner, Reclaim::permits, Reclaim::reason)
                 .containsExactly(tuple(name, id, "nightly-job", 2, "Its time to live had passed"));
-        assertThat(holder.admin().reclaims(other, 10)).extracting(Reclaim::permits).containsExactly(3);
-        assertThat(Duration.between(holder.admin().reclaims(name, 10).get(0).reclaimedAt(), holder.admin().now()))
+        assertThat(holder.admin().reclaims(other, 10))
+                .extracting(Reclaim::permits)
+                .containsExactly(3);
+        assertThat(Duration.between(
+                        holder.admin().reclaims(name, 10).get(0).reclaimedAt(),
+                        holder.admin().now()))
                 .isBetween(Duration.ZERO, SOON);
         assertThat(holder.admin().capacityHistory(name)).isEmpty();
     }
@@ -67,10 +70,13 @@ class ReclaimHistoryIntegrationTests extends SweepFixture {
     @Test
     void namesTheInstanceThatIsGone() {
         acquire(AcquireRequest.of(name).withKeepAlive(true).withOwner("copy"));
-        instances.jdbc()
-                .update("update semaphore_instance set expires_at = ?, heartbeat_at = ?", Instances.ago(AN_HOUR), Instances.ago(AN_HOUR));
-        instances.jdbc()
-                .update("update permit_request set instance = -1 where external_id = ?", id);
+        instances
+                .jdbc()
+                .update(
+                        "update semaphore_instance set expires_at = ?, heartbeat_at = ?",
+                        Instances.ago(AN_HOUR),
+                        Instances.ago(AN_HOUR));
+        instances.jdbc().update("update permit_request set instance = -1 where external_id = ?", id);
 
         await().atMost(SOON).until(() -> sweeper.maintenance().releaseOrphans() == 1);
 
@@ -131,7 +137,8 @@ class ReclaimHistoryIntegrationTests extends SweepFixture {
         acquire(AcquireRequest.of(name).withTtl(AN_HOUR));
         instances.expire(id);
         sweeper.maintenance().releaseOrphans();
-        assertThat(instances.jdbc()
+        assertThat(instances
+                        .jdbc()
                         .update("update capacity_change set changed_at = ?", Instances.ago(Duration.ofDays(6))))
                 .isEqualTo(1);
         sweeper.maintenance().deleteReleasedRequests();
@@ -157,11 +164,14 @@ class ReclaimHistoryIntegrationTests extends SweepFixture {
             String each = instances.externalId();
             ids.add(each);
             holder.semaphores()
-                    .acquire(AcquireRequest.of(semaphore)
-                            .withTtl(AN_HOUR)
-                            .withExternalId(each));
+                    .acquire(AcquireRequest.of(semaphore).withTtl(AN_HOUR).withExternalId(each));
         });
-        instances.jdbc().update("update permit_request set expires_at = ? where expires_at is not null and external_id in ('" + String.join("', '", ids) + "')", Instances.ago(AN_HOUR));
+        instances
+                .jdbc()
+                .update(
+                        "update permit_request set expires_at = ? where expires_at is not null and external_id in ('"
+                                + String.join("', '", ids) + "')",
+                        Instances.ago(AN_HOUR));
         return semaphore;
     }
 }

@@ -61,9 +61,13 @@ class UnreleasedGrantIntegrationTests {
     void isReportedOnceWhenItExpires() {
         String name = other.semaphore(1);
         PermitGrant next;
-        try (PermitGrant grant = other.semaphores().acquire(AcquireRequest.of(name).withTtl(SECOND))) {
-            next = node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withWaitTime(SOON));
-            Awaitility.await().atMost(SOON).until(() -> !other.events().of("lost").isEmpty());
+        try (PermitGrant grant =
+                other.semaphores().acquire(AcquireRequest.of(name).withTtl(SECOND))) {
+            next = node.semaphores()
+                    .acquire(AcquireRequest.of(name).withTtl(HOUR).withWaitTime(SOON));
+            Awaitility.await()
+                    .atMost(SOON)
+                    .until(() -> !other.events().of("lost").isEmpty());
             assertThat(grant.isHeld()).isFalse();
         }
 
@@ -137,12 +141,16 @@ class UnreleasedGrantIntegrationTests {
     void isReportedAsALeakWithThePlaceOfItsAcquire() {
         PermitGrant grant = acquire(HOUR);
 
-        Awaitility.await().atMost(SOON).until(() -> !messages("leak-detection-threshold").isEmpty());
+        Awaitility.await()
+                .atMost(SOON)
+                .until(() -> !messages("leak-detection-threshold").isEmpty());
         assertThat(log.list)
-                .filteredOn(event -> event.getFormattedMessage().contains("longer than semaphore.leak-detection-threshold"))
+                .filteredOn(
+                        event -> event.getFormattedMessage().contains("longer than semaphore.leak-detection-threshold"))
                 .singleElement()
                 .satisfies(event -> assertThat(event.getThrowableProxy().getStackTraceElementProxyArray())
-                        .anyMatch(frame -> frame.getSTEAsString().contains("UnreleasedGrantIntegrationTests.acquire(")));
+                        .anyMatch(
+                                frame -> frame.getSTEAsString().contains("UnreleasedGrantIntegrationTests.acquire(")));
         grant.close();
         assertThat(messages("possible leak, is released")).hasSize(1);
     }
@@ -158,8 +166,8 @@ class UnreleasedGrantIntegrationTests {
         PermitGrant grant = other.semaphores().acquire(request);
         Instant end = grant.acquiredAt().plusSeconds(5);
 
-        PermitGrant next = node.semaphores()
-                .acquire(AcquireRequest.of(name).withTtl(HOUR).withWaitTime(Duration.ofSeconds(30)));
+        PermitGrant next =
+                node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withWaitTime(Duration.ofSeconds(30)));
 
         assertThat(next.acquiredAt()).isBetween(end.minusMillis(50), end.plusMillis(1_500));
         Awaitility.await().atMost(SOON).until(() -> !other.events().of("lost").isEmpty());

@@ -144,8 +144,8 @@ class PersistenceRuntimeHintsTests {
     void areOfTheConnectionsThatAreHandedOut() throws SQLException {
         DriverManagerDataSource host = new DriverManagerDataSource("jdbc:h2:mem:connections");
         Duration limit = Duration.ofSeconds(5);
-        try (SemaphoreDataSource library = new SemaphoreDataSource(
-                        host, Database.H2, limit, limit, 1, true, new DatabaseThreads(1));
+        try (SemaphoreDataSource library =
+                        new SemaphoreDataSource(host, Database.H2, limit, limit, 1, true, new DatabaseThreads(1));
                 Connection connection = library.getConnection()) {
             assertThat(proxies().forInterfaces(connection.getClass().getInterfaces()))
                     .accepts(hints);

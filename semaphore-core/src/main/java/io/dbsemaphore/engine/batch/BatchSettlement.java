@@ -187,7 +187,8 @@ final class BatchSettlement {
     /** Answers a caller whose last attempt has waited for a lock: by what it was refused for before, if it was. */
     private void failLocked(QueuedAcquire acquire, RuntimeException cause) {
         if (acquire.lastShortages().isEmpty() || acquire.state().isOutcomeUnknown()) {
-            Duration passed = Duration.ofNanos(clock.now() - acquire.startedAt()).truncatedTo(ChronoUnit.MILLIS);
+            Duration passed =
+                    Duration.ofNanos(clock.now() - acquire.startedAt()).truncatedTo(ChronoUnit.MILLIS);
             decideAndUndo(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
         } else {
             departed(acquire);
@@ -210,7 +211,8 @@ final class BatchSettlement {
         boolean endsEarly = acquire.isWriteBlocked() && !acquire.hasWaitTime();
         if (remaining <= (endsEarly ? LAST_WRITE.toNanos() : 0)) {
             acquire.setPostponedUntil(null);
-            Duration waited = limits.lockWait().minusNanos(Math.max(0, remaining)).truncatedTo(ChronoUnit.MILLIS);
+            Duration waited =
+                    limits.lockWait().minusNanos(Math.max(0, remaining)).truncatedTo(ChronoUnit.MILLIS);
             CannotAcquireLockException failure = new CannotAcquireLockException(acquire.lockedFor(waited), cause);
             if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire) || endsEarly) {
                 decideAndUndo(acquire, failure);

@@ -129,13 +129,7 @@ final class GrantQueue {
         boolean waitsAtFirst = !takesReleases && contention.waitsAtFirst(ready.size());
         backOff.endPauses();
         return BatchSelector.from(
-                ready,
-                inFlight,
-                backOff,
-                limits.maxBatchSize(),
-                withKeptAlive,
-                contention.mayWait(),
-                waitsAtFirst);
+                ready, inFlight, backOff, limits.maxBatchSize(), withKeptAlive, contention.mayWait(), waitsAtFirst);
     }
 
     /**

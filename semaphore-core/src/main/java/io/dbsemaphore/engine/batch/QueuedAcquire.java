@@ -289,14 +289,16 @@ final class QueuedAcquire {
         Set<String> wanted = command().permits().keySet();
         String blockedBy = state.blockedBy();
         if (state.isExternalIdLocked()) {
-            return "Another transaction has inserted the external id '" + command().externalId()
-                    + "', or locked its request or its permits,";
+            return "Another transaction has inserted the external id '"
+                    + command().externalId() + "', or locked its request or its permits,";
         }
         if (writeBlocked) {
             return "Another transaction has locked rows of the tables permit or permit_request, or gaps between them, where the"
                     + " permits of " + wanted + " are to be inserted, as a locking read at REPEATABLE READ does,";
         }
-        return (blockedBy == null ? "A row of the semaphores " + wanted : "The row of the semaphore '" + blockedBy + "'")
+        return (blockedBy == null
+                        ? "A row of the semaphores " + wanted
+                        : "The row of the semaphore '" + blockedBy + "'")
                 + " was locked, or deleted again and again, by other transactions";
     }
 

@@ -35,10 +35,7 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
     private final ReleaseQueue queue;
 
     public ReleaseBatcher(
-            ReleaseTransaction transaction,
-            DaemonThreads threads,
-            BatchLimits limits,
-            ListenerNotifier listeners) {
+            ReleaseTransaction transaction, DaemonThreads threads, BatchLimits limits, ListenerNotifier listeners) {
         this.runner = new ReleaseRunner(transaction);
         this.limits = limits;
         this.listeners = listeners;

@@ -120,7 +120,8 @@ public final class KeepAlive implements AutoCloseable {
      * @param handle of its user
      */
     public void reportGone(HeldGrant state, PermitGrant handle) {
-        KeepAliveTransaction.Ended ended = renewals.findEnded(List.of(state.grant().requestId()));
+        KeepAliveTransaction.Ended ended =
+                renewals.findEnded(List.of(state.grant().requestId()));
         if (!ended.releasedInTime().contains(state.grant().requestId())) {
             losses.report(new LossNotifier.Loss(handle, null, false));
         }
@@ -260,7 +261,8 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     /** Another process may have renewed or released the grant, by its external id. */
-    private void settleWatched(Map<Long, ScheduledRenewal> expired, List<Long> watched, Map<Long, ScheduledRenewal> due) {
+    private void settleWatched(
+            Map<Long, ScheduledRenewal> expired, List<Long> watched, Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
         KeepAliveTransaction.Ended ended = renewals.findEnded(watched);
         watched.forEach(requestId -> {
@@ -312,7 +314,8 @@ public final class KeepAlive implements AutoCloseable {
             }
         });
         Consumer<KeepAliveTransaction.Outcome> settle = outcome -> schedule.settle(due, outcome, grant -> {
-            grant.state().extend(until.getOrDefault(grant.requestId(), grant.state().deadline()));
+            grant.state()
+                    .extend(until.getOrDefault(grant.requestId(), grant.state().deadline()));
             schedule.reschedule(grant, false);
         });
         renewals.renew(whole, settle);

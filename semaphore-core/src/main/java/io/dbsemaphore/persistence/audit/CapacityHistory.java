@@ -50,8 +50,7 @@ public final class CapacityHistory {
      *
      * @param capacity the capacity of the semaphore
      */
-    public record Reclaimed(
-            String name, int capacity, String externalId, String owner, int permits, String reason) {}
+    public record Reclaimed(String name, int capacity, String externalId, String owner, int permits, String reason) {}
 
     /** Queues the entries of reclaims, many in one statement, for the next round trip of the transaction. */
     public void reclaimed(List<Reclaimed> reclaims) {

@@ -111,8 +111,8 @@ class DecisionTimeoutIntegrationTests {
         try (RowLock lock = cluster.lock(name)) {
             List<Duration> answered = Concurrently.call(3, SOON, caller -> {
                 long begun = System.nanoTime();
-                assertThatThrownBy(() ->
-                                node.semaphores().tryAcquire(AcquireRequest.of(name).withWaitTime(waitTime)))
+                assertThatThrownBy(() -> node.semaphores()
+                                .tryAcquire(AcquireRequest.of(name).withWaitTime(waitTime)))
                         .isInstanceOf(CannotAcquireLockException.class)
                         .hasMessageContaining(name)
                         .hasMessageContaining("was locked")
@@ -129,8 +129,8 @@ class DecisionTimeoutIntegrationTests {
     void answersACallerThatWasRefusedBeforeItsRowWasLockedByWhatItWasRefusedFor() throws Exception {
         String name = cluster.semaphore(1);
         PermitGrant held = node.semaphores().acquire(AcquireRequest.of(name));
-        Future<PermitGrant> waiting = Concurrently.async(() ->
-                node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(2))));
+        Future<PermitGrant> waiting = Concurrently.async(
+                () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(2))));
         Concurrently.assertWaits(waiting);
         try (RowLock lock = cluster.lock(name)) {
             assertThatThrownBy(() -> Concurrently.get(waiting, Duration.ofMillis(2700)))

@@ -191,8 +191,7 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(acquire.isBlockedByRow()).as("found it locked").isEqualTo(true);
     }
 
-    private static AcquireBatch first(
-            int acquires, Map<String, Integer> permits, boolean takesReleases) {
+    private static AcquireBatch first(int acquires, Map<String, Integer> permits, boolean takesReleases) {
         GrantQueue fresh = queue(2, 500, QueueClock.SYSTEM);
         IntStream.range(0, acquires).forEach(i -> fresh.add(withoutWaitTime(permits)));
         return fresh.take(true, takesReleases);
@@ -273,8 +272,8 @@ class GrantQueueTests extends GrantQueueFixture {
     }
 
     private long pauseWithoutConnection() {
-        BatchSettlement.Result unused = pausing.finishFailed(
-                pausing.take(true, false), new DataAccessResourceFailureException("Lost"), false);
+        BatchSettlement.Result unused =
+                pausing.finishFailed(pausing.take(true, false), new DataAccessResourceFailureException("Lost"), false);
         return pausing.nanosToWork();
     }
 

@@ -66,7 +66,8 @@ class LockedRowIntegrationTests {
 
         String seen = "median with a locked row %d us, without %d us".formatted(median(with), median(without));
         System.getLogger("locked row").log(System.Logger.Level.INFO, seen);
-        Measurement.check(() -> assertThat((double) median(with) / median(without)).as(seen).isLessThan(MAX_SLOWDOWN));
+        Measurement.check(() ->
+                assertThat((double) median(with) / median(without)).as(seen).isLessThan(MAX_SLOWDOWN));
     }
 
     private void wantsTheLockedOne() {
@@ -80,17 +81,18 @@ class LockedRowIntegrationTests {
     /** Adds the duration of each acquire in microseconds. */
     private void measure(List<Long> durations) {
         Concurrently.call(CALLERS, Duration.ofSeconds(30), index -> {
-            List<Long> own = new ArrayList<>();
-            long end = System.nanoTime() + ROUND.toNanos();
-            while (System.nanoTime() < end) {
-                long begin = System.nanoTime();
-                var grant = node.semaphores()
-                        .acquire(AcquireRequest.of(others.get(index)).withWaitTime(Duration.ofSeconds(5)));
-                own.add((System.nanoTime() - begin) / 1_000);
-                grant.release();
-            }
-            return own;
-        }).forEach(durations::addAll);
+                    List<Long> own = new ArrayList<>();
+                    long end = System.nanoTime() + ROUND.toNanos();
+                    while (System.nanoTime() < end) {
+                        long begin = System.nanoTime();
+                        var grant = node.semaphores()
+                                .acquire(AcquireRequest.of(others.get(index)).withWaitTime(Duration.ofSeconds(5)));
+                        own.add((System.nanoTime() - begin) / 1_000);
+                        grant.release();
+                    }
+                    return own;
+                })
+                .forEach(durations::addAll);
     }
 
     private static long median(List<Long> values) {

@@ -38,8 +38,9 @@ final class ConflictingCallers {
     void acquireInOppositeOrders(List<String> names, int times) {
         Concurrently.run(CALLERS_OF_TWO, DEADLINE, caller -> {
             for (int time = 0; time < times; time++) {
-                try (PermitGrant grant =
-                        nodeOf(caller).semaphores().acquire(request(names, caller + time).withWaitTime(PATIENCE))) {
+                try (PermitGrant grant = nodeOf(caller)
+                        .semaphores()
+                        .acquire(request(names, caller + time).withWaitTime(PATIENCE))) {
                     assertThat(grant.permits()).hasSize(2);
                 }
             }
@@ -72,9 +73,11 @@ final class ConflictingCallers {
     /** 20 callers acquire with one external id, half of them with a wait time, and all get the same grant. */
     void acquireWithOneExternalId(String name, String externalId) {
         AcquireRequest request = AcquireRequest.of(name).withExternalId(externalId);
-        List<PermitGrant> grants = Concurrently.call(CALLERS_OF_ONE_ID, DEADLINE, caller -> nodeOf(caller)
-                .semaphores()
-                .acquire(caller % 4 < 2 ? request : request.withWaitTime(PATIENCE)));
+        List<PermitGrant> grants = Concurrently.call(
+                CALLERS_OF_ONE_ID,
+                DEADLINE,
+                caller ->
+                        nodeOf(caller).semaphores().acquire(caller % 4 < 2 ? request : request.withWaitTime(PATIENCE)));
         Set<Long> tokens = new HashSet<>();
         grants.forEach(grant -> tokens.add(grant.fencingToken()));
         assertThat(tokens).as("fencing tokens of one external id").hasSize(1);

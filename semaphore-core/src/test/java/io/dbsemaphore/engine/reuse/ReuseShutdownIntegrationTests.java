@@ -32,8 +32,9 @@ class ReuseShutdownIntegrationTests {
     @RegisterExtension
     static final Cluster cluster = new Cluster(1);
 
-    private final List<String> names =
-            IntStream.range(0, SEMAPHORES).mapToObj(i -> cluster.semaphore(CAPACITY)).toList();
+    private final List<String> names = IntStream.range(0, SEMAPHORES)
+            .mapToObj(i -> cluster.semaphore(CAPACITY))
+            .toList();
 
     @Test
     void givesBackAllIdlePermits() {
@@ -69,8 +70,6 @@ class ReuseShutdownIntegrationTests {
 
     private static SemaphoreSettings settings() {
         return TestSettings.defaults()
-                .with(
-                        SemaphoreSettings.REUSE,
-                        PerSemaphore.all(Duration.ZERO).with("s*", Duration.ofSeconds(5)));
+                .with(SemaphoreSettings.REUSE, PerSemaphore.all(Duration.ZERO).with("s*", Duration.ofSeconds(5)));
     }
 }

@@ -178,7 +178,8 @@ class RetriesIntegrationTests {
         conflict(impatient, 2_000);
         long begun = System.nanoTime();
 
-        assertThatThrownBy(() -> impatient.semaphores().acquire(request)).isInstanceOf(CannotAcquireLockException.class);
+        assertThatThrownBy(() -> impatient.semaphores().acquire(request))
+                .isInstanceOf(CannotAcquireLockException.class);
 
         assertThat(Duration.ofNanos(System.nanoTime() - begun))
                 .isBetween(Duration.ofSeconds(1), Duration.ofMillis(2500));

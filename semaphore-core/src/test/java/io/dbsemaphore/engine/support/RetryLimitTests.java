@@ -23,9 +23,12 @@ class RetryLimitTests {
 
     @Test
     void limitsTheTimeAfterRollbacksInFavorOfOthers() {
-        assertThat(RetryLimit.remain(conflict, 30, 3, CONFLICTS.toNanos() - 1, CONFLICTS)).isTrue();
-        assertThat(RetryLimit.remain(conflict, 3, 3, CONFLICTS.toNanos(), CONFLICTS)).isFalse();
-        assertThat(RetryLimit.remain(conflict, 2, 3, CONFLICTS.toNanos(), CONFLICTS)).isTrue();
+        assertThat(RetryLimit.remain(conflict, 30, 3, CONFLICTS.toNanos() - 1, CONFLICTS))
+                .isTrue();
+        assertThat(RetryLimit.remain(conflict, 3, 3, CONFLICTS.toNanos(), CONFLICTS))
+                .isFalse();
+        assertThat(RetryLimit.remain(conflict, 2, 3, CONFLICTS.toNanos(), CONFLICTS))
+                .isTrue();
     }
 
     @Test

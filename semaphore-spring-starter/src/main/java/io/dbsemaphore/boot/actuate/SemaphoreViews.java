@@ -86,8 +86,8 @@ final class SemaphoreViews {
             admin.instances().forEach(instance -> byName.putIfAbsent(instance.name(), instance)); // the last started
         }
         return holders.stream()
-                .map(holder -> HolderDescriptor.of(
-                        holder, holder.instance().isEmpty() ? byName.get(holder.owner()) : null))
+                .map(holder ->
+                        HolderDescriptor.of(holder, holder.instance().isEmpty() ? byName.get(holder.owner()) : null))
                 .toList();
     }
 

@@ -109,8 +109,8 @@ final class HiddenSpringDataJpa implements ApplicationContextInitializer<Configu
         }
 
         private static boolean isOfSpringDataJpa(URL url) throws IOException {
-            return FACTORY.equals(PropertiesLoaderUtils.loadProperties(new UrlResource(url))
-                    .getProperty(MODULES));
+            return FACTORY.equals(
+                    PropertiesLoaderUtils.loadProperties(new UrlResource(url)).getProperty(MODULES));
         }
     }
 }

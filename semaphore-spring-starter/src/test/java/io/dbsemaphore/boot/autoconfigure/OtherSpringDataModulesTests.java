@@ -24,7 +24,9 @@ class OtherSpringDataModulesTests {
 
     @Test
     void findsPlainRepositoriesOfMongoDb() {
-        ClassPath.without(JPA_OF_THE_APPLICATION).with(MODULES, MONGODB).call(WithOtherSpringDataModules.class, "mongodb");
+        ClassPath.without(JPA_OF_THE_APPLICATION)
+                .with(MODULES, MONGODB)
+                .call(WithOtherSpringDataModules.class, "mongodb");
     }
 
     @Test

@@ -78,10 +78,13 @@ class DocumentedGuaranteesTests {
         String text = Documents.section(PAGE, heading);
         List<List<String>> promises = Documents.rows(text.substring(text.indexOf("| | Held by |")));
 
-        assertThat(promises).isNotEmpty().allSatisfy(row -> assertThat(
-                        TEST.matcher(row.get(1)).results().map(found -> SOURCES.get(found.group(1))))
-                .as(row.get(0))
-                .anyMatch(source -> source != null && !LEFT_OUT.matcher(source).find()));
+        assertThat(promises)
+                .isNotEmpty()
+                .allSatisfy(row -> assertThat(
+                                TEST.matcher(row.get(1)).results().map(found -> SOURCES.get(found.group(1))))
+                        .as(row.get(0))
+                        .anyMatch(source ->
+                                source != null && !LEFT_OUT.matcher(source).find()));
     }
 
     private static boolean exists(MatchResult test) {

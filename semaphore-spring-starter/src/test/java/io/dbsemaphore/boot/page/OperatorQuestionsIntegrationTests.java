@@ -33,11 +33,7 @@ class OperatorQuestionsIntegrationTests {
         browser = Browser.start();
         database = TestDatabase.create();
         host = OrdersHost.web(
-                database,
-                WRITABLE[0],
-                WRITABLE[1],
-                WRITABLE[2],
-                "semaphore.endpoint.anonymous-write-enabled=true");
+                database, WRITABLE[0], WRITABLE[1], WRITABLE[2], "semaphore.endpoint.anonymous-write-enabled=true");
     }
 
     @AfterAll
@@ -81,8 +77,10 @@ class OperatorQuestionsIntegrationTests {
 
         open("#/semaphore/twins");
         browser.awaitText("#main table", second.externalId());
-        browser.run("[...document.querySelectorAll('table tr')].find(row => row.innerText.includes(arguments[0]))"
-                + ".querySelector('button').click()", second.externalId());
+        browser.run(
+                "[...document.querySelectorAll('table tr')].find(row => row.innerText.includes(arguments[0]))"
+                        + ".querySelector('button').click()",
+                second.externalId());
         browser.awaitText("dialog", second.externalId())
                 .awaitText("dialog", String.valueOf(second.fencingToken()))
                 .awaitText("dialog", "Held for");
@@ -173,7 +171,8 @@ class OperatorQuestionsIntegrationTests {
         browser.find(".use");
         browser.run("document.querySelector('.use').dispatchEvent(new MouseEvent('click', {bubbles: true}))");
 
-        browser.awaitText(".pointed", "a rather long name of an owner: 1 permit").awaitText(".pointed", past.externalId());
+        browser.awaitText(".pointed", "a rather long name of an owner: 1 permit")
+                .awaitText(".pointed", past.externalId());
         assertThat(browser.errors()).isEmpty();
     }
 
@@ -197,7 +196,8 @@ class OperatorQuestionsIntegrationTests {
         database.jdbc().update("update permit_request set instance = 4711 where external_id = ?", kept.externalId());
 
         open("#/semaphore/silent");
-        // a lease of 120 s is that of an instance timeout of 180 s: a heartbeat of 10 s ago is not late, one of 70 s ago is
+        // a lease of 120 s is that of an instance timeout of 180 s: a heartbeat of 10 s ago is not late, one of 70 s
+        // ago is
         browser.awaitText(row(kept), "kept alive");
         database.jdbc()
                 .update(
@@ -246,7 +246,8 @@ class OperatorQuestionsIntegrationTests {
                 .awaitText(history(), "the library")
                 .awaitText(history(), "Capacity 2 → 3")
                 .awaitText(history(), "not signed in");
-        assertThat(browser.find(".mark.reclaim").getDomAttribute("title")).contains("Took back 1 permit of crashed-job");
+        assertThat(browser.find(".mark.reclaim").getDomAttribute("title"))
+                .contains("Took back 1 permit of crashed-job");
         assertThat(browser.errors()).isEmpty();
     }
 
@@ -282,8 +283,7 @@ class OperatorQuestionsIntegrationTests {
     }
 
     private static void changedAgo(String reason, Duration ago) {
-        database.jdbc()
-                .update("update capacity_change set changed_at = ? where reason = ?", now().minus(ago), reason);
+        database.jdbc().update("update capacity_change set changed_at = ? where reason = ?", now().minus(ago), reason);
     }
 
     private static LocalDateTime now() {
