@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.Reclaim;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
@@ -78,6 +79,11 @@ final class NoSemaphores implements SemaphoreAdmin {
 
     @Override
     public List<CapacityChange> capacityHistory(String name) {
+        return List.of();
+    }
+
+    @Override
+    public List<Reclaim> reclaims(String name, int limit) {
         return List.of();
     }
 
