@@ -1,0 +1,39 @@
+package io.dbsemaphore.boot.web;
+
+import io.dbsemaphore.PermitsUnavailableException;
+import java.time.Duration;
+import java.time.Instant;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+
+/**
+ * Answers a request whose controller was refused permits with status 429, a {@code Retry-After} header and a problem detail, in Spring MVC
+ * and in WebFlux. The names and numbers of the semaphores are not for clients, and so not in the answer.
+ *
+ * <p>It comes last: a handler for the exception, or for one of its superclasses, in the controller or in an advice of the application wins.
+ */
+@ControllerAdvice
+@Order(Ordered.LOWEST_PRECEDENCE)
+class TooManyRequestsAdvice {
+
+    /** Most permits are released long before they expire. */
+    private static final long LONGEST_WAIT_SECONDS = 10;
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> answer(PermitsUnavailableException refused) {
+        long untilExpiry = refused.earliestExpiry()
+                .map(expiry -> Duration.between(Instant.now(), expiry).toSeconds())
+                .orElse(LONGEST_WAIT_SECONDS);
+        ProblemDetail problem = ProblemDetail.forStatusAndDetail(
+                HttpStatus.TOO_MANY_REQUESTS, "As many requests as are allowed at the same time are under way. Try again later.");
+        return ResponseEntity.status(HttpStatus.TOO_MANY_REQUESTS)
+                .header(HttpHeaders.RETRY_AFTER, String.valueOf(Math.max(1, Math.min(untilExpiry, LONGEST_WAIT_SECONDS))))
+                .body(problem);
+    }
+}

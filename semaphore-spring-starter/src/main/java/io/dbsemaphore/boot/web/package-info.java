@@ -1,0 +1,9 @@
+/**
+ * What a caller over HTTP is answered when its permits are not available.
+ *
+ * <p>Internal. Depends on the contract of {@code semaphore-core} only.
+ */
+@NullMarked
+package io.dbsemaphore.boot.web;
+
+import org.jspecify.annotations.NullMarked;
