@@ -17,6 +17,7 @@ import io.dbsemaphore.engine.reuse.IdlePermitReturns;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.reuse.ReusablePermits;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
+import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import java.time.Duration;
 import java.util.Map;
@@ -276,5 +277,10 @@ final class ReuseService {
     void close() {
         idleReturns.close();
         handover.giveBack(permits.close());
+    }
+
+    /** Waits until the permits that are going back have done so, or the deadline has passed; false in that case. */
+    boolean awaitReturns(Deadline deadline) throws InterruptedException {
+        return permits.awaitReturns(deadline);
     }
 }
