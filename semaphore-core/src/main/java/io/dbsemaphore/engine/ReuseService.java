@@ -251,10 +251,14 @@ final class ReuseService {
         return permits.findUse(externalId);
     }
 
-    /** Gives all idle permits back, and waits until they are in the database. From now on none is reused. */
-    void close(Deadline deadline) throws InterruptedException {
+    /** Gives all idle permits back, without waiting for that. From now on none is reused. */
+    void close() {
         idleReturns.close();
         handover.giveBack(permits.close());
-        permits.awaitAllReturns(deadline);
+    }
+
+    /** Waits until the permits that are going back have done so, or the deadline has passed; false in that case. */
+    boolean awaitReturns(Deadline deadline) throws InterruptedException {
+        return permits.awaitReturns(deadline);
     }
 }

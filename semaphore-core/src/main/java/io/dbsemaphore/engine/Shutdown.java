@@ -68,7 +68,7 @@ final class Shutdown {
     void run(Duration workTimeout) {
         try {
             gate.close();
-            reuse.close(Deadline.in(DATABASE_TIMEOUT));
+            reuse.close();
             granter.close(); // waiting callers get an exception
             if (!gate.awaitNone(DATABASE_TIMEOUT)) {
                 log.warn(
@@ -76,6 +76,12 @@ final class Shutdown {
                         DATABASE_TIMEOUT);
             }
             held.awaitNoWork(Deadline.in(workTimeout));
+            if (!reuse.awaitReturns(Deadline.in(DATABASE_TIMEOUT))) {
+                log.warn(
+                        "Some idle permits had not gone back after {}; they become available when the instance counts as dead"
+                                + " (semaphore.instance-timeout), or when their TTL has passed",
+                        DATABASE_TIMEOUT);
+            }
             releaseRest();
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();

@@ -169,15 +169,17 @@ public final class ReusablePermits {
         }
     }
 
-    /** Waits until no idle permit of any semaphore is going back, or the deadline has passed. */
-    public void awaitAllReturns(Deadline deadline) throws InterruptedException {
+    /** Waits until no permit of any semaphore is going back, or the deadline has passed; false in that case. */
+    public boolean awaitReturns(Deadline deadline) throws InterruptedException {
         for (ReusedSemaphore semaphore : semaphores.values()) {
             semaphore.returns().await(deadline);
         }
+        return semaphores.values().stream()
+                .allMatch(semaphore -> semaphore.returns().areNone());
     }
 
     /**
-     * As {@link #awaitReturns}, without a thread that waits.
+     * As {@link #awaitReturns(String, Deadline)}, without a thread that waits.
      *
      * @param max after this time {@link #endOverdueWaits} ends the wait
      */
