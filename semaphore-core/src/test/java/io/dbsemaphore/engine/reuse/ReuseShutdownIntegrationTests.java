@@ -78,8 +78,8 @@ class ReuseShutdownIntegrationTests extends ReuseFixture {
         List<Future<List<PermitGrant>>> threads = new ArrayList<>();
         for (int thread = 0; thread < THREADS; thread++) {
             threads.add(Concurrently.async(() -> names.stream()
-                    .map(each -> by.semaphores()
-                            .tryAcquire(AcquireRequest.of(each).withKeepAlive(true)))
+                    .map(each ->
+                            by.semaphores().tryAcquire(AcquireRequest.of(each).withKeepAlive(true)))
                     .flatMap(Optional::stream)
                     .toList()));
         }

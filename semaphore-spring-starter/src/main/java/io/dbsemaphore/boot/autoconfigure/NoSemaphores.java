@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.CapacityChange;
 import io.dbsemaphore.InstanceStatus;
 import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.Reclaim;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;

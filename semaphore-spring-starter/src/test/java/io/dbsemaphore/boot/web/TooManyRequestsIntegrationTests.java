@@ -68,7 +68,8 @@ class TooManyRequestsIntegrationTests {
 
     private static void assertTooManyRequests(HttpResponse<String> answer) {
         assertThat(answer.statusCode()).isEqualTo(429);
-        assertThat(answer.headers().firstValueAsLong("Retry-After").orElseThrow()).isBetween(1L, 10L);
+        assertThat(answer.headers().firstValueAsLong("Retry-After").orElseThrow())
+                .isBetween(1L, 10L);
         assertThat(answer.headers().firstValue("Content-Type"))
                 .hasValueSatisfying(type -> assertThat(type).startsWith("application/problem+json"));
         assertThat(answer.body()).contains("\"status\":429").doesNotContain("orders");
