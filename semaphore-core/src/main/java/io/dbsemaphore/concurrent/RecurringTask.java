@@ -1,5 +1,6 @@
 package io.dbsemaphore.concurrent;
 
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,8 @@ public final class RecurringTask implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RecurringTask.class);
 
+    private static final long LONGEST_WAIT = TimeUnit.HOURS.toNanos(1);
+
     private final DaemonThreads threads;
     private final String name;
     private final Consumer<Runnable> context;
@@ -34,6 +37,7 @@ public final class RecurringTask implements AutoCloseable {
     private final Monitor monitor = new Monitor();
     private boolean running;
     private volatile boolean closed;
+    private volatile long wakesAt = System.nanoTime();
 
     /**
      * Creates a task that does not run yet.
@@ -67,6 +71,13 @@ public final class RecurringTask implements AutoCloseable {
         monitor.wakeAll();
     }
 
+    /** As {@link #wake}, unless the thread does so by itself within this time. */
+    public void wakeWithin(long nanos) {
+        if (System.nanoTime() + Math.min(nanos, LONGEST_WAIT) - wakesAt < 0) {
+            wake();
+        }
+    }
+
     /** Ends the thread when the current run has ended. */
     @Override
     public void close() {
@@ -91,6 +102,7 @@ public final class RecurringTask implements AutoCloseable {
     /** Waits until the task is due; false when the thread is to end. */
     private boolean awaitNext() {
         while (!closed) {
+            wakesAt = System.nanoTime() + 2 * LONGEST_WAIT; // what changes while the time is computed has to wake the thread
             long nanos = task.nanosToNext();
             if (nanos == NOT_NEEDED) {
                 break;
@@ -98,7 +110,9 @@ public final class RecurringTask implements AutoCloseable {
             if (nanos <= 0) {
                 return true;
             }
-            monitor.await(nanos);
+            long wait = Math.min(nanos, LONGEST_WAIT);
+            wakesAt = System.nanoTime() + wait;
+            monitor.await(wait);
         }
         running = false;
         return false;

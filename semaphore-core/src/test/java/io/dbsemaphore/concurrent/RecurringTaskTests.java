@@ -65,6 +65,22 @@ class RecurringTaskTests {
     }
 
     @Test
+    void isWokenOnlyIfItWouldNotWakeInTimeByItself() {
+        nanosToNext.set(TimeUnit.MINUTES.toNanos(1));
+        recurring.ensureRunning();
+        await().until(() -> Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(each -> each.getName().equals("semaphore-recurring")
+                        && each.getState() == Thread.State.TIMED_WAITING));
+        nanosToNext.set(0);
+
+        recurring.wakeWithin(TimeUnit.MINUTES.toNanos(2));
+        assertThat(runs).hasValue(0);
+
+        recurring.wakeWithin(TimeUnit.SECONDS.toNanos(30));
+        await().untilAsserted(() -> assertThat(runs).hasValue(1));
+    }
+
+    @Test
     void endsItsThreadWhenItIsNotNeededAndStartsAnotherOneWhenItIs() {
         recurring.ensureRunning();
         becomesDue();

@@ -106,7 +106,7 @@ public final class KeepAlive implements AutoCloseable {
                 new ScheduledRenewal(state, () -> handle, null, longestInterval, leakOf(state)));
         linger();
         if (first) {
-            task.wake();
+            task.wakeWithin(schedule.nanosToNext());
         }
     }
 
@@ -172,8 +172,10 @@ public final class KeepAlive implements AutoCloseable {
     }
 
     private void linger() {
-        lingering = Deadline.in(LINGER);
-        task.ensureRunning();
+        if (lingering.remainingNanos() < LINGER.toNanos() / 2) { // otherwise it runs
+            lingering = Deadline.in(LINGER);
+            task.ensureRunning();
+        }
     }
 
     /** One turn of the thread. */
