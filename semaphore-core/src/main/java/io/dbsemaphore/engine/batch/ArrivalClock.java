@@ -22,6 +22,7 @@ final class ArrivalClock {
     private static final long MAX_STEP = TimeUnit.SECONDS.toMicros(1);
 
     private final QueueClock clock;
+    private final long origin;
     private boolean read;
     private long offset;
     private long firstOffset;
@@ -30,6 +31,7 @@ final class ArrivalClock {
 
     ArrivalClock(QueueClock clock) {
         this.clock = clock;
+        origin = clock.now();
     }
 
     /**
@@ -40,8 +42,8 @@ final class ArrivalClock {
      */
     void read(long micros, long asOf) {
         long now = clock.now();
-        long atLeast = micros - TimeUnit.NANOSECONDS.toMicros(now);
-        long atMost = micros - TimeUnit.NANOSECONDS.toMicros(asOf);
+        long atLeast = micros - elapsed(now);
+        long atMost = micros - elapsed(asOf);
         if (isRecent(now)) {
             offset = Math.min(Math.max(offset, atLeast), atMost);
         } else {
@@ -57,7 +59,7 @@ final class ArrivalClock {
         long now = clock.now();
         acquire.setArrivedAt(now);
         if (isRecent(now)) {
-            long micros = TimeUnit.NANOSECONDS.toMicros(now) + offset;
+            long micros = elapsed(now) + offset;
             latest = latest - micros < MAX_STEP ? Math.max(latest, micros) : micros;
             acquire.state().setArrivedAt(latest);
         }
@@ -66,9 +68,14 @@ final class ArrivalClock {
     /** When a caller has arrived, in microseconds since 1970 by the database's clock. To be called after an answer was read. */
     long arrivalOf(QueuedAcquire acquire) {
         if (!acquire.state().isArrivalKnown()) {
-            acquire.state().setArrivedAt(TimeUnit.NANOSECONDS.toMicros(acquire.arrivedAt()) + firstOffset);
+            acquire.state().setArrivedAt(elapsed(acquire.arrivedAt()) + firstOffset);
         }
         return acquire.state().arrivedAt();
+    }
+
+    /** A difference, since {@link System#nanoTime} may overflow. */
+    private long elapsed(long nanoTime) {
+        return TimeUnit.NANOSECONDS.toMicros(nanoTime - origin);
     }
 
     private boolean isRecent(long now) {

@@ -238,7 +238,9 @@ final class BatchSettlement {
         boolean lockWait = SqlErrors.isLockWait(failure);
         Set<QueuedAcquire> mayAwaitIds = lockWait ? batch.mayAwaitExternalIds() : Set.of();
         for (QueuedAcquire acquire : batch.members()) {
-            acquire.setWriteBlocked(lockWait && acquire.state().isClaimed());
+            // in a shared batch the locked rows may have been those of another member
+            acquire.setWriteBlocked(
+                    lockWait && batch.members().size() == 1 && acquire.state().isClaimed());
             if (unknown && acquire.state().isClaimed()) {
                 acquire.state().setOutcomeUnknown(true);
             } else if (!acquire.state().isOutcomeUnknown()) {
