@@ -55,7 +55,8 @@ class TwoInstancesIntegrationTests {
     void serveOneThreadBesideFifteenRegularly() throws Exception {
         List<Integer> grants = compete(1, 15, 1, WORK);
 
-        Measurement.check(() -> assertThat(grants.get(1)).isGreaterThanOrEqualTo((int) MEASURED.toSeconds()));
+        int all = grants.get(0) + grants.get(1); // in the order of arrival it has one of sixteen
+        Measurement.check(() -> assertThat(grants.get(1)).as("of %d", all).isGreaterThan(all / 32));
     }
 
     @Measured
