@@ -36,6 +36,7 @@ class ArchitectureTests {
     private static final String METRICS = STARTER + ".metrics";
     private static final String MUTEX = STARTER + ".mutex";
     private static final String SHEDLOCK = STARTER + ".shedlock";
+    private static final String WEB = STARTER + ".web";
 
     private static final DescribedPredicate<JavaClass> NOTHING_INTERNAL = DescribedPredicate.alwaysFalse();
     private static final DescribedPredicate<JavaClass> ERRORS =
@@ -49,7 +50,7 @@ class ArchitectureTests {
     @Test
     void looksAtEveryPackage() {
         assertThat(LIBRARY.stream().map(JavaClass::getPackageName).distinct())
-                .containsExactlyInAnyOrder(ACTUATE, AUTOCONFIGURE, INTEGRATION, METRICS, MUTEX, SHEDLOCK);
+                .containsExactlyInAnyOrder(ACTUATE, AUTOCONFIGURE, INTEGRATION, METRICS, MUTEX, SHEDLOCK, WEB);
     }
 
     @Test
@@ -65,6 +66,11 @@ class ArchitectureTests {
     @Test
     void metricsDependOnThePublicApiAndOnThreads() {
         mayDependOnlyOn(METRICS, THREADS, CONTRACT, CONFIG, ENGINE, AUTOCONFIGURE);
+    }
+
+    @Test
+    void theAnswerToARefusedRequestDependsOnThePublicApi() {
+        mayDependOnlyOn(WEB, NOTHING_INTERNAL, CONTRACT, AUTOCONFIGURE);
     }
 
     @Test

@@ -40,12 +40,14 @@ class SemaphorePropertiesMetadataTests extends SemaphorePropertiesFixture {
             semaphore.datasource.username semaphore.decision-timeout semaphore.default-ttl
             semaphore.enabled semaphore.fair semaphore.host-transaction semaphore.initialize-schema
             semaphore.instance-timeout
+            semaphore.leak-detection-threshold
             semaphore.keep-alive-interval semaphore.liquibase.enabled semaphore.lock-wait-timeout
             semaphore.max-attempts semaphore.max-batch-size semaphore.max-connections semaphore.max-hold
             semaphore.max-names-per-request semaphore.max-pattern-semaphores semaphore.max-ttl semaphore.notifications
             semaphore.owner
             semaphore.patterns semaphore.pipelining semaphore.schema-wait semaphore.semaphores
-            semaphore.session-idle-limit semaphore.shutdown-timeout semaphore.table-prefix""";
+            semaphore.session-idle-limit semaphore.shutdown-timeout semaphore.table-prefix
+            semaphore.web.too-many-requests""";
 
     @Test
     void describeTheDefaultsOfTheEngineForEditors() throws IOException {
