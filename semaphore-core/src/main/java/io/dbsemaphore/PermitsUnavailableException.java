@@ -34,7 +34,12 @@ public class PermitsUnavailableException extends SemaphoreException {
      * @param waitTime how long the caller was willing to wait
      */
     public PermitsUnavailableException(List<PermitShortage> shortages, Duration waitTime) {
-        super(message(shortages, waitTime));
+        this(shortages, waitTime, List.of());
+    }
+
+    /** @param own the grants that the caller runs under */
+    PermitsUnavailableException(List<PermitShortage> shortages, Duration waitTime, List<PermitGrant> own) {
+        super(message(shortages, waitTime, own));
         this.shortages = List.copyOf(shortages);
     }
 
@@ -49,7 +54,8 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     /**
      * Returns the earliest time at which another attempt may succeed if no holder releases before: the latest of the
-     * earliest expiries of the semaphores, by the database's clock.
+     * earliest expiries of the semaphores, by the database's clock. It is only a lower bound: a grant that is renewed or kept
+     * alive is extended before it expires.
      *
      * @return the time; empty if one of the semaphores has no permit that expires
      */
@@ -63,31 +69,48 @@ public class PermitsUnavailableException extends SemaphoreException {
     }
 
     /** By concatenation: a hundred thousand callers may be refused within a second, and a format costs ten times as much. */
-    private static String message(List<PermitShortage> shortages, Duration waitTime) {
+    private static String message(List<PermitShortage> shortages, Duration waitTime, List<PermitGrant> own) {
         StringBuilder message = new StringBuilder();
+        boolean blocksItself = false;
         for (PermitShortage shortage : shortages) {
-            message.append(message.isEmpty() ? "" : "; ").append(describe(shortage));
+            int held = heldBy(own, shortage.name());
+            message.append(message.isEmpty() ? "" : "; ").append(describe(shortage, held));
+            blocksItself |= held > 0 && held + shortage.requested() > shortage.capacity();
         }
         return message.append(". Nothing was acquired")
                 .append(waitTime.isZero() ? "" : " within " + waitTime)
-                .append("; trying again later may succeed")
+                .append(
+                        blocksItself
+                                ? "; it cannot succeed before the calling thread has released what it holds, unless the"
+                                        + " capacity is raised"
+                                : "; trying again later may succeed")
                 .toString();
     }
 
-    private static String describe(PermitShortage shortage) {
-        String held = shortage.held() + " of " + shortage.capacity() + " held";
+    private static int heldBy(List<PermitGrant> own, String name) {
+        int held = 0;
+        for (PermitGrant grant : own) {
+            held += grant.isHeld() ? grant.permits().getOrDefault(name, 0) : 0;
+        }
+        return held;
+    }
+
+    private static String describe(PermitShortage shortage, int own) {
+        String held = shortage.held() + " of " + shortage.capacity() + " held"
+                + (own == 0 ? "" : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
         if (shortage.isWithheld()) {
             return "Semaphore '" + shortage.name() + "' has no permits for this request: " + held + ", "
                     + shortage.requested() + " requested, " + shortage.withheld()
                     + " withheld for callers that are already waiting";
         }
         return "Semaphore '" + shortage.name() + "' does not have " + shortage.requested() + " permit(s) available: "
-                + held + (shortage.capacity() == 0 ? " (paused)" : expiry(shortage));
+                + held + (shortage.capacity() == 0 ? " (paused)" : own == 0 ? expiry(shortage) : "");
     }
 
+    /** Not as an expiry: a grant that is kept alive is extended before it expires. */
     private static String expiry(PermitShortage shortage) {
         return shortage.earliestExpiry()
-                .map(expiry -> ", the first expires at " + expiry)
+                .map(expiry -> "; without a release, none becomes available before " + expiry)
                 .orElse("");
     }
 }

@@ -2,6 +2,7 @@ package io.dbsemaphore;
 
 import io.dbsemaphore.PermitManager.AcquireResult;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -49,17 +50,16 @@ public class SemaphoreTemplate implements SemaphoreOperations {
 
     @Override
     public CompletableFuture<PermitGrant> acquireAsync(AcquireRequest request) {
+        List<PermitGrant> own = Permits.grants().toList(); // read here, on the thread of the caller
         CompletableFuture<AcquireResult> acquire = permitManager.acquireAsync(request);
         CompletableFuture<PermitGrant> grant = new CompletableFuture<>();
         CompletableFuture<?> unused = acquire.whenComplete((result, failure) -> {
-            try {
-                if (failure != null) {
-                    grant.completeExceptionally(failure);
-                } else if (!grant.complete(demand(request, result))) {
-                    releaseUnwanted(demand(request, result));
-                }
-            } catch (PermitsUnavailableException unavailable) {
-                grant.completeExceptionally(unavailable);
+            if (failure != null) {
+                grant.completeExceptionally(failure);
+            } else if (!(result instanceof AcquireResult.Granted granted)) {
+                grant.completeExceptionally(unavailable(request, result, own));
+            } else if (!grant.complete(granted.grant())) {
+                releaseUnwanted(granted.grant());
             }
         });
         CompletableFuture<?> unusedToo =
@@ -114,7 +114,13 @@ public class SemaphoreTemplate implements SemaphoreOperations {
         if (result instanceof AcquireResult.Granted granted) {
             return granted.grant();
         }
-        throw new PermitsUnavailableException(((AcquireResult.Unavailable) result).shortages(), request.waitTime());
+        throw unavailable(request, result, Permits.grants().toList());
+    }
+
+    private static PermitsUnavailableException unavailable(
+            AcquireRequest request, AcquireResult result, List<PermitGrant> own) {
+        return new PermitsUnavailableException(
+                ((AcquireResult.Unavailable) result).shortages(), request.waitTime(), own);
     }
 
     private static void releaseUnwanted(PermitGrant grant) {

@@ -5,7 +5,7 @@ import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.util.Optional;
 
-/** Thrown when the database of the semaphores can be reached but rejects writes. */
+/** Thrown when the database of the semaphores can be reached but rejects writes, or denies the user access to its tables. */
 public final class DatabaseNotWritableException extends SemaphoreException {
 
     private static final long serialVersionUID = 1L;
@@ -17,7 +17,10 @@ public final class DatabaseNotWritableException extends SemaphoreException {
         READ_ONLY,
 
         /** MySQL or MariaDB with {@code binlog_format=STATEMENT}, which rejects writes at {@code READ COMMITTED}. */
-        STATEMENT_BINLOG
+        STATEMENT_BINLOG,
+
+        /** The user of the connections lacks a privilege on a table of the semaphores. */
+        DENIED
     }
 
     /** Why the database rejects writes. */
@@ -29,6 +32,7 @@ public final class DatabaseNotWritableException extends SemaphoreException {
                     case READ_ONLY -> "The database of the semaphores is read-only";
                     case STATEMENT_BINLOG ->
                         "The database of the semaphores has binlog_format=STATEMENT and refuses writes at READ COMMITTED";
+                    case DENIED -> "The database user lacks a privilege that the semaphores need";
                 },
                 cause);
         this.reason = reason;
@@ -43,6 +47,9 @@ public final class DatabaseNotWritableException extends SemaphoreException {
     public static Optional<DatabaseNotWritableException> of(Throwable failure) {
         if (SqlErrors.isReadOnly(failure)) {
             return Optional.of(new DatabaseNotWritableException(Reason.READ_ONLY, failure));
+        }
+        if (SqlErrors.is(failure, SqlErrorKind.DENIED)) {
+            return Optional.of(new DatabaseNotWritableException(Reason.DENIED, failure));
         }
         return SqlErrors.is(failure, SqlErrorKind.STATEMENT_BINLOG)
                 ? Optional.of(new DatabaseNotWritableException(Reason.STATEMENT_BINLOG, failure))

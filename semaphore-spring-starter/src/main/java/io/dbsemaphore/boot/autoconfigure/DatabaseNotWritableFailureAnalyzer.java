@@ -4,8 +4,9 @@ import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.jdbc.SqlErrors;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.env.Environment;
 
-/** Explains why the database rejects writes. */
+/** Explains why the database rejects writes, or denies access. */
 final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<DatabaseNotWritableException> {
 
     private static final String READ_ONLY = """
@@ -28,6 +29,27 @@ final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<D
 
             This applies to connections that are opened afterwards.""";
 
+    private static final String DENIED = """
+            Grant the user of spring.datasource.username (semaphore.datasource.username where that is set) what it needs at run \
+            time, on the tables in their schema, as an administrator:
+
+                grant select, insert, update on %1$ssemaphore to ...;
+                grant select, insert, update on %1$spermit_request to ...;
+                grant select, insert, update on %1$spermit to ...;
+                grant select, insert, update on %1$ssemaphore_instance to ...;
+                grant select, insert, update, delete on %1$ssemaphore_waiter to ...;
+                grant select, insert on %1$scapacity_change to ...;
+
+            The clean-up of the maintenance also needs delete on all of them. If the user is to create the tables \
+            (semaphore.liquibase.enabled, semaphore.initialize-schema), it also needs what that takes, such as CREATE, ALTER, INDEX \
+            and REFERENCES.""";
+
+    private final Environment environment;
+
+    DatabaseNotWritableFailureAnalyzer(Environment environment) {
+        this.environment = environment;
+    }
+
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, DatabaseNotWritableException cause) {
         return switch (cause.reason()) {
@@ -36,6 +58,11 @@ final class DatabaseNotWritableFailureAnalyzer extends AbstractFailureAnalyzer<D
                 analysis(
                         "The database of the semaphores has binlog_format=STATEMENT and rejects writes at READ COMMITTED",
                         STATEMENT_BINLOG,
+                        cause);
+            case DENIED ->
+                analysis(
+                        "The database user lacks a privilege that the semaphores need",
+                        DENIED.formatted(environment.getProperty("semaphore.table-prefix", "")),
                         cause);
         };
     }
