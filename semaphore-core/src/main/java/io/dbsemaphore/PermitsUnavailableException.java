@@ -97,7 +97,9 @@ public class PermitsUnavailableException extends SemaphoreException {
 
     private static String describe(PermitShortage shortage, int own) {
         String held = shortage.held() + " of " + shortage.capacity() + " held"
-                + (own == 0 ? "" : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
+                + (own == 0
+                        ? ""
+                        : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
         if (shortage.isWithheld()) {
             return "Semaphore '" + shortage.name() + "' has no permits for this request: " + held + ", "
                     + shortage.requested() + " requested, " + shortage.withheld()

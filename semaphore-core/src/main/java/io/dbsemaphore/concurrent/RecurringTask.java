@@ -102,7 +102,8 @@ public final class RecurringTask implements AutoCloseable {
     /** Waits until the task is due; false when the thread is to end. */
     private boolean awaitNext() {
         while (!closed) {
-            wakesAt = System.nanoTime() + 2 * LONGEST_WAIT; // what changes while the time is computed has to wake the thread
+            wakesAt = System.nanoTime()
+                    + 2 * LONGEST_WAIT; // what changes while the time is computed has to wake the thread
             long nanos = task.nanosToNext();
             if (nanos == NOT_NEEDED) {
                 break;

@@ -69,8 +69,8 @@ class RecurringTaskTests {
         nanosToNext.set(TimeUnit.MINUTES.toNanos(1));
         recurring.ensureRunning();
         await().until(() -> Thread.getAllStackTraces().keySet().stream()
-                .anyMatch(each -> each.getName().equals("semaphore-recurring")
-                        && each.getState() == Thread.State.TIMED_WAITING));
+                .anyMatch(each ->
+                        each.getName().equals("semaphore-recurring") && each.getState() == Thread.State.TIMED_WAITING));
         nanosToNext.set(0);
 
         recurring.wakeWithin(TimeUnit.MINUTES.toNanos(2));

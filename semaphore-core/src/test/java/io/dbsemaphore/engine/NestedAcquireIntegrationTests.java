@@ -17,7 +17,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** What a refusal tells a thread that runs under a permit of the same semaphore, and one that does not. */
 class NestedAcquireIntegrationTests {
 
-    private static final String NOT_RE_ENTRANT = "of them by the calling thread itself, and semaphores are not re-entrant";
+    private static final String NOT_RE_ENTRANT =
+            "of them by the calling thread itself, and semaphores are not re-entrant";
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);
@@ -29,23 +30,27 @@ class NestedAcquireIntegrationTests {
     void tellsAThreadThatItHoldsThePermitItself() {
         AcquireRequest request = AcquireRequest.of(cluster.semaphore(1));
 
-        semaphores.executeWithoutResult(request, outer -> assertThatExceptionOfType(PermitsUnavailableException.class)
-                .isThrownBy(() -> semaphores.execute(request, inner -> "never"))
-                .withMessageContaining("1 of 1 held, 1 " + NOT_RE_ENTRANT)
-                .withMessageContaining("it cannot succeed before the calling thread has released")
-                .withMessageNotContaining("trying again later may succeed")
-                .withMessageNotContaining("expires")
-                .withMessageNotContaining("before 20"));
+        semaphores.executeWithoutResult(
+                request,
+                outer -> assertThatExceptionOfType(PermitsUnavailableException.class)
+                        .isThrownBy(() -> semaphores.execute(request, inner -> "never"))
+                        .withMessageContaining("1 of 1 held, 1 " + NOT_RE_ENTRANT)
+                        .withMessageContaining("it cannot succeed before the calling thread has released")
+                        .withMessageNotContaining("trying again later may succeed")
+                        .withMessageNotContaining("expires")
+                        .withMessageNotContaining("before 20"));
     }
 
     @Test
     void tellsTheCallerOfAnAsynchronousAcquire() {
         AcquireRequest request = AcquireRequest.of(cluster.semaphore(1)).withWaitTime(Duration.ofMillis(50));
 
-        semaphores.executeWithoutResult(request, outer -> assertThatExceptionOfType(ExecutionException.class)
-                .isThrownBy(() -> semaphores.acquireAsync(request).get(20, TimeUnit.SECONDS))
-                .withCauseInstanceOf(PermitsUnavailableException.class)
-                .withMessageContaining("1 of 1 held, 1 " + NOT_RE_ENTRANT));
+        semaphores.executeWithoutResult(
+                request,
+                outer -> assertThatExceptionOfType(ExecutionException.class)
+                        .isThrownBy(() -> semaphores.acquireAsync(request).get(20, TimeUnit.SECONDS))
+                        .withCauseInstanceOf(PermitsUnavailableException.class)
+                        .withMessageContaining("1 of 1 held, 1 " + NOT_RE_ENTRANT));
     }
 
     @Test
@@ -53,10 +58,12 @@ class NestedAcquireIntegrationTests {
         AcquireRequest request = AcquireRequest.of(cluster.semaphore(2));
         PermitGrant elsewhere = other.semaphores().acquire(request);
 
-        semaphores.executeWithoutResult(request, outer -> assertThatExceptionOfType(PermitsUnavailableException.class)
-                .isThrownBy(() -> semaphores.acquire(request))
-                .withMessageContaining("2 of 2 held, 1 " + NOT_RE_ENTRANT)
-                .withMessageContaining("trying again later may succeed"));
+        semaphores.executeWithoutResult(
+                request,
+                outer -> assertThatExceptionOfType(PermitsUnavailableException.class)
+                        .isThrownBy(() -> semaphores.acquire(request))
+                        .withMessageContaining("2 of 2 held, 1 " + NOT_RE_ENTRANT)
+                        .withMessageContaining("trying again later may succeed"));
         elsewhere.close();
     }
 
@@ -66,10 +73,12 @@ class NestedAcquireIntegrationTests {
         AcquireRequest another = AcquireRequest.of(cluster.semaphore(1));
         PermitGrant elsewhere = other.semaphores().acquire(request);
 
-        semaphores.executeWithoutResult(another, outer -> assertThatExceptionOfType(PermitsUnavailableException.class)
-                .isThrownBy(() -> semaphores.acquire(request))
-                .withMessageContaining("1 of 1 held")
-                .withMessageNotContaining("calling thread"));
+        semaphores.executeWithoutResult(
+                another,
+                outer -> assertThatExceptionOfType(PermitsUnavailableException.class)
+                        .isThrownBy(() -> semaphores.acquire(request))
+                        .withMessageContaining("1 of 1 held")
+                        .withMessageNotContaining("calling thread"));
         elsewhere.close();
     }
 

@@ -21,8 +21,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.assertj.core.util.Throwables;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -156,7 +156,8 @@ class PatternCreationIntegrationTests {
 
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(() -> results.get(17).get(60, TimeUnit.SECONDS))
-                    .satisfies(failure -> assertThat(Throwables.getStackTrace(failure)).containsIgnoringCase("ck_name"));
+                    .satisfies(failure ->
+                            assertThat(Throwables.getStackTrace(failure)).containsIgnoringCase("ck_name"));
             results.remove(17);
             assertThat(all(results)).hasSize(39);
         } finally {
@@ -175,7 +176,8 @@ class PatternCreationIntegrationTests {
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(() -> refused.get(60, TimeUnit.SECONDS))
                     .withStackTraceContaining("SemaphoreTemplate.acquire")
-                    .satisfies(failure -> assertThat(Throwables.getStackTrace(failure)).containsIgnoringCase("ck_name"));
+                    .satisfies(failure ->
+                            assertThat(Throwables.getStackTrace(failure)).containsIgnoringCase("ck_name"));
         } finally {
             instances.jdbc().execute("alter table semaphore drop constraint ck_name");
         }

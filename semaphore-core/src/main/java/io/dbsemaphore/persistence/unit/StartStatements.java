@@ -60,8 +60,8 @@ public final class StartStatements {
 
     private void touch(String statement, String table, Object... columns) {
         sql.update(
-                statement.formatted(
-                        Stream.concat(Stream.of(tablePrefix + table), Stream.of(columns)).toArray()),
+                statement.formatted(Stream.concat(Stream.of(tablePrefix + table), Stream.of(columns))
+                        .toArray()),
                 List.of());
         sql.flush(); // one by one: a firewall that rejects several statements at once must not fail the start
     }

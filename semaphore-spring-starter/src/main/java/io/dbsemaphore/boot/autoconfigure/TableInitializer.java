@@ -110,7 +110,8 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
     private RuntimeException explain(DataAccessException failure) {
         return DatabaseNotWritableException.of(failure)
-                .filter(refused -> refused.reason() != DatabaseNotWritableException.Reason.DENIED) // here, of creating tables
+                .filter(refused ->
+                        refused.reason() != DatabaseNotWritableException.Reason.DENIED) // here, of creating tables
                 .<RuntimeException>map(refused -> refused)
                 .or(() -> DatabaseUnreachableException.of(script.dataSource(), failure))
                 .orElseGet(() -> notCreated(failure));
