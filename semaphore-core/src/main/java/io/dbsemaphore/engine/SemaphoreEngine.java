@@ -200,7 +200,7 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @throws SemaphoreTablesMissingException if the tables do not exist
      * @throws SemaphoreTableMismatchException if a table belongs to another application or an older version
      * @throws DatabaseNotWritableException if the database rejects writes
-     * @throws org.springframework.dao.DataAccessException if the database cannot be reached, or denies access
+     * @throws org.springframework.dao.DataAccessException if the database cannot be reached
      */
     public void check() {
         runs.check();
