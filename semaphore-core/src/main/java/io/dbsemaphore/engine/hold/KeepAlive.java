@@ -258,13 +258,12 @@ public final class KeepAlive implements AutoCloseable {
             }
         });
         if (!watched.isEmpty()) {
-            settleWatched(expired, watched, due);
+            settleWatched(watched, due);
         }
     }
 
     /** Another process may have renewed or released the grant, by its external id. */
-    private void settleWatched(
-            Map<Long, ScheduledRenewal> expired, List<Long> watched, Map<Long, ScheduledRenewal> due) {
+    private void settleWatched(List<Long> watched, Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
         KeepAliveTransaction.Ended ended = renewals.findEnded(watched);
         watched.forEach(requestId -> {
