@@ -98,7 +98,22 @@ final class PatternSemaphoreCreator {
             creating = true;
         }
         if (begins) {
+            begin();
+        }
+    }
+
+    /** If no thread can be had, the callers of now fail, and the next one begins anew. */
+    private void begin() {
+        boolean begun = false;
+        try {
             threads.execute(this::createQueued);
+            begun = true;
+        } finally {
+            for (List<Missing> next = begun ? List.<Missing>of() : takeQueued(); !next.isEmpty(); next = takeQueued()) {
+                next.forEach(each -> each.created()
+                        .completeExceptionally(new IllegalStateException("The semaphore '" + each.name()
+                                + "' was not created: no thread could be started for that")));
+            }
         }
     }
 

@@ -84,11 +84,6 @@ final class AcquireDeadlines {
                 : Math.min(decided.remainingNanos(), LAST_ATTEMPT.toNanos());
     }
 
-    /** When a decision about the acquire is no longer awaited, by {@link System#nanoTime}. */
-    long endOf(QueuedAcquire acquire) {
-        return after(acquire, decisionTimeout).nanos();
-    }
-
     /** Whether a decision is in flight, or may still begin, since the wait time gave it no time, or little time, to begin. */
     private boolean isWorthWaiting(QueuedAcquire acquire) {
         return !acquire.hasWaitTime()

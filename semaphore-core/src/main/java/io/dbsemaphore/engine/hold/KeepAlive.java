@@ -78,11 +78,6 @@ public final class KeepAlive implements AutoCloseable {
         return heartbeat.ensureLease();
     }
 
-    /** Whether {@link #prepare} would have to send no heartbeat. */
-    public boolean isLeaseValid() {
-        return lease.isLeaseValid();
-    }
-
     /**
      * Keeps the grant alive until it ends, or the maximum hold has passed.
      *
