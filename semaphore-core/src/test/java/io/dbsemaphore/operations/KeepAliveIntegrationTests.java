@@ -149,6 +149,7 @@ class KeepAliveIntegrationTests {
         Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.hold.LossNotifier");
         log.start();
         logger.addAppender(log);
+        node.gate().clear(); // the start of the instance has touched the table
         try {
             node.semaphores().executeWithoutResult(request, grant -> {
                 Instant expiry = grant.expiresAt().orElseThrow();
