@@ -1,6 +1,6 @@
 import io.dbsemaphore.AcquireRequest
 import io.dbsemaphore.PermitGrant
-import io.dbsemaphore.SemaphoreAdmin
+import io.dbsemaphore.admin.SemaphoreAdmin
 import io.dbsemaphore.SemaphoreTemplate
 import java.time.Duration
 import java.time.Instant

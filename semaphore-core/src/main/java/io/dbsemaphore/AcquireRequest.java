@@ -1,5 +1,7 @@
 package io.dbsemaphore;
 
+import io.dbsemaphore.admin.SemaphoreName;
+import io.dbsemaphore.spi.OwnerLiveness;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package io.dbsemaphore;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

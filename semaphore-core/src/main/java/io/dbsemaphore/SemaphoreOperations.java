@@ -1,5 +1,6 @@
 package io.dbsemaphore;
 
+import io.dbsemaphore.admin.PatternLimitExceededException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

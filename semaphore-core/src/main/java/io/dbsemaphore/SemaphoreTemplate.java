@@ -1,6 +1,8 @@
 package io.dbsemaphore;
 
-import io.dbsemaphore.PermitManager.AcquireResult;
+import io.dbsemaphore.admin.SemaphoreName;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreName;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.aopalliance.intercept.MethodInvocation;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.annotation.WithPermits;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.config;
 
-import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreName;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

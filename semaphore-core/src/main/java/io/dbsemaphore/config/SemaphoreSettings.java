@@ -5,7 +5,7 @@ import static io.dbsemaphore.config.Setting.atMost;
 import static io.dbsemaphore.config.Setting.must;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreName;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.HashMap;

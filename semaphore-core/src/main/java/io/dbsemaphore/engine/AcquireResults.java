@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.AcquireAnswer;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;

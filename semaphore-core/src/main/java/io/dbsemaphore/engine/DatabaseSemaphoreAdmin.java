@@ -1,14 +1,14 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreAdmin.PermitUse;
-import io.dbsemaphore.SemaphoreName;
-import io.dbsemaphore.SemaphoreStatus;
-import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.admin.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.SemaphorePersistence;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 
 /** Delegates to the maintenance of the current run, across stops and starts of the engine. */
 final class DelegatingMaintenance implements SemaphoreMaintenance {

@@ -1,9 +1,9 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.OwnerLiveness;
-import io.dbsemaphore.PermitManager;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.hold.CheckedGrants;

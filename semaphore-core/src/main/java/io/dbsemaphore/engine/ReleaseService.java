@@ -2,7 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.batch.ReleaseBatcher;

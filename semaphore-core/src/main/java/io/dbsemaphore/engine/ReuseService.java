@@ -2,7 +2,7 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.PerSemaphore;

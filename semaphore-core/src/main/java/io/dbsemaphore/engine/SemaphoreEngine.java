@@ -1,10 +1,10 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.OwnerLiveness;
-import io.dbsemaphore.PermitManager;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreListener;
-import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;

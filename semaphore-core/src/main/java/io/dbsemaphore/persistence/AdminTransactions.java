@@ -1,10 +1,10 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.SemaphoreInUseException;
+import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.RowInsert;

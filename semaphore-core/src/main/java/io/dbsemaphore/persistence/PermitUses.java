@@ -1,6 +1,6 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.Instant;
 import java.time.LocalDateTime;

@@ -1,13 +1,13 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.SemaphoreAdmin.PermitUse;
-import io.dbsemaphore.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.SemaphoreStatus;
-import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.ShortTransaction;

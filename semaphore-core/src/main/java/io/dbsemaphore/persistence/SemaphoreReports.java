@@ -1,10 +1,10 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.PermitHolder.HolderInstance;
-import io.dbsemaphore.SemaphoreAdmin.PermitUse;
-import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.PermitHolder.HolderInstance;
+import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.annotation.WithPermits;
 import java.lang.reflect.Proxy;

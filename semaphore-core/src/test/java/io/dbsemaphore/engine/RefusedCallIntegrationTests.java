@@ -7,7 +7,7 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitsExceedCapacityException;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.RequestConflictException;
-import io.dbsemaphore.SemaphoreInUseException;
+import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;

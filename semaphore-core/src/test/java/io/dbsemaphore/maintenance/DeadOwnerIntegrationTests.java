@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.Liveness;
-import io.dbsemaphore.OwnerLiveness;
+import io.dbsemaphore.spi.Liveness;
+import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
 import io.dbsemaphore.testing.LoggedWarnings;

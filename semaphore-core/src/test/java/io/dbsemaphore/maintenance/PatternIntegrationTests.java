@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PatternLimitExceededException;
+import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate.Executed;

@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import java.sql.SQLException;
 import java.time.Duration;

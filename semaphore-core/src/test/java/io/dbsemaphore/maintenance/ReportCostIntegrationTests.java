@@ -2,7 +2,7 @@ package io.dbsemaphore.maintenance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.measurement.Measured;

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.InstanceStatus;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;

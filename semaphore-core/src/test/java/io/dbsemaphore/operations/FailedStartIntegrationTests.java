@@ -3,7 +3,7 @@ package io.dbsemaphore.operations;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.Slow;

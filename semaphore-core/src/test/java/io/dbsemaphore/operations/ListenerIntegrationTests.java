@@ -6,7 +6,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestSettings;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.NodesPerTest;

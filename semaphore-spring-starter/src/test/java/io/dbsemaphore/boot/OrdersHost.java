@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot;
 
 import com.example.orders.OrdersApplication;
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.testing.TestDatabase;
 import java.util.ArrayList;

@@ -2,11 +2,11 @@ package io.dbsemaphore.engine.maintenance;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitManager;
-import io.dbsemaphore.PermitManager.AcquireResult;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreMaintenance;
-import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
+import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.ReclaimReason;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.maintenance;
 
-import io.dbsemaphore.Liveness;
-import io.dbsemaphore.OwnerLiveness;
+import io.dbsemaphore.spi.Liveness;
+import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.domain.ReclaimReason.OwnerDead;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.MaintenanceTransactions.Owners;

@@ -1,8 +1,8 @@
 package io.dbsemaphore.persistence.audit;
 
-import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.CapacityChange.ForcedRelease;
-import io.dbsemaphore.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
+import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.domain.StoredGrant;
 import java.time.LocalDateTime;
 import java.util.Collection;

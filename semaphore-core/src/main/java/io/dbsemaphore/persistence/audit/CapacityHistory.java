@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence.audit;
 
-import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.persistence.unit.LazyRepositories;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.persistence.unit;
 
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.jdbc.Database;
 import jakarta.persistence.Table;
 import java.sql.ResultSet;

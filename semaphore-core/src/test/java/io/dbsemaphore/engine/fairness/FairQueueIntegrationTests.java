@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
-import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;

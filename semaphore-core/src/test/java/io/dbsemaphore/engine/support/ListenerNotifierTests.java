@@ -2,7 +2,7 @@ package io.dbsemaphore.engine.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;

@@ -10,7 +10,7 @@ import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.testing.DatabaseKind;

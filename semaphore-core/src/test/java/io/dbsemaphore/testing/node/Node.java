@@ -2,10 +2,10 @@ package io.dbsemaphore.testing.node;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.dbsemaphore.OwnerLiveness;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreListener;
-import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;

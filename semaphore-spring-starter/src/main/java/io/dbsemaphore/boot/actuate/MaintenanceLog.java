@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.actuate;
 
-import io.dbsemaphore.SemaphoreListener;
-import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

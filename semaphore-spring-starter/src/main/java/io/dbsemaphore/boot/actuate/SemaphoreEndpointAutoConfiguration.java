@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.actuate;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import org.springframework.beans.factory.ObjectProvider;

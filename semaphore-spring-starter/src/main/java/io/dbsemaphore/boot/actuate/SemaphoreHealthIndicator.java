@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.actuate;
 
-import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;
+import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;

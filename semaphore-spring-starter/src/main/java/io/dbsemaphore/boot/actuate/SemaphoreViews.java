@@ -1,11 +1,11 @@
 package io.dbsemaphore.boot.actuate;
 
-import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreAdmin.PermitUse;
-import io.dbsemaphore.SemaphoreAdmin.Reclaim;
-import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
+import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HistoryDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HolderDescriptor;
 import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.SemaphoreDescriptor;

@@ -1,13 +1,13 @@
 package io.dbsemaphore.boot.actuate;
 
-import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.PermitHolder.HolderInstance;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.PermitHolder.HolderInstance;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreName;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import java.security.Principal;
 import java.time.Instant;
 import java.util.List;

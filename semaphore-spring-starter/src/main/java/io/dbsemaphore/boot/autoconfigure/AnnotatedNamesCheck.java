@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.util.Map;

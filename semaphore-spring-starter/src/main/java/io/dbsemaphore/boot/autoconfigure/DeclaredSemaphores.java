@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreName;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.springframework.core.env.Environment;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.OwnerLiveness;
-import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;

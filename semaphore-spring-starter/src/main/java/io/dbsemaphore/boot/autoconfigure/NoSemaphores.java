@@ -1,14 +1,14 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.CapacityChange;
-import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.SemaphoreStatus;
-import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,10 +1,11 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.OwnerLiveness;
-import io.dbsemaphore.PermitManager;
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreListener;
-import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.spi.PermitManagerDecorator;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.aop.WithPermitsAdvisor;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.PerSemaphore;

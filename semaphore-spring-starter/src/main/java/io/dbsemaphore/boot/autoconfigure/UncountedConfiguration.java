@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.SemaphoreSettings;

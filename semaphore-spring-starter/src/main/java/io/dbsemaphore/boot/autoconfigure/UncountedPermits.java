@@ -3,7 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
-import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
 import java.time.Duration;
 import java.time.Instant;

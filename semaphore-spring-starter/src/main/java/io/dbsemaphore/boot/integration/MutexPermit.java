@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PatternLimitExceededException;
+import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;

@@ -1,9 +1,9 @@
 package io.dbsemaphore.boot.integration;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreException;
-import io.dbsemaphore.SemaphoreInUseException;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreInUseException;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.boot.autoconfigure.PermitManagerDecorator;
+import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.config.SemaphorePatterns;
 import org.springframework.beans.factory.ObjectProvider;

@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;

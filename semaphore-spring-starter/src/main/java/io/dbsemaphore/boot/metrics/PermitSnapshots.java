@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

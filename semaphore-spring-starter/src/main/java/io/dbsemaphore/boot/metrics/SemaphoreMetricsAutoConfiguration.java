@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.engine.SemaphoreEngine;

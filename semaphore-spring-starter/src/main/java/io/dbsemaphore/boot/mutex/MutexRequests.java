@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.mutex;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreName;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -4,7 +4,7 @@ import static io.dbsemaphore.boot.autoconfigure.Hosts.assertStartFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.annotation.WithPermits;
 import org.junit.jupiter.api.Test;

@@ -7,7 +7,7 @@ import com.example.orders.CustomerOrder;
 import com.example.orders.CustomerOrderRepository;
 import com.example.orders.OrderService;
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.metamodel.EntityType;

@@ -3,7 +3,7 @@ package io.dbsemaphore.boot.autoconfigure;
 import com.example.orders.CustomerOrder;
 import com.example.orders.CustomerOrderRepository;
 import com.example.orders.OrderService;
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.testing.TestDatabase;
 import java.util.Arrays;

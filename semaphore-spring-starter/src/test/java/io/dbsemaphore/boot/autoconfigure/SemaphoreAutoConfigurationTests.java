@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.mockito.Mockito.mock;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.aop.WithPermitsAdvisor;

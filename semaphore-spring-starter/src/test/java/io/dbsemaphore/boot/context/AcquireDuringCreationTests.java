@@ -6,7 +6,7 @@ import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.boot.autoconfigure.Hosts;
 import jakarta.servlet.Filter;

@@ -3,7 +3,7 @@ package io.dbsemaphore.boot.cost;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.example.orders.OrdersApplication;
-import io.dbsemaphore.SemaphoreMaintenance;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.testing.StatementGate;
 import java.time.Duration;
 import org.awaitility.Awaitility;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.admin.PermitHolder;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.List;

@@ -2,8 +2,8 @@ package io.dbsemaphore.boot.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.boot.mutex.MutexPattern;

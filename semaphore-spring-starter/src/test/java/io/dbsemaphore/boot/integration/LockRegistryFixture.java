@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.integration;
 
-import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;

@@ -2,8 +2,8 @@ package io.dbsemaphore.boot.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.PermitHolder;
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.Concurrently;

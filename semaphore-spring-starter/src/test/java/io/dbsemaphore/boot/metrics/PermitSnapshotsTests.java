@@ -2,8 +2,8 @@ package io.dbsemaphore.boot.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.lang.reflect.Proxy;

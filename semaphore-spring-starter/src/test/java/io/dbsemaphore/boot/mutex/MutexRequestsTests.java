@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.SemaphoreName;
+import io.dbsemaphore.admin.SemaphoreName;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

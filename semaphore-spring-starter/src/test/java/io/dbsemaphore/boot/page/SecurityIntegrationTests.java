@@ -2,7 +2,7 @@ package io.dbsemaphore.boot.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
 import java.net.URI;

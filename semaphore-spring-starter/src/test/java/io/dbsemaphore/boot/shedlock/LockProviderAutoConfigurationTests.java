@@ -2,7 +2,7 @@ package io.dbsemaphore.boot.shedlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.boot.mutex.MutexPattern;

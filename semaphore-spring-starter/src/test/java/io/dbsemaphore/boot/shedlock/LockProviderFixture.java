@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.shedlock;
 
-import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;

@@ -3,7 +3,7 @@ package io.dbsemaphore.samples.kotlin
 import io.dbsemaphore.AcquireRequest
 import io.dbsemaphore.Permits
 import io.dbsemaphore.PermitsUnavailableException
-import io.dbsemaphore.SemaphoreAdmin
+import io.dbsemaphore.admin.SemaphoreAdmin
 import io.dbsemaphore.SemaphoreTemplate
 import io.dbsemaphore.annotation.WithPermits
 import java.time.Duration

@@ -2,7 +2,7 @@ package io.dbsemaphore.samples.kotlin
 
 import io.dbsemaphore.AcquireRequest
 import io.dbsemaphore.PermitsUnavailableException
-import io.dbsemaphore.SemaphoreAdmin
+import io.dbsemaphore.admin.SemaphoreAdmin
 import io.dbsemaphore.SemaphoreTemplate
 import java.time.Duration
 import java.util.concurrent.CountDownLatch

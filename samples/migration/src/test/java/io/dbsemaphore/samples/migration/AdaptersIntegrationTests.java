@@ -2,8 +2,8 @@ package io.dbsemaphore.samples.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;

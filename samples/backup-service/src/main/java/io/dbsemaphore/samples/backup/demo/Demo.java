@@ -1,6 +1,6 @@
 package io.dbsemaphore.samples.backup.demo;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.samples.backup.Pause;
 import io.dbsemaphore.samples.backup.demo.Verdict.Limits;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.samples.backup.demo;
 
-import io.dbsemaphore.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 
 /** What a run has shown. */
 enum Verdict {

@@ -3,7 +3,7 @@ package io.dbsemaphore.samples.backup.live;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.dbsemaphore.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.samples.backup.BackupApplication;
 import java.io.IOException;
 import java.time.Duration;

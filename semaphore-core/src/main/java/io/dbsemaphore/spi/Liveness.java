@@ -1,4 +1,4 @@
-package io.dbsemaphore;
+package io.dbsemaphore.spi;
 
 /** The state of an owner, as an {@link OwnerLiveness} reports it. */
 public enum Liveness {

@@ -1,4 +1,4 @@
-package io.dbsemaphore;
+package io.dbsemaphore.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

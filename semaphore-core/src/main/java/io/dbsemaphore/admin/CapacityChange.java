@@ -1,4 +1,4 @@
-package io.dbsemaphore;
+package io.dbsemaphore.admin;
 
 import java.time.Instant;
 import java.util.Optional;

@@ -1,4 +1,6 @@
-package io.dbsemaphore;
+package io.dbsemaphore.spi;
+
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 
 /**
  * Reports whether an owner still exists, for grants whose time to live cannot show it, such as jobs that are registered

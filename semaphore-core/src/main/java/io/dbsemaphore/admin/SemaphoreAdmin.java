@@ -1,6 +1,10 @@
-package io.dbsemaphore;
+package io.dbsemaphore.admin;
 
-import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,4 +1,7 @@
-package io.dbsemaphore;
+package io.dbsemaphore.admin;
+
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.spi.OwnerLiveness;
 
 /**
  * The maintenance tasks, which run by schedule and may be run by an operator at any time, on any instance. A bean;

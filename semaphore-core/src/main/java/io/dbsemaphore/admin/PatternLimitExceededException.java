@@ -1,4 +1,6 @@
-package io.dbsemaphore;
+package io.dbsemaphore.admin;
+
+import io.dbsemaphore.SemaphoreException;
 
 /**
  * Thrown when a semaphore cannot be created on first use because the patterns have already created as many semaphores

@@ -1,6 +1,12 @@
-package io.dbsemaphore;
+package io.dbsemaphore.spi;
 
-import io.dbsemaphore.SemaphoreMaintenance.MaintenanceTask;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
+import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,5 @@
-package io.dbsemaphore.boot.autoconfigure;
+package io.dbsemaphore.spi;
 
-import io.dbsemaphore.PermitManager;
 
 /**
  * Wraps the {@link PermitManager} that the {@link io.dbsemaphore.SemaphoreTemplate} of the auto-configuration uses, to

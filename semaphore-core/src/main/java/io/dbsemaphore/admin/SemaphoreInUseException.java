@@ -1,4 +1,6 @@
-package io.dbsemaphore;
+package io.dbsemaphore.admin;
+
+import io.dbsemaphore.SemaphoreException;
 
 /** Thrown when a semaphore cannot be deleted because permits of it are held. */
 public class SemaphoreInUseException extends SemaphoreException {

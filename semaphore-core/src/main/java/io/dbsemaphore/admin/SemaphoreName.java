@@ -1,4 +1,4 @@
-package io.dbsemaphore;
+package io.dbsemaphore.admin;
 
 /**
  * The rule for names of semaphores and for the other keys of this library (external ids, owners): 1 to

@@ -1,5 +1,13 @@
-package io.dbsemaphore;
+package io.dbsemaphore.spi;
 
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.RequestInProgressException;
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.SemaphoreTemplate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
