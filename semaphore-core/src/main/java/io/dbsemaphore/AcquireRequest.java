@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Describes an acquire: which permits, for how long, and how long to wait for them. Immutable. A request without an
@@ -21,9 +22,9 @@ public final class AcquireRequest {
     /** The shortest time to live: 1 second. A shorter one could expire before the answer of the acquire arrives. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
 
-    private final AcquireSettings settings;
+    private final Settings settings;
 
-    private AcquireRequest(AcquireSettings settings) {
+    private AcquireRequest(Settings settings) {
         this.settings = settings;
     }
 
@@ -40,13 +41,25 @@ public final class AcquireRequest {
         }
         if (names.length == 1) {
             return new AcquireRequest(
-                    new AcquireSettings(Collections.singletonMap(SemaphoreName.requireValid(names[0]), 1)));
+                    new Settings(Collections.singletonMap(SemaphoreName.requireValid(names[0]), 1)));
         }
         Map<String, Integer> permits = new LinkedHashMap<>();
         for (String name : names) {
             permits.merge(SemaphoreName.requireValid(name), 1, Math::addExact);
         }
-        return new AcquireRequest(new AcquireSettings(Collections.unmodifiableMap(permits)));
+        return new AcquireRequest(new Settings(Collections.unmodifiableMap(permits)));
+    }
+
+    /**
+     * Creates a request for several permits of one semaphore.
+     *
+     * @param name the semaphore
+     * @param count the number of permits, at least 1
+     * @return the request
+     * @throws IllegalArgumentException if the name is invalid (see {@link SemaphoreName}), or the count is less than 1
+     */
+    public static AcquireRequest of(String name, int count) {
+        return of(name).withPermits(name, count);
     }
 
     /**
@@ -283,9 +296,54 @@ public final class AcquireRequest {
                         settings.externalId == null ? "" : ", externalId=" + settings.externalId);
     }
 
-    private AcquireRequest with(Consumer<AcquireSettings> change) {
-        AcquireSettings copy = new AcquireSettings(settings);
+    private AcquireRequest with(Consumer<Settings> change) {
+        Settings copy = new Settings(settings);
         change.accept(copy);
         return new AcquireRequest(copy);
+    }
+
+    /** The values of one request. Not modified after the request has been constructed. */
+    private static final class Settings {
+
+        /** Unmodifiable: copies share it. */
+        Map<String, Integer> permits;
+
+        boolean exclusive;
+
+        @Nullable Duration ttl;
+
+        boolean withoutTtl;
+
+        @Nullable Duration maxHold;
+
+        Duration waitTime = Duration.ZERO;
+
+        @Nullable String owner;
+
+        @Nullable String externalId;
+
+        boolean adopt;
+
+        @Nullable Boolean keepAlive;
+
+        boolean releaseAtShutdown = true;
+
+        Settings(Map<String, Integer> permits) {
+            this.permits = permits;
+        }
+
+        Settings(Settings other) {
+            permits = other.permits;
+            exclusive = other.exclusive;
+            ttl = other.ttl;
+            withoutTtl = other.withoutTtl;
+            maxHold = other.maxHold;
+            waitTime = other.waitTime;
+            owner = other.owner;
+            externalId = other.externalId;
+            adopt = other.adopt;
+            keepAlive = other.keepAlive;
+            releaseAtShutdown = other.releaseAtShutdown;
+        }
     }
 }

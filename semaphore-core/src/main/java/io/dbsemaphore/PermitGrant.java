@@ -60,7 +60,7 @@ public interface PermitGrant extends AutoCloseable {
     Optional<Instant> expiresAt();
 
     /** {@return whether an earlier acquire with the same external id made this grant} */
-    boolean replayed();
+    boolean isReplayed();
 
     /**
      * Returns whether the permits had been granted to an earlier acquire of this JVM, which released them, and were handed
@@ -68,7 +68,7 @@ public interface PermitGrant extends AutoCloseable {
      *
      * @return whether the permits are reused
      */
-    default boolean reused() {
+    default boolean isReused() {
         return false;
     }
 

@@ -2,6 +2,7 @@ package io.dbsemaphore;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,35 @@ public final class Permits {
     /** {@return the innermost grant of the current thread; empty if there is none} */
     public static Optional<PermitGrant> find() {
         return grants().findFirst();
+    }
+
+    /**
+     * Asserts that the current thread runs under a permit of a semaphore. Call it first in a {@code @WithPermits}
+     * method whose limit must not be bypassed: a call from within the same object does not pass through the proxy, and
+     * so acquires nothing. Does not access the database.
+     *
+     * <p>A thread runs under the permits of a {@code @WithPermits} method, of {@link SemaphoreOperations#execute} and of
+     * {@link #callHolding}. A grant of {@link SemaphoreOperations#acquire} is not bound to a thread: run the work that
+     * asserts it with {@code callHolding}.
+     *
+     * @param name the semaphore
+     * @throws IllegalStateException if this thread does not run under a permit of it
+     * @throws PermitLostException if this thread runs under one that is no longer held
+     */
+    public static void assertHeld(String name) {
+        List<PermitGrant> grants = grants()
+                .filter(grant -> grant.permits().containsKey(name))
+                .toList();
+        if (grants.isEmpty()) {
+            throw new IllegalStateException("This thread does not run under a permit of semaphore '" + name
+                    + "'. Call a @WithPermits method through its bean, not from within the same object. A grant of acquire"
+                    + " does not count, even if it is held, since it is bound to no thread: run the work with"
+                    + " Permits.callHolding(grant, work)");
+        }
+        if (grants.stream().noneMatch(PermitGrant::isHeld)) {
+            throw new PermitLostException(
+                    grants.get(0).externalId(), grants.get(0).permits());
+        }
     }
 
     /** The grants of the current thread, innermost first. */

@@ -4,6 +4,7 @@ import io.dbsemaphore.admin.PatternLimitExceededException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,6 +115,32 @@ public interface SemaphoreOperations {
     <X extends Throwable> void executeWithoutResult(AcquireRequest request, PermitAction<X> work) throws X;
 
     /**
+     * Does what {@link #execute(AcquireRequest, PermitCallback)} does under one permit of one semaphore, without waiting for it.
+     *
+     * @param <T> the type of the result
+     * @param name the semaphore
+     * @param work the work
+     * @return the result of the work
+     * @throws IllegalArgumentException if the name is invalid
+     * @see #acquire(AcquireRequest) acquire, for the exceptions of the acquire
+     */
+    default <T extends @Nullable Object> T execute(String name, Supplier<T> work) {
+        return execute(AcquireRequest.of(name), grant -> work.get());
+    }
+
+    /**
+     * Does what {@link #execute(String, Supplier)} does, for work without a result.
+     *
+     * @param name the semaphore
+     * @param work the work
+     * @throws IllegalArgumentException if the name is invalid
+     * @see #acquire(AcquireRequest) acquire, for the exceptions of the acquire
+     */
+    default void run(String name, Runnable work) {
+        executeWithoutResult(AcquireRequest.of(name), grant -> work.run());
+    }
+
+    /**
      * Releases all permits of the grant with this external id, whichever thread, process or machine acquired it.
      * Repeating a release is harmless. Returns after the commit, except if the result is
      * {@link ReleaseOutcome#DEFERRED}. An interrupt does not abort it; the interrupt flag is preserved.
@@ -136,7 +163,7 @@ public interface SemaphoreOperations {
      * changes nothing.
      *
      * @param externalId the external id of the grant
-     * @return the grant, with {@link PermitGrant#replayed} set; empty if nothing is held under this id
+     * @return the grant, with {@link PermitGrant#isReplayed} set; empty if nothing is held under this id
      * @throws IllegalArgumentException if the external id is invalid
      */
     Optional<PermitGrant> find(String externalId);

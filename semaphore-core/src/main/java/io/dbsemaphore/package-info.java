@@ -1,9 +1,10 @@
 /**
  * The public contract: requests ({@link io.dbsemaphore.AcquireRequest}), operations
- * ({@link io.dbsemaphore.SemaphoreOperations}, {@link io.dbsemaphore.admin.SemaphoreAdmin}), grants
- * ({@link io.dbsemaphore.PermitGrant}) and exceptions ({@link io.dbsemaphore.SemaphoreException}).
+ * ({@link io.dbsemaphore.SemaphoreOperations}), grants ({@link io.dbsemaphore.PermitGrant}) and exceptions
+ * ({@link io.dbsemaphore.SemaphoreException}). What operators use is in {@code io.dbsemaphore.admin}, what extends the library in
+ * {@code io.dbsemaphore.spi}; the three packages are the contract.
  *
- * <p>Public API. Does not depend on any other package of this library, and reaches the engine through
+ * <p>Public API. The contract does not depend on any other package of this library, and reaches the engine through
  * {@link io.dbsemaphore.spi.PermitManager} only.
  */
 @NullMarked

@@ -22,6 +22,7 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.testing.OutermostClass;
 import jakarta.persistence.Entity;
 import java.util.Date;
+import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,8 @@ import org.springframework.data.repository.Repository;
 class ArchitectureTests {
 
     private static final String CONTRACT = "io.dbsemaphore";
+    private static final String ADMIN = CONTRACT + ".admin";
+    private static final String SPI = CONTRACT + ".spi";
     private static final String ANNOTATION = "io.dbsemaphore.annotation";
     private static final String AOP = "io.dbsemaphore.aop";
     private static final String CONFIG = "io.dbsemaphore.config";
@@ -54,7 +57,8 @@ class ArchitectureTests {
             .importPackages(CONTRACT);
 
     /** A value of the contract: says something, does nothing. */
-    private static final DescribedPredicate<JavaClass> CONTRACT_VALUE = resideInAPackage(CONTRACT)
+    private static final DescribedPredicate<JavaClass> CONTRACT_VALUE = resideInAnyPackage(
+                    CONTRACT, ADMIN, SPI)
             .and(assignableTo(Record.class).or(assignableTo(Enum.class)).or(assignableTo(Throwable.class)))
             .as("a record, enum or exception of the contract");
 
@@ -63,6 +67,8 @@ class ArchitectureTests {
         assertThat(LIBRARY.stream().map(JavaClass::getPackageName).distinct())
                 .containsExactlyInAnyOrder(
                         CONTRACT,
+                        ADMIN,
+                        SPI,
                         ANNOTATION,
                         AOP,
                         CONFIG,
@@ -84,7 +90,9 @@ class ArchitectureTests {
 
     @Test
     void theContractDependsOnNothingOfOurs() {
-        mayDependOnlyOn(CONTRACT);
+        mayDependOnlyOn(CONTRACT, CONTRACT);
+        mayDependOnlyOn(ADMIN, CONTRACT);
+        mayDependOnlyOn(SPI, CONTRACT);
     }
 
     @Test
@@ -176,7 +184,7 @@ class ArchitectureTests {
     void theContractKnowsNeitherJpaNorHibernateNorSpringData() {
         noClasses()
                 .that()
-                .resideInAnyPackage(CONTRACT, ANNOTATION, AOP)
+                .resideInAnyPackage(CONTRACT, ADMIN, SPI, ANNOTATION, AOP)
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(
@@ -242,14 +250,17 @@ class ArchitectureTests {
                 .check(LIBRARY);
     }
 
+    /** @param others the packages; the contract includes {@link #ADMIN} and {@link #SPI} */
     private static void mayDependOnlyOn(String from, String... others) {
+        String[] contract = List.of(others).contains(CONTRACT) ? new String[] {ADMIN, SPI} : new String[0];
         noClasses()
                 .that()
                 .resideInAPackage(from)
                 .should()
                 .dependOnClassesThat(resideInAPackage(CONTRACT + "..")
                         .and(not(resideInAPackage(from)))
-                        .and(not(resideInAnyPackage(others))))
+                        .and(not(resideInAnyPackage(others)))
+                        .and(not(resideInAnyPackage(contract))))
                 .check(LIBRARY);
     }
 

@@ -24,20 +24,6 @@ public record CapacityChange(
         Optional<ForcedRelease> forcedRelease) {
 
     /**
-     * Creates an entry for a change of the capacity.
-     *
-     * @param name the name of the semaphore
-     * @param from the capacity before
-     * @param to the capacity after
-     * @param changedBy the operator
-     * @param reason the reason that the operator gave
-     * @param changedAt the time of the change, by the database's clock
-     */
-    public CapacityChange(String name, int from, int to, String changedBy, String reason, Instant changedAt) {
-        this(name, from, to, changedBy, reason, changedAt, Optional.empty());
-    }
-
-    /**
      * A request whose permits were released by force.
      *
      * @param externalId the external id of the request

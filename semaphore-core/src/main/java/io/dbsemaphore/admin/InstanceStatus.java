@@ -23,19 +23,4 @@ public record InstanceStatus(
         Instant heartbeatAt,
         boolean alive,
         Optional<Instant> reclaimableAt,
-        long requests) {
-
-    /**
-     * Creates a status of which it is unknown when the permits may be reclaimed.
-     *
-     * @param id the id of the instance
-     * @param name the owner name of the instance
-     * @param startedAt when it registered
-     * @param heartbeatAt the time of its last heartbeat
-     * @param alive whether the last heartbeat is recent enough
-     * @param requests how many requests that hold permits it keeps alive
-     */
-    public InstanceStatus(long id, String name, Instant startedAt, Instant heartbeatAt, boolean alive, long requests) {
-        this(id, name, startedAt, heartbeatAt, alive, Optional.empty(), requests);
-    }
-}
+        long requests) {}

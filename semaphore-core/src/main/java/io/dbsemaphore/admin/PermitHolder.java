@@ -24,26 +24,6 @@ public record PermitHolder(
         Optional<HolderInstance> instance) {
 
     /**
-     * Creates a holder of permits that no instance keeps alive.
-     *
-     * @param externalId the external id of the request
-     * @param owner the owner
-     * @param count the number of permits
-     * @param fencingToken the fencing token of the grant for this semaphore
-     * @param acquiredAt when the permits were acquired
-     * @param expiresAt when they expire unless renewed; empty if they are held until released
-     */
-    public PermitHolder(
-            String externalId,
-            String owner,
-            int count,
-            long fencingToken,
-            Instant acquiredAt,
-            Optional<Instant> expiresAt) {
-        this(externalId, owner, count, fencingToken, acquiredAt, expiresAt, Optional.empty());
-    }
-
-    /**
      * The application instance that keeps a grant alive.
      *
      * @param id the id of the instance; a restarted instance has a new one
@@ -59,18 +39,5 @@ public record PermitHolder(
             Optional<String> name,
             Optional<Instant> heartbeatAt,
             boolean alive,
-            Optional<Instant> reclaimableAt) {
-
-        /**
-         * Creates an instance of which it is unknown when the permits may be reclaimed.
-         *
-         * @param id the id of the instance
-         * @param name the owner name of the instance; empty if it has deregistered
-         * @param heartbeatAt the time of its last heartbeat; empty if it has deregistered
-         * @param alive whether the last heartbeat is recent enough
-         */
-        public HolderInstance(long id, Optional<String> name, Optional<Instant> heartbeatAt, boolean alive) {
-            this(id, name, heartbeatAt, alive, Optional.empty());
-        }
-    }
+            Optional<Instant> reclaimableAt) {}
 }

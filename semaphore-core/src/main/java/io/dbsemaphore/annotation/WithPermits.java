@@ -50,7 +50,7 @@ import org.springframework.core.annotation.AliasFor;
  * begun stays open, with its connection, while the permits are acquired.
  *
  * <p><b>Self-invocation.</b> A call from within the same object does not pass through the proxy and is not guarded.
- * Check it with {@link io.dbsemaphore.PermitAssert#assertHeld} where that matters. Methods that a proxy cannot guard
+ * Check it with {@link io.dbsemaphore.Permits#assertHeld} where that matters. Methods that a proxy cannot guard
  * (private, static, final) are rejected at start-up, as are invalid attributes.
  *
  * @see io.dbsemaphore.SemaphoreOperations#execute

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -66,14 +67,12 @@ final class AcquireResults {
         Duration waited = Duration.ofNanos(System.nanoTime() - pending.startedAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = holdOrGiveBack(pending, granted, answer);
-            listeners.tell(listener -> listener.acquired(handle, waited));
-            if (pending.state().wasRefused()) {
-                listeners.tell(listener -> listener.waited(handle, waited));
-            }
+            boolean refusedAtFirst = pending.state().wasRefused();
+            listeners.tell(listener -> listener.acquired(new SemaphoreListener.Acquired(handle, waited, refusedAtFirst)));
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            listeners.tell(listener -> listener.refused(pending.request(), refused.shortages(), waited));
+            listeners.tell(listener -> listener.refused(new SemaphoreListener.Refused(pending.request(), refused.shortages(), waited)));
             return new AcquireResult.Unavailable(refused.shortages());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {

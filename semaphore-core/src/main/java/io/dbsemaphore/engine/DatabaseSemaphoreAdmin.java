@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
@@ -161,7 +162,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
                         () -> run.persistence().admin().forceRelease(externalId, releasedBy, reason),
                         () -> run.heldGrants().lose(externalId));
         if (outcome == ReleaseOutcome.RELEASED) {
-            listeners.tell(listener -> listener.forced(externalId, releasedBy, reason));
+            listeners.tell(listener -> listener.forced(new SemaphoreListener.Forced(externalId, releasedBy, reason)));
         }
         return outcome;
     }

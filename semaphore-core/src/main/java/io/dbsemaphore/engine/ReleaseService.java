@@ -70,8 +70,8 @@ final class ReleaseService {
     Consumer<SemaphoreListener> eventOf(HeldGrant state) {
         StoredGrant grant = state.grant();
         return held.holds(state)
-                ? listener -> listener.released(grant.externalId(), grant.counts(), state.heldFor())
-                : listener -> listener.released(grant.externalId());
+                ? listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), grant.counts(), Optional.of(state.heldFor())))
+                : listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty()));
     }
 
     /**
@@ -149,7 +149,7 @@ final class ReleaseService {
         Duration ttl = grant.ttl();
         boolean unusedToo = releaseInBackground(
                 grant,
-                listener -> listener.released(grant.externalId()),
+                listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty())),
                 ttl == null ? Deadline.NEVER : Deadline.in(ttl));
     }
 
@@ -217,7 +217,7 @@ final class ReleaseService {
         if (outcome == ReleaseOutcome.RELEASED) {
             granter.pollNow();
         }
-        tell(outcome, listener -> listener.released(externalId));
+        tell(outcome, listener -> listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty())));
         return outcome;
     }
 

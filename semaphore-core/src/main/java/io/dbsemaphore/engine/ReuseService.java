@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
@@ -125,7 +126,7 @@ final class ReuseService {
     private AcquireResult granted(ReusedGrant grant, long startedAt) {
         try {
             Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
-            listeners.tell(listener -> listener.acquired(grant, waited));
+            listeners.tell(listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, false)));
             return new AcquireResult.Granted(grant);
         } catch (RuntimeException | Error failure) { // an acquire that throws holds nothing
             ReleaseOutcome unused = release(grant);
@@ -215,14 +216,14 @@ final class ReuseService {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
         if (before == ReusedGrant.State.HELD && handover.keep(grant.permit())) {
-            listeners.tell(listener -> listener.released(grant.externalId(), grant.permits(), heldFor));
+            listeners.tell(listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(heldFor))));
             return ReleaseOutcome.RELEASED;
         }
         grant.endWithGrant();
         permits.remove(grant.permit());
         return releases.release(
                 grant.permit().state(),
-                listener -> listener.released(grant.externalId(), grant.permits(), grant.heldFor()),
+                listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(grant.heldFor()))),
                 grant);
     }
 

@@ -1,5 +1,7 @@
 package io.dbsemaphore.engine;
 
+import java.util.Optional;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
@@ -154,7 +156,7 @@ final class Shutdown {
             return 0;
         }
         listeners.tell(listener ->
-                listener.released(state.grant().externalId(), state.grant().counts(), state.heldFor()));
+                listener.released(new SemaphoreListener.Released(state.grant().externalId(), state.grant().counts(), Optional.of(state.heldFor()))));
         return 1;
     }
 }

@@ -10,6 +10,7 @@ import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Receives events about the permits of this JVM. A bean; if there are several, they are called in the order of Spring's
@@ -28,6 +29,9 @@ import java.util.Map;
  * <p><b>Transactions.</b> Listeners are called outside any transaction of the library, after it has committed; a
  * transaction of the application may be open on the calling thread.
  *
+ * <p><b>Events.</b> Each method takes one event, so that later versions can add to it. Code that makes events, such as a test, has
+ * to follow their constructors.
+ *
  * <p><b>Exceptions.</b> An exception is logged and has no other effect.
  */
 public interface SemaphoreListener {
@@ -35,74 +39,36 @@ public interface SemaphoreListener {
     /**
      * Permits were granted, or an earlier grant was returned to a repeated acquire. Called on the acquiring thread.
      *
-     * @param grant the grant; {@link PermitGrant#replayed} tells the two cases apart
-     * @param waited the time from the call to the grant
+     * @param event what was granted
      */
-    default void acquired(PermitGrant grant, Duration waited) {}
-
-    /**
-     * Permits were granted to a caller that had to wait because they were not available at first. Called after
-     * {@link #acquired}, on the same thread.
-     *
-     * @param grant the grant
-     * @param waited the time from the call to the grant
-     */
-    default void waited(PermitGrant grant, Duration waited) {}
+    default void acquired(Acquired event) {}
 
     /**
      * Permits did not become available within the wait time. Called on the acquiring thread.
      *
-     * @param request what was requested
-     * @param shortages the semaphores without enough available permits
-     * @param waited the time from the call to the refusal
+     * @param event what was refused
      */
-    default void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {}
+    default void refused(Refused event) {}
 
     /**
-     * Permits that another JVM, or an earlier run of this one, had acquired were released by this JVM. Called on the
-     * thread that called {@code release}; for a release that was {@linkplain ReleaseOutcome#DEFERRED deferred} or
-     * repeated in the background, on the thread {@code semaphore-background}.
+     * Permits were released by this JVM. Called on the thread that called {@code release} or {@code close}, or that ran the
+     * work of {@code execute}; for a {@code @WithPermits} method that returns a future or a publisher, on a thread of the
+     * library ({@code semaphore-guard-N}) or the one that ended the work; for a release that was {@linkplain
+     * ReleaseOutcome#DEFERRED deferred} or repeated in the background, on the thread {@code semaphore-background}; at
+     * shutdown, on the thread {@code semaphore-shutdown}.
      *
-     * @param externalId the external id of the grant
+     * @param event what was released
      */
-    default void released(String externalId) {}
-
-    /**
-     * Permits that this JVM had acquired were released by this JVM. Called on the thread that called {@code release} or
-     * {@code close}, or that ran the work of {@code execute}; for a {@code @WithPermits} method that returns a future
-     * or a publisher, on a thread of the library ({@code semaphore-guard-N}) or the one that ended the work; for a
-     * release that was {@linkplain ReleaseOutcome#DEFERRED deferred} or repeated in the background, on the thread
-     * {@code semaphore-background}; at shutdown, on the thread {@code semaphore-shutdown}. Calls
-     * {@link #released(String)} by default.
-     *
-     * @param externalId the external id of the grant
-     * @param permits the number of permits for each semaphore
-     * @param held the time from the acquire, or from its repetition by this JVM, to the release
-     */
-    default void released(String externalId, Map<String, Integer> permits, Duration held) {
-        released(externalId);
-    }
+    default void released(Released event) {}
 
     /**
      * This JVM reclaimed the permits of a request whose time to live had passed or whose holder was found dead. Called
-     * on the thread that ran the transaction: a thread of the library ({@code semaphore-grants-N}) or one that
-     * acquires, either of which may do so on behalf of other callers; or the thread of the maintenance
-     * ({@code semaphore-maintenance}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
+     * on the thread that ran the transaction: a thread of the library ({@code semaphore-grants-N}), or the thread of the
+     * maintenance ({@code semaphore-maintenance}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
      *
-     * @param externalId the external id of the request
+     * @param event what was reclaimed
      */
-    default void expired(String externalId) {}
-
-    /**
-     * Does what {@link #expired(String)} does, and passes what the request held. Calls {@link #expired(String)} by
-     * default.
-     *
-     * @param externalId the external id of the request
-     * @param permits the number of permits for each semaphore
-     */
-    default void expired(String externalId, Map<String, Integer> permits) {
-        expired(externalId);
-    }
+    default void expired(Expired event) {}
 
     /**
      * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each
@@ -110,45 +76,117 @@ public interface SemaphoreListener {
      * calling thread if {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds it. Also for a grant that
      * is not kept alive.
      *
-     * @param grant the lost grant
+     * @param event what was lost
      */
-    default void lost(PermitGrant grant) {}
+    default void lost(Lost event) {}
 
     /**
      * An operator released a request by force through this JVM. Called on the thread that called
      * {@link SemaphoreAdmin#forceRelease}. Not called if that release was
      * {@linkplain ReleaseOutcome#DEFERRED deferred}.
      *
-     * @param externalId the external id of the request
-     * @param releasedBy the operator
-     * @param reason the reason that the operator gave
+     * @param event what was released
      */
-    default void forced(String externalId, String releasedBy, String reason) {}
+    default void forced(Forced event) {}
 
     /**
-     * A transaction decided acquires: it granted, refused or rejected them. Called on the thread that ran it: a thread
-     * of the library ({@code semaphore-grants-N}) or one that acquires, which may decide for other callers too.
+     * A transaction decided acquires: it granted, refused or rejected them. Called on the thread of the library that ran it
+     * ({@code semaphore-grants-N}).
      *
-     * @param acquires how many acquires it decided, at least one
+     * @param event how many were decided
      */
-    default void decided(int acquires) {}
+    default void decided(Decided event) {}
 
     /**
      * This JVM completed a maintenance task without a failure, including the case that another instance was already
      * running it. Called on the thread {@code semaphore-maintenance}, or the one that called
      * {@link SemaphoreMaintenance}.
      *
+     * @param event what was done
+     */
+    default void maintained(Maintained event) {}
+
+    /**
+     * A transaction of the library failed, because of a conflict with another transaction or a lost connection, and is
+     * repeated. Called on the thread of the library that runs the transaction, or the calling thread.
+     *
+     * @param event why it is repeated
+     */
+    default void retried(Retried event) {}
+
+    /**
+     * Permits were granted.
+     *
+     * @param grant the grant; {@link PermitGrant#isReplayed} tells whether an earlier acquire made it
+     * @param duration the time from the call to the grant
+     * @param waited whether the caller had to wait, because the permits were not available at first
+     */
+    record Acquired(PermitGrant grant, Duration duration, boolean waited) {}
+
+    /**
+     * Permits were refused.
+     *
+     * @param request what was requested
+     * @param shortages the semaphores without enough available permits
+     * @param duration the time from the call to the refusal
+     */
+    record Refused(AcquireRequest request, List<PermitShortage> shortages, Duration duration) {}
+
+    /**
+     * Permits were released.
+     *
+     * @param externalId the external id of the grant
+     * @param permits the number of permits for each semaphore; empty if another JVM, or an earlier run of this one, had
+     *     acquired them
+     * @param held the time from the acquire, or from its repetition by this JVM, to the release; empty if this JVM had not
+     *     acquired them
+     */
+    record Released(String externalId, Map<String, Integer> permits, Optional<Duration> held) {}
+
+    /**
+     * Permits were reclaimed.
+     *
+     * @param externalId the external id of the request
+     * @param permits the number of permits for each semaphore
+     */
+    record Expired(String externalId, Map<String, Integer> permits) {}
+
+    /**
+     * A grant was found lost.
+     *
+     * @param grant the lost grant
+     */
+    record Lost(PermitGrant grant) {}
+
+    /**
+     * A request was released by force.
+     *
+     * @param externalId the external id of the request
+     * @param releasedBy the operator
+     * @param reason the reason that the operator gave
+     */
+    record Forced(String externalId, String releasedBy, String reason) {}
+
+    /**
+     * Acquires were decided.
+     *
+     * @param acquires how many acquires the transaction decided, at least one
+     */
+    record Decided(int acquires) {}
+
+    /**
+     * A maintenance task was completed.
+     *
      * @param task the task
      * @param done how many requests were released, or how many requests or audit entries were deleted; 0 if another instance was
      *     running the task
      */
-    default void maintained(MaintenanceTask task, int done) {}
+    record Maintained(MaintenanceTask task, int done) {}
 
     /**
-     * A transaction of the library failed, because of a conflict with another transaction or a lost connection, and is
-     * repeated. Called on the thread that runs the transaction: a thread of the library or the calling thread.
+     * A transaction is repeated.
      *
      * @param failure why the last attempt failed
      */
-    default void retried(Throwable failure) {}
+    record Retried(Throwable failure) {}
 }

@@ -228,7 +228,7 @@ final class InMemoryPermitManager implements PermitManager {
         }
 
         @Override
-        public boolean replayed() {
+        public boolean isReplayed() {
             return false;
         }
 

@@ -3,7 +3,7 @@ package io.dbsemaphore.aop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.dbsemaphore.PermitAssert;
+import io.dbsemaphore.Permits;
 import io.dbsemaphore.annotation.WithPermits;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +38,7 @@ class SelfInvocationTests {
 
         @WithPermits("backup")
         String backUp() {
-            PermitAssert.assertHeld("backup");
+            Permits.assertHeld("backup");
             return "done";
         }
     }

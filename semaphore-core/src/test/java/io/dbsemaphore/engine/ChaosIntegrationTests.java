@@ -108,7 +108,7 @@ class ChaosIntegrationTests {
         try {
             Optional<PermitGrant> granted = node.semaphores().tryAcquire(request);
             granted.ifPresent(grant -> {
-                assertThat(grant.replayed()).isFalse();
+                assertThat(grant.isReplayed()).isFalse();
                 assertThat(tokens.add(grant.fencingToken(one))).isTrue();
                 held.put(grant.externalId(), grant);
                 grant.permits().forEach((name, count) -> validUntil.get(name).enter(count));

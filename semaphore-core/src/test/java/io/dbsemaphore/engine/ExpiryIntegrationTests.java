@@ -140,7 +140,7 @@ class ExpiryIntegrationTests {
 
         PermitGrant revived = other.semaphores().acquire(request.withTtl(Duration.ofMinutes(10)));
 
-        assertThat(revived.replayed()).isEqualTo(true);
+        assertThat(revived.isReplayed()).isEqualTo(true);
         assertThat(revived.isHeld()).isEqualTo(true);
         assertThat(revived.fencingToken()).isEqualTo(grant.fencingToken());
         assertThat(node.semaphores().tryAcquire(AcquireRequest.of(name))).isEmpty();

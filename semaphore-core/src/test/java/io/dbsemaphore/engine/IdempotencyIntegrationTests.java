@@ -49,7 +49,7 @@ class IdempotencyIntegrationTests {
         List<PermitGrant> grants = Concurrently.call(
                 50, DEADLINE, thread -> cluster.node(thread).semaphores().acquire(request));
 
-        assertThat(grants).extracting(PermitGrant::replayed).containsOnlyOnce(false);
+        assertThat(grants).extracting(PermitGrant::isReplayed).containsOnlyOnce(false);
         assertThat(grants).extracting(PermitGrant::externalId).containsOnly(externalId(request));
         assertThat(grants)
                 .extracting(grant -> grant.fencingToken(name))
@@ -108,8 +108,8 @@ class IdempotencyIntegrationTests {
         PermitGrant first = semaphores.acquire(request);
         PermitGrant again = elsewhere.acquire(request.withOwner("job-7, restarted"));
 
-        assertThat(first.replayed()).isFalse();
-        assertThat(again.replayed()).isTrue();
+        assertThat(first.isReplayed()).isFalse();
+        assertThat(again.isReplayed()).isTrue();
         assertThat(again.permits()).isEqualTo(Map.of(name, 2));
         assertThat(again.fencingToken()).isEqualTo(first.fencingToken());
         assertThat(again.acquiredAt()).isEqualTo(first.acquiredAt());
@@ -141,7 +141,7 @@ class IdempotencyIntegrationTests {
         assertThat(elsewhere.tryAcquire(AcquireRequest.of(name))).isEmpty();
         assertThat(elsewhere.tryAcquire(request))
                 .get()
-                .extracting(PermitGrant::replayed)
+                .extracting(PermitGrant::isReplayed)
                 .isEqualTo(true);
     }
 
@@ -285,7 +285,7 @@ class IdempotencyIntegrationTests {
 
         assertThat(grants).extracting(PermitGrant::externalId).doesNotHaveDuplicates();
         assertThat(grants).extracting(PermitGrant::fencingToken).doesNotHaveDuplicates();
-        assertThat(grants).extracting(PermitGrant::replayed).containsOnly(false);
+        assertThat(grants).extracting(PermitGrant::isReplayed).containsOnly(false);
         assertThat(cluster.held(name)).isEqualTo(10);
     }
 

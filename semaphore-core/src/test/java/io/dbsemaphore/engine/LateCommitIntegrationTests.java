@@ -92,7 +92,7 @@ class LateCommitIntegrationTests {
 
         PermitGrant grant =
                 acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         grant.release();
         rows.assertNothingHeld(request.permits().keySet());
@@ -109,7 +109,7 @@ class LateCommitIntegrationTests {
 
         PermitGrant grant =
                 acquired.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         grant.release();
         rows.assertNothingHeld(request.permits().keySet());

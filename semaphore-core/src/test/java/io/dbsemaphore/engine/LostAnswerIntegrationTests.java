@@ -73,7 +73,7 @@ class LostAnswerIntegrationTests {
         PermitGrant grant = node.semaphores().acquire(request);
 
         proxy.awaitDropped(SOON);
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         assertUsableUntilReleased(request, grant);
     }
@@ -89,7 +89,7 @@ class LostAnswerIntegrationTests {
 
         proxy.awaitDropped(SOON);
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         assertUsableUntilReleased(request, grant);
     }
@@ -105,7 +105,7 @@ class LostAnswerIntegrationTests {
 
         proxy.awaitDropped(SOON);
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(SOON);
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         assertUsableUntilReleased(request, grant);
     }
@@ -137,7 +137,7 @@ class LostAnswerIntegrationTests {
         PermitGrant second = node.semaphores().acquire(request);
 
         proxy.awaitDropped(SOON);
-        assertThat(second.replayed()).isTrue();
+        assertThat(second.isReplayed()).isTrue();
         assertThat(request.permits().keySet())
                 .allSatisfy(name -> assertThat(second.fencingToken(name)).isEqualTo(first.fencingToken(name)));
         rows.assertHeldByOnly(second);
@@ -189,7 +189,7 @@ class LostAnswerIntegrationTests {
 
         PermitGrant grant = node.semaphores().acquire(request);
 
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         assertUsableUntilReleased(request, grant);
     }

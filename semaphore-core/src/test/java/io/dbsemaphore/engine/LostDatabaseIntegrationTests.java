@@ -78,7 +78,7 @@ class LostDatabaseIntegrationTests extends LostDatabaseFixture {
         AcquireRequest request = Wish.SEVERAL_NAMES_WITH_ID.on(other);
         acquireWithoutDatabase(request, TcpProxy::dropNextCommitAnswer);
         PermitGrant repeated = other.semaphores().acquire(request);
-        assertThat(repeated.replayed()).isTrue();
+        assertThat(repeated.isReplayed()).isTrue();
 
         awaitUndoing();
 
@@ -97,7 +97,7 @@ class LostDatabaseIntegrationTests extends LostDatabaseFixture {
         AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(other);
         acquireWithoutDatabase(request, TcpProxy::dropNextCommit);
         PermitGrant granted = other.semaphores().acquire(request);
-        assertThat(granted.replayed()).isFalse();
+        assertThat(granted.isReplayed()).isFalse();
 
         awaitUndoing();
 

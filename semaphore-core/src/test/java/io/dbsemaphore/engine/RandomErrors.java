@@ -102,37 +102,32 @@ final class RandomErrors {
     SemaphoreListener listener() {
         return new SemaphoreListener() {
             @Override
-            public void acquired(PermitGrant grant, Duration waited) {
+            public void acquired(Acquired event) {
                 maybeThrow(OF_LISTENERS);
             }
 
             @Override
-            public void waited(PermitGrant grant, Duration waited) {
+            public void refused(Refused event) {
                 maybeThrow(OF_LISTENERS);
             }
 
             @Override
-            public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+            public void released(Released event) {
                 maybeThrow(OF_LISTENERS);
             }
 
             @Override
-            public void released(String externalId, Map<String, Integer> permits, Duration held) {
+            public void lost(Lost event) {
                 maybeThrow(OF_LISTENERS);
             }
 
             @Override
-            public void lost(PermitGrant grant) {
+            public void retried(Retried event) {
                 maybeThrow(OF_LISTENERS);
             }
 
             @Override
-            public void retried(Throwable failure) {
-                maybeThrow(OF_LISTENERS);
-            }
-
-            @Override
-            public void decided(int acquires) {
+            public void decided(Decided event) {
                 maybeThrow(OF_LISTENERS);
             }
         };

@@ -94,7 +94,7 @@ class AcquireInterleavingIntegrationTests extends InterleavingFixture {
         assertThat(get(cleanUp)).isEqualTo(1);
         assertThat(instances.states(id)).isEmpty();
         PermitGrant forgotten = holder.semaphores().acquire(request(name));
-        assertThat(forgotten.replayed()).isEqualTo(false);
+        assertThat(forgotten.isReplayed()).isEqualTo(false);
         assertHeld(name, forgotten);
     }
 

@@ -225,13 +225,14 @@ class AdministrationIntegrationTests {
 
         assertThat(operator.admin().holders(name))
                 .containsExactly(
-                        new PermitHolder(id, "job 1", 3, first.fencingToken(), first.acquiredAt(), first.expiresAt()),
+                        new PermitHolder(id, "job 1", 3, first.fencingToken(), first.acquiredAt(), first.expiresAt(), Optional.empty()),
                         new PermitHolder(
                                 second.externalId(),
                                 "job 2",
                                 1,
                                 second.fencingToken(),
                                 second.acquiredAt(),
+                                Optional.empty(),
                                 Optional.empty()));
         assertThatExceptionOfType(SemaphoreNotFoundException.class)
                 .isThrownBy(() -> operator.admin().holders("unknown"))

@@ -117,7 +117,7 @@ class ClockIntegrationTests {
                     .contains(databaseClock.plus(Duration.ofMinutes(20)));
             assertTimes(schema, databaseClock, Duration.ofMinutes(20));
 
-            assertThat(instance.semaphores().acquire(request).replayed()).isEqualTo(true);
+            assertThat(instance.semaphores().acquire(request).isReplayed()).isEqualTo(true);
             assertTimes(schema, databaseClock, Duration.ofMinutes(10));
 
             assertThat(instance.maintenance().releaseOrphans()).isZero();

@@ -48,7 +48,7 @@ class InterleavingIntegrationTests extends InterleavingFixture {
         read.open();
 
         assertThat(get(sweep)).isZero();
-        assertThat(repeated.replayed()).isEqualTo(true);
+        assertThat(repeated.isReplayed()).isEqualTo(true);
         assertHeld(name, repeated);
         assertThat(sweeper.events().endings(id)).isEmpty();
     }

@@ -110,7 +110,7 @@ class HeartbeatIntegrationTests {
         CompletableFuture<Node> self = new CompletableFuture<>();
         SemaphoreListener acquiring = new SemaphoreListener() {
             @Override
-            public void lost(PermitGrant grant) {
+            public void lost(Lost event) {
                 Future<?> unused = Concurrently.async(
                         "acquire",
                         () -> acquired.complete(keep(self.join(), self.join().semaphore(1), HOUR)));

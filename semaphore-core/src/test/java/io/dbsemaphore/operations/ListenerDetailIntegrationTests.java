@@ -18,6 +18,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -55,7 +56,7 @@ class ListenerDetailIntegrationTests {
         assertThat(details.released).singleElement().satisfies(event -> {
             assertThat(event.externalId()).isEqualTo(grant.externalId());
             assertThat(event.permits()).isEqualTo(Map.of(one, 1, many, 3));
-            assertThat(event.held()).isBetween(Duration.ofMillis(50), Duration.ofNanos(released - begun));
+            assertThat(event.held().orElseThrow()).isBetween(Duration.ofMillis(50), Duration.ofNanos(released - begun));
         });
     }
 
@@ -81,7 +82,8 @@ class ListenerDetailIntegrationTests {
             node.semaphores().find(grant.externalId()).orElseThrow().release();
 
             assertThat(node.events().subjects("released")).containsExactly(grant.externalId());
-            assertThat(details.released).isEmpty();
+            assertThat(details.released)
+                    .containsExactly(new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty()));
         }
     }
 
@@ -243,10 +245,6 @@ class ListenerDetailIntegrationTests {
     /** Remembers the details. */
     private static final class Details implements SemaphoreListener {
 
-        record Released(String externalId, Map<String, Integer> permits, Duration held) {}
-
-        record Expired(String externalId, Map<String, Integer> permits) {}
-
         private final List<Released> released = new CopyOnWriteArrayList<>();
         private final List<Expired> expired = new CopyOnWriteArrayList<>();
         private final List<String> waited = new CopyOnWriteArrayList<>();
@@ -255,33 +253,35 @@ class ListenerDetailIntegrationTests {
         private final List<MaintenanceTask> maintained = new CopyOnWriteArrayList<>();
 
         @Override
-        public void waited(PermitGrant grant, Duration waited) {
-            this.waited.add(grant.externalId());
+        public void acquired(Acquired event) {
+            if (event.waited()) {
+                waited.add(event.grant().externalId());
+            }
         }
 
         @Override
-        public void released(String externalId, Map<String, Integer> permits, Duration held) {
-            released.add(new Released(externalId, permits, held));
+        public void released(Released event) {
+            released.add(event);
         }
 
         @Override
-        public void expired(String externalId, Map<String, Integer> permits) {
-            expired.add(new Expired(externalId, permits));
+        public void expired(Expired event) {
+            expired.add(event);
         }
 
         @Override
-        public void decided(int acquires) {
-            decided.add(acquires);
+        public void decided(Decided event) {
+            decided.add(event.acquires());
         }
 
         @Override
-        public void maintained(MaintenanceTask task, int done) {
-            maintained.add(task);
+        public void maintained(Maintained event) {
+            maintained.add(event.task());
         }
 
         @Override
-        public void retried(Throwable failure) {
-            retried.add(failure);
+        public void retried(Retried event) {
+            retried.add(event.failure());
         }
     }
 }

@@ -171,27 +171,27 @@ class ListenerIntegrationTests {
     private record Throwing(boolean error) implements SemaphoreListener {
 
         @Override
-        public void acquired(PermitGrant grant, Duration waited) {
+        public void acquired(Acquired event) {
             fail();
         }
 
         @Override
-        public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+        public void refused(Refused event) {
             fail();
         }
 
         @Override
-        public void released(String externalId) {
+        public void released(Released event) {
             fail();
         }
 
         @Override
-        public void expired(String externalId) {
+        public void expired(Expired event) {
             fail();
         }
 
         @Override
-        public void lost(PermitGrant grant) {
+        public void lost(Lost event) {
             fail();
         }
 

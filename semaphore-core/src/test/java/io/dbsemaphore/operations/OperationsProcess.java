@@ -52,8 +52,8 @@ final class OperationsProcess {
                         TestSettings.instanceTimeout(Duration.ofSeconds(Long.parseLong(arguments[0]))),
                         new SemaphoreListener() {
                             @Override
-                            public void lost(PermitGrant grant) {
-                                say("LOST " + grant.externalId());
+                            public void lost(Lost event) {
+                                say("LOST " + event.grant().externalId());
                             }
                         });
                 BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {

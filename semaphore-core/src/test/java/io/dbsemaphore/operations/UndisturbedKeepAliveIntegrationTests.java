@@ -167,7 +167,7 @@ class UndisturbedKeepAliveIntegrationTests {
         CountDownLatch done = new CountDownLatch(1);
         SemaphoreListener blocking = new SemaphoreListener() {
             @Override
-            public void lost(PermitGrant grant) {
+            public void lost(Lost event) {
                 told.countDown();
                 try {
                     assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();

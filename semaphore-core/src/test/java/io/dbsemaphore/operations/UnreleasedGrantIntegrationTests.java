@@ -129,7 +129,7 @@ class UnreleasedGrantIntegrationTests {
 
         PermitGrant again = node.semaphores().acquire(request.withTtl(HOUR));
 
-        assertThat(again.replayed()).isTrue();
+        assertThat(again.isReplayed()).isTrue();
         assertThat(again.fencingToken()).isEqualTo(first.fencingToken());
         assertThat(List.of(first, again)).allMatch(PermitGrant::isHeld);
         assertThat(first.release()).isEqualTo(ReleaseOutcome.RELEASED);

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTests {
 
     private static final String CONTRACT = "io.dbsemaphore";
+    private static final String ADMIN = CONTRACT + ".admin";
+    private static final String SPI = CONTRACT + ".spi";
     private static final String ANNOTATION = "io.dbsemaphore.annotation";
     private static final String AOP = "io.dbsemaphore.aop";
     private static final String CONFIG = "io.dbsemaphore.config";
@@ -98,6 +100,7 @@ class ArchitectureTests {
                 .should()
                 .dependOnClassesThat(resideInAPackage(CONTRACT + "..")
                         .and(not(resideInAPackage(from)))
+                        .and(not(resideInAnyPackage(ADMIN, SPI)))
                         .and(not(resideInAnyPackage(others)))
                         .and(not(internal)))
                 .check(LIBRARY);

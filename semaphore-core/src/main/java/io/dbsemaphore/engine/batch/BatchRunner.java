@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -133,20 +134,20 @@ final class BatchRunner implements BatchWorkers.Source {
         if (releasesTriedAgain
                 || batch.members().stream()
                         .anyMatch(acquire -> !acquire.answer().isDone())) {
-            listeners.tell(listener -> listener.retried(failure));
+            listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
         }
     }
 
     private void tell(BatchResult result) {
         DeadInstanceLog.warn(result.reclaimed());
         result.reclaimed()
-                .forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
+                .forEach(each -> listeners.tell(listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
         int decided = (int) result.outcomes().stream()
                 .filter(outcome ->
                         !(outcome instanceof GrantOutcome.Postponed) && !(outcome instanceof GrantOutcome.Withdrawn))
                 .count();
         if (decided > 0) {
-            listeners.tell(listener -> listener.decided(decided));
+            listeners.tell(listener -> listener.decided(new SemaphoreListener.Decided(decided)));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.StoredGrant;
@@ -202,7 +203,7 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
     private void failed(List<QueuedRelease> batch, Throwable failure) {
         batch.forEach(release -> failed(release, batch.size(), failure));
         if (isAnyUnanswered(batch)) {
-            listeners.tell(listener -> listener.retried(failure));
+            listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
         }
     }
 

@@ -79,7 +79,7 @@ public final class GrantHandle implements PermitGrant {
     }
 
     @Override
-    public boolean replayed() {
+    public boolean isReplayed() {
         return replayed;
     }
 

@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.hold;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.StoredGrant;
@@ -63,7 +64,7 @@ final class LossNotifier implements AutoCloseable {
                     stored.ttl(),
                     scheduled.state().acquiredAt());
         }
-        listeners.tell(listener -> listener.lost(lost));
+        listeners.tell(listener -> listener.lost(new SemaphoreListener.Lost(lost)));
     }
 
     /**

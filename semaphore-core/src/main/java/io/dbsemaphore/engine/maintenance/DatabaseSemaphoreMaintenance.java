@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.maintenance;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.spi.PermitManager;
@@ -172,7 +173,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     private int pass(LongFunction<List<Long>> candidatesAfter, ReclaimReason reason, List<ReclaimedRequest> released) {
         return inBatches(candidatesAfter, settings.get(MaintenanceSettings.BATCH_SIZE), batch -> {
             List<ReclaimedRequest> taken = retry.call(() -> transactions.release(batch, reason));
-            taken.forEach(each -> listeners.tell(listener -> listener.expired(each.externalId(), each.permits())));
+            taken.forEach(each -> listeners.tell(listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
             released.addAll(taken);
             return batch.size() - taken.size();
         });
@@ -215,7 +216,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
 
     private int exclusively(MaintenanceTask task, IntSupplier work) {
         int done = exclusively(work);
-        listeners.tell(listener -> listener.maintained(task, done));
+        listeners.tell(listener -> listener.maintained(new SemaphoreListener.Maintained(task, done)));
         return done;
     }
 

@@ -138,12 +138,12 @@ public final class ReusedGrant implements PermitGrant {
     }
 
     @Override
-    public boolean replayed() {
+    public boolean isReplayed() {
         return false;
     }
 
     @Override
-    public boolean reused() {
+    public boolean isReused() {
         return use > 0;
     }
 

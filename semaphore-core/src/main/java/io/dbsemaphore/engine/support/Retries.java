@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.support;
 
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
@@ -67,7 +68,7 @@ public final class Retries {
             }
             Uninterruptibles.pause(BackOff.RETRIES.after(made).toNanos());
             interrupted |= Thread.interrupted();
-            listeners.tell(listener -> listener.retried(failure));
+            listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
         }
 
         /** Attempts that waited for a lock are limited by their time, others see {@link RetryLimit}. */

@@ -83,7 +83,7 @@ class FormerWaitersIntegrationTests {
         held.release();
 
         PermitGrant handedOver = Concurrently.get(waiting);
-        assertThat(handedOver.reused()).isTrue();
+        assertThat(handedOver.isReused()).isTrue();
         awaitForgotten(name);
         handedOver.release();
     }

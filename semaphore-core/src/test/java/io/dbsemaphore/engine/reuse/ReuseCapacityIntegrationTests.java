@@ -106,7 +106,7 @@ class ReuseCapacityIntegrationTests {
             inUse.enter();
             tokens.add(granted.get().fencingToken());
             uses.increment();
-            reuses.add(granted.get().reused() ? 1 : 0);
+            reuses.add(granted.get().isReused() ? 1 : 0);
             Thread.yield();
             inUse.leave();
             granted.get().release();

@@ -28,7 +28,7 @@ class ReuseEndIntegrationTests extends ReuseFixture {
         PermitGrant first = acquire(node);
         first.release();
         PermitGrant second = acquire(node);
-        assertThat(second.reused()).isTrue();
+        assertThat(second.isReused()).isTrue();
 
         assertThat(first.isHeld()).isFalse();
         assertThat(first.release()).isEqualTo(ReleaseOutcome.ALREADY_RELEASED);
@@ -219,7 +219,7 @@ class ReuseEndIntegrationTests extends ReuseFixture {
             assertThatExceptionOfType(SemaphoreClosedException.class).isThrownBy(() -> acquire(stopped));
             stopped.start();
             try (PermitGrant grant = acquire(stopped)) {
-                assertThat(grant.reused()).isFalse();
+                assertThat(grant.isReused()).isFalse();
             }
             assertThat(cluster.held(name)).isEqualTo(1);
         }
@@ -231,7 +231,7 @@ class ReuseEndIntegrationTests extends ReuseFixture {
         try (Node stopped = Node.on(cluster.schema(), settings(REUSE))) {
             acquire(stopped).release();
             PermitGrant grant = acquire(stopped);
-            assertThat(grant.reused()).isTrue();
+            assertThat(grant.isReused()).isTrue();
             Future<?> stop = Concurrently.async(() -> {
                 stopped.stop();
                 return true;

@@ -35,7 +35,7 @@ class ReuseIntegrationTests extends ReuseFixture {
 
             for (int i = 0; i < 100; i++) {
                 try (PermitGrant grant = acquire(own)) {
-                    assertThat(grant.reused()).isTrue();
+                    assertThat(grant.isReused()).isTrue();
                     assertThat(grant.isHeld()).isTrue();
                     assertThat(grant.permits()).containsExactly(Map.entry(name, 1));
                     tokens.add(grant.fencingToken());
@@ -55,7 +55,7 @@ class ReuseIntegrationTests extends ReuseFixture {
         await().atMost(BEFORE_REUSE_ENDS)
                 .untilAsserted(() -> assertThat(cluster.held(name)).isZero());
         try (PermitGrant grant = acquire(other)) {
-            assertThat(grant.reused()).isFalse();
+            assertThat(grant.isReused()).isFalse();
         }
     }
 
@@ -66,7 +66,7 @@ class ReuseIntegrationTests extends ReuseFixture {
         long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
         while (System.nanoTime() < end) {
             try (PermitGrant grant = acquire(brief)) {
-                reused += grant.reused() ? 1 : 0;
+                reused += grant.isReused() ? 1 : 0;
             }
         }
 
@@ -112,7 +112,7 @@ class ReuseIntegrationTests extends ReuseFixture {
                 AcquireRequest.of(name))) { // not kept alive
             acquire(node).release();
             try (PermitGrant grant = node.semaphores().acquire(different)) {
-                assertThat(grant.reused()).as(different.toString()).isFalse();
+                assertThat(grant.isReused()).as(different.toString()).isFalse();
             }
         }
     }
@@ -130,7 +130,7 @@ class ReuseIntegrationTests extends ReuseFixture {
             assertThatExceptionOfType(PermitsUnavailableException.class).isThrownBy(() -> acquire(node));
             held.release();
             held = Concurrently.get(next);
-            assertThat(held.reused()).isTrue();
+            assertThat(held.isReused()).isTrue();
         }
 
         assertThat(node.gate().count("insert into permit_request")).isZero();
@@ -147,10 +147,10 @@ class ReuseIntegrationTests extends ReuseFixture {
         held.release();
 
         PermitGrant handedOver = Concurrently.get(waiting);
-        assertThat(handedOver.reused()).isTrue();
+        assertThat(handedOver.isReused()).isTrue();
         handedOver.release();
         PermitGrant reused = Concurrently.get(node.semaphores().acquireAsync(request()));
-        assertThat(reused.reused()).isTrue();
+        assertThat(reused.isReused()).isTrue();
         reused.release();
     }
 

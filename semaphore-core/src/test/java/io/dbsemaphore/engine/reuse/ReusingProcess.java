@@ -76,7 +76,7 @@ final class ReusingProcess {
 
     private String hold(String name) {
         held = semaphores.acquire(request(name));
-        while (!held.reused()) {
+        while (!held.isReused()) {
             held.release();
             held = semaphores.acquire(request(name));
         }
@@ -103,7 +103,7 @@ final class ReusingProcess {
                     LockSupport.parkNanos(random.nextInt(4) == 0 ? 0 : random.nextInt(3_000_000));
                     atWork.leave(count);
                     uses.increment();
-                    reuses.add(granted.get().reused() ? 1 : 0);
+                    reuses.add(granted.get().isReused() ? 1 : 0);
                     granted.get().release();
                 }
             }

@@ -83,7 +83,7 @@ class KilledSessionIntegrationTests {
 
         PermitGrant grant = get(acquired, SOON);
 
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
     }
 

@@ -16,13 +16,13 @@ class ListenerNotifierTests {
     private final List<Integer> told = new ArrayList<>();
     private final SemaphoreListener listener = new SemaphoreListener() {
         @Override
-        public void decided(int acquires) {
-            told.add(acquires);
+        public void decided(Decided event) {
+            told.add(event.acquires());
         }
     };
 
     private void tell(int number) {
-        notifier.tell(each -> each.decided(number));
+        notifier.tell(each -> each.decided(new SemaphoreListener.Decided(number)));
     }
 
     @Test

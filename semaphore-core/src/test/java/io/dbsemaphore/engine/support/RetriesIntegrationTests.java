@@ -63,8 +63,8 @@ class RetriesIntegrationTests {
     private final List<Throwable> retried = new CopyOnWriteArrayList<>();
     private final Node node = nodes.start(TestSettings.limits(1, 10, ATTEMPTS), new SemaphoreListener() {
         @Override
-        public void retried(Throwable failure) {
-            retried.add(failure);
+        public void retried(Retried event) {
+            retried.add(event.failure());
         }
     });
 
@@ -81,7 +81,7 @@ class RetriesIntegrationTests {
 
         PermitGrant grant = get(acquired, SOON);
 
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
     }
 
@@ -138,7 +138,7 @@ class RetriesIntegrationTests {
         assertThat(node.gate().count(INSERT)).as("attempts").isEqualTo(2);
         Awaitility.await().atMost(SOON).until(() -> !retried.isEmpty());
         assertThat(retried).first().matches(SqlErrors::isVictim, "a deadlock, not a lock wait that timed out");
-        assertThat(grant.replayed()).isFalse();
+        assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
     }
 

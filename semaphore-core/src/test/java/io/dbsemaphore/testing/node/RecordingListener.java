@@ -1,10 +1,6 @@
 package io.dbsemaphore.testing.node;
 
-import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.spi.SemaphoreListener;
-import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -51,38 +47,38 @@ public final class RecordingListener implements SemaphoreListener {
     }
 
     @Override
-    public void acquired(PermitGrant grant, Duration waited) {
-        hear("acquired", grant.externalId());
+    public void acquired(Acquired event) {
+        hear("acquired", event.grant().externalId());
     }
 
     @Override
-    public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
-        hear("refused", String.join(",", request.permits().keySet()));
+    public void refused(Refused event) {
+        hear("refused", String.join(",", event.request().permits().keySet()));
     }
 
     @Override
-    public void released(String externalId) {
-        hear("released", externalId);
+    public void released(Released event) {
+        hear("released", event.externalId());
     }
 
     @Override
-    public void expired(String externalId) {
-        hear("expired", externalId);
+    public void expired(Expired event) {
+        hear("expired", event.externalId());
     }
 
     @Override
-    public void lost(PermitGrant grant) {
-        hear("lost", grant.externalId());
+    public void lost(Lost event) {
+        hear("lost", event.grant().externalId());
     }
 
     @Override
-    public void forced(String externalId, String releasedBy, String reason) {
-        hear("forced", externalId + " by " + releasedBy + ": " + reason);
+    public void forced(Forced event) {
+        hear("forced", event.externalId() + " by " + event.releasedBy() + ": " + event.reason());
     }
 
     @Override
-    public void decided(int acquires) {
-        decided.add(acquires);
+    public void decided(Decided event) {
+        decided.add(event.acquires());
     }
 
     private void hear(String kind, String of) {

@@ -25,8 +25,8 @@ final class MaintenanceLog implements SemaphoreListener, SmartLifecycle {
     }
 
     @Override
-    public void maintained(MaintenanceTask task, int done) {
-        doneAt.put(task, clock.getAsLong());
+    public void maintained(Maintained event) {
+        doneAt.put(event.task(), clock.getAsLong());
     }
 
     /** The time since the last completion of a task, or since this instance was started if there was none. */

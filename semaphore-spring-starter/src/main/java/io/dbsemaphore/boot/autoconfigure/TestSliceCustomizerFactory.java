@@ -19,7 +19,7 @@ import org.springframework.test.context.TestContextAnnotationUtils;
 /**
  * Grants all permits in the test slices of Spring Boot, such as {@code @WebMvcTest}, unless they import the semaphores. Without
  * this, methods with {@code @WithPermits} would run there without a proxy, so that {@code Permits.current()} and
- * {@code PermitAssert} would throw.
+ * {@code Permits.assertHeld} would throw.
  */
 final class TestSliceCustomizerFactory implements ContextCustomizerFactory {
 

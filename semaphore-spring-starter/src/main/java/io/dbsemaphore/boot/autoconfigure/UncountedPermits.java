@@ -167,7 +167,7 @@ final class UncountedPermits implements PermitManager {
         }
 
         @Override
-        public boolean replayed() {
+        public boolean isReplayed() {
             return false;
         }
 

@@ -107,7 +107,7 @@ final class InstrumentedPermitManager implements PermitManager {
 
     private static String outcome(AcquireResult result) {
         if (result instanceof AcquireResult.Granted granted) {
-            return granted.grant().reused() ? SemaphoreMetrics.REUSED : SemaphoreMetrics.GRANTED;
+            return granted.grant().isReused() ? SemaphoreMetrics.REUSED : SemaphoreMetrics.GRANTED;
         }
         return SemaphoreMetrics.REFUSED;
     }

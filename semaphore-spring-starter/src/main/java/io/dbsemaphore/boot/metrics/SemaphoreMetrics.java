@@ -1,7 +1,5 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.spi.SemaphoreListener;
 import io.micrometer.core.instrument.Counter;
@@ -9,10 +7,8 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 
 /** Meters for the events of a {@link SemaphoreListener}. */
@@ -81,47 +77,52 @@ final class SemaphoreMetrics implements SemaphoreListener {
     }
 
     @Override
-    public void waited(PermitGrant grant, Duration waited) {
-        each(
-                grant.permits().keySet(),
-                name -> wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED).record(waited));
+    public void acquired(Acquired event) {
+        if (event.waited()) {
+            each(
+                    event.grant().permits().keySet(),
+                    name -> wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED).record(event.duration()));
+        }
     }
 
     @Override
-    public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
-        if (!request.waitTime().isZero()) {
+    public void refused(Refused event) {
+        if (!event.request().waitTime().isZero()) {
             each(
-                    request.permits().keySet(),
-                    name -> wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED).record(waited));
+                    event.request().permits().keySet(),
+                    name -> wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED).record(event.duration()));
         }
         each(
-                shortages.stream().map(PermitShortage::name).toList(),
+                event.shortages().stream().map(PermitShortage::name).toList(),
                 name -> refused.withTags(SEMAPHORE, name).increment());
     }
 
     @Override
-    public void released(String externalId, Map<String, Integer> permits, Duration held) {
-        each(permits.keySet(), name -> hold.withTags(SEMAPHORE, name).record(held));
+    public void released(Released event) {
+        event.held().ifPresent(held -> each(
+                event.permits().keySet(), name -> hold.withTags(SEMAPHORE, name).record(held)));
     }
 
     @Override
-    public void expired(String externalId, Map<String, Integer> permits) {
-        each(permits.keySet(), name -> expired.withTags(SEMAPHORE, name).increment());
+    public void expired(Expired event) {
+        each(event.permits().keySet(), name -> expired.withTags(SEMAPHORE, name).increment());
     }
 
     @Override
-    public void lost(PermitGrant grant) {
-        each(grant.permits().keySet(), name -> lost.withTags(SEMAPHORE, name).increment());
+    public void lost(Lost event) {
+        each(
+                event.grant().permits().keySet(),
+                name -> lost.withTags(SEMAPHORE, name).increment());
     }
 
     @Override
-    public void decided(int acquires) {
-        batchSize.record(acquires);
+    public void decided(Decided event) {
+        batchSize.record(event.acquires());
     }
 
     @Override
-    public void retried(Throwable failure) {
-        retries.withTags(EXCEPTION, failure.getClass().getSimpleName()).increment();
+    public void retried(Retried event) {
+        retries.withTags(EXCEPTION, event.failure().getClass().getSimpleName()).increment();
     }
 
     private void each(Collection<String> semaphores, Consumer<String> record) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitAssert;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.Permits;
@@ -186,7 +185,7 @@ class DisabledSemaphoresTests {
 
         @WithPermits(NAME)
         public boolean isHeldInside() {
-            PermitAssert.assertHeld(NAME);
+            Permits.assertHeld(NAME);
             return Permits.current().isHeld();
         }
 

@@ -96,12 +96,12 @@ class AcquireDuringCreationTests {
         private final List<String> told = new CopyOnWriteArrayList<>();
 
         @Override
-        public void acquired(PermitGrant grant, Duration waited) {
+        public void acquired(Acquired event) {
             told.add("acquired");
         }
 
         @Override
-        public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+        public void refused(Refused event) {
             told.add("refused");
         }
     }

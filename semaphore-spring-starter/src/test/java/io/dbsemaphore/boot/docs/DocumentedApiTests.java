@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitAssert;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.admin.SemaphoreAdmin;
@@ -72,26 +71,27 @@ class DocumentedApiTests {
     }
 
     @Test
-    void listsTheMethodsOfPermitsAndPermitAssert() {
+    void listsTheMethodsOfPermits() {
         Set<String> methods = methods(Permits.class, method -> true).stream()
                 .map("Permits."::concat)
                 .collect(Collectors.toCollection(TreeSet::new));
-        methods(PermitAssert.class, method -> true).forEach(method -> methods.add("PermitAssert." + method));
 
-        assertThat(names(rows("`Permits` and `PermitAssert`"))).isEqualTo(methods);
+        assertThat(names(rows("`Permits`"))).isEqualTo(methods);
     }
 
     @Test
     void listsTheExceptions() throws IOException {
-        Path contract = Documents.ROOT.resolve("semaphore-core/src/main/java/io/dbsemaphore");
-        try (Stream<Path> files = Files.list(contract)) {
-            Set<String> exceptions = files.map(file -> file.getFileName().toString())
-                    .filter(file -> file.endsWith("Exception.java") && !file.equals("SemaphoreException.java"))
-                    .map(file -> file.replace(".java", ""))
-                    .collect(Collectors.toCollection(TreeSet::new));
-
-            assertThat(names(rows("Exceptions"))).isEqualTo(exceptions);
+        Set<String> exceptions = new TreeSet<>();
+        for (String contract : List.of("", "/admin")) {
+            Path sources = Documents.ROOT.resolve("semaphore-core/src/main/java/io/dbsemaphore" + contract);
+            try (Stream<Path> files = Files.list(sources)) {
+                files.map(file -> file.getFileName().toString())
+                        .filter(file -> file.endsWith("Exception.java") && !file.equals("SemaphoreException.java"))
+                        .forEach(file -> exceptions.add(file.replace(".java", "")));
+            }
         }
+
+        assertThat(names(rows("Exceptions"))).isEqualTo(exceptions);
     }
 
     @Test

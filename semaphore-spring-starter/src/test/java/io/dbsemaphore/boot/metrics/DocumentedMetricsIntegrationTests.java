@@ -51,7 +51,7 @@ class DocumentedMetricsIntegrationTests {
     @BeforeAll
     static void letEverythingHappen() throws Exception {
         database = TestDatabase.create();
-        host = OrdersHost.on(database, "semaphore.lock-wait-timeout=1s", "semaphore.max-attempts=20");
+        host = OrdersHost.on(database, "semaphore.lock-wait-timeout=5s", "semaphore.max-attempts=20");
         PermitGrant held = host.semaphores().acquire(AcquireRequest.of("orders"));
         CompletableFuture<PermitGrant> waiting = CompletableFuture.supplyAsync(
                 () -> host.semaphores().acquire(AcquireRequest.of("orders").withWaitTime(SOON)));

@@ -1,7 +1,6 @@
 package io.dbsemaphore.boot.slices;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitAssert;
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.annotation.WithPermits;
@@ -29,7 +28,7 @@ class Backups {
         @GetMapping("/backup")
         @WithPermits(NAME)
         public String backUp() {
-            PermitAssert.assertHeld(NAME);
+            Permits.assertHeld(NAME);
             return "held " + Permits.current().isHeld() + ", one more "
                     + semaphores.getObject().tryAcquire(AcquireRequest.of(NAME)).isPresent();
         }

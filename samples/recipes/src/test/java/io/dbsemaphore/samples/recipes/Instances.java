@@ -131,7 +131,7 @@ public final class Instances implements AutoCloseable {
     private final class Refusals implements SemaphoreListener {
 
         @Override
-        public void refused(AcquireRequest request, List<PermitShortage> shortages, Duration waited) {
+        public void refused(Refused event) {
             refused.incrementAndGet();
         }
     }

@@ -102,7 +102,7 @@ final class Caller {
     }
 
     private static String how(PermitGrant grant) {
-        return grant.reused() ? Event.REUSED : grant.replayed() ? Event.REPLAYED : "";
+        return grant.isReused() ? Event.REUSED : grant.isReplayed() ? Event.REPLAYED : "";
     }
 
     private static Map<String, Long> tokens(PermitGrant grant) {

@@ -5,17 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitAssert;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.Permits;
+import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What the assertion says inside the block of an acquire, whose grant is bound to no thread. */
-class PermitAssertIntegrationTests {
+/** Work under a grant, and what the assertion says inside the block of an acquire, whose grant is bound to no thread. */
+class PermitsIntegrationTests {
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(1);
@@ -29,7 +32,7 @@ class PermitAssertIntegrationTests {
         try (PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name))) {
             assertThat(grant.isHeld()).isTrue();
             assertThatIllegalStateException()
-                    .isThrownBy(() -> PermitAssert.assertHeld(name))
+                    .isThrownBy(() -> Permits.assertHeld(name))
                     .withMessageStartingWith("This thread does not run under a permit of semaphore '" + name + "'.")
                     .withMessageContaining("Permits.callHolding(grant, work)")
                     .withMessageNotContaining("holds no permit")
@@ -43,7 +46,7 @@ class PermitAssertIntegrationTests {
 
         try (PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(name))) {
             String result = Permits.callHolding(grant, held -> {
-                PermitAssert.assertHeld(name);
+                Permits.assertHeld(name);
                 return "done";
             });
 
@@ -59,8 +62,39 @@ class PermitAssertIntegrationTests {
         assertThatExceptionOfType(PermitLostException.class)
                 .isThrownBy(() -> Permits.callHolding(grant, held -> {
                     held.release();
-                    PermitAssert.assertHeld(name);
+                    Permits.assertHeld(name);
                     return "done";
                 }));
+    }
+
+    @Test
+    void runsWorkUnderOnePermitOfASemaphoreThatIsGivenByName() {
+        String name = cluster.semaphore(2);
+
+        int held = node.semaphores().execute(name, () -> {
+            Permits.assertHeld(name);
+            return Permits.current().permits().get(name);
+        });
+        List<PermitGrant> grants = new ArrayList<>();
+        node.semaphores().run(name, () -> grants.add(Permits.current()));
+
+        assertThat(held).isEqualTo(1);
+        assertThat(grants).singleElement().satisfies(grant -> assertThat(grant.isHeld())
+                .isFalse());
+        assertThat(node.admin().find(name)).hasValueSatisfying(status -> assertThat(status.held())
+                .isZero());
+    }
+
+    @Test
+    void refusesWorkByNameWithoutWaiting() {
+        String name = cluster.semaphore(2);
+
+        try (PermitGrant all = node.semaphores().acquire(AcquireRequest.of(name, 2))) {
+            assertThat(all.permits()).isEqualTo(Map.of(name, 2));
+            assertThatExceptionOfType(PermitsUnavailableException.class)
+                    .isThrownBy(() -> node.semaphores().run(name, () -> {
+                        throw new AssertionError("ran without a permit");
+                    }));
+        }
     }
 }

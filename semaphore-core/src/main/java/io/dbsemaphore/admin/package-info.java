@@ -1,0 +1,10 @@
+/**
+ * What operators use: {@link io.dbsemaphore.admin.SemaphoreAdmin}, {@link io.dbsemaphore.admin.SemaphoreMaintenance}, and what they
+ * return and throw.
+ *
+ * <p>Public API. Later versions may add components to the records: read them, and make them in tests only.
+ */
+@NullMarked
+package io.dbsemaphore.admin;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,10 @@
+/**
+ * What extends the library: listeners of its events, decorators of the {@link io.dbsemaphore.spi.PermitManager}, and the check whether
+ * an owner still lives.
+ *
+ * <p>Public API.
+ */
+@NullMarked
+package io.dbsemaphore.spi;
+
+import org.jspecify.annotations.NullMarked;
