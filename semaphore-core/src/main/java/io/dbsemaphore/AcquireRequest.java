@@ -40,8 +40,7 @@ public final class AcquireRequest {
             throw new IllegalArgumentException("An acquire needs the name of at least one semaphore");
         }
         if (names.length == 1) {
-            return new AcquireRequest(
-                    new Settings(Collections.singletonMap(SemaphoreName.requireValid(names[0]), 1)));
+            return new AcquireRequest(new Settings(Collections.singletonMap(SemaphoreName.requireValid(names[0]), 1)));
         }
         Map<String, Integer> permits = new LinkedHashMap<>();
         for (String name : names) {

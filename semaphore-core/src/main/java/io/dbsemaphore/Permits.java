@@ -49,9 +49,8 @@ public final class Permits {
      * @throws PermitLostException if this thread runs under one that is no longer held
      */
     public static void assertHeld(String name) {
-        List<PermitGrant> grants = grants()
-                .filter(grant -> grant.permits().containsKey(name))
-                .toList();
+        List<PermitGrant> grants =
+                grants().filter(grant -> grant.permits().containsKey(name)).toList();
         if (grants.isEmpty()) {
             throw new IllegalStateException("This thread does not run under a permit of semaphore '" + name
                     + "'. Call a @WithPermits method through its bean, not from within the same object. A grant of acquire"

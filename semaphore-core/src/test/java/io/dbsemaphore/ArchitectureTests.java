@@ -57,8 +57,7 @@ class ArchitectureTests {
             .importPackages(CONTRACT);
 
     /** A value of the contract: says something, does nothing. */
-    private static final DescribedPredicate<JavaClass> CONTRACT_VALUE = resideInAnyPackage(
-                    CONTRACT, ADMIN, SPI)
+    private static final DescribedPredicate<JavaClass> CONTRACT_VALUE = resideInAnyPackage(CONTRACT, ADMIN, SPI)
             .and(assignableTo(Record.class).or(assignableTo(Enum.class)).or(assignableTo(Throwable.class)))
             .as("a record, enum or exception of the contract");
 

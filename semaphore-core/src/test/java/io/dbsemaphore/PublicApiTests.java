@@ -30,10 +30,11 @@ class PublicApiTests {
     @Test
     void theRootPackageIsSmall() {
         assertThat(new ClassFileImporter()
-                        .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-                        .importPackages("io.dbsemaphore")
-                        .stream()
-                        .filter(type -> type.getPackageName().equals("io.dbsemaphore") && type.isTopLevelClass()))
+                                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                                .importPackages("io.dbsemaphore")
+                                .stream()
+                                .filter(type ->
+                                        type.getPackageName().equals("io.dbsemaphore") && type.isTopLevelClass()))
                 .filteredOn(type -> !type.getSimpleName().equals("package-info"))
                 .hasSizeBetween(10, 20);
     }

@@ -1,8 +1,6 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
@@ -16,6 +14,8 @@ import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -68,11 +68,13 @@ final class AcquireResults {
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = holdOrGiveBack(pending, granted, answer);
             boolean refusedAtFirst = pending.state().wasRefused();
-            listeners.tell(listener -> listener.acquired(new SemaphoreListener.Acquired(handle, waited, refusedAtFirst)));
+            listeners.tell(
+                    listener -> listener.acquired(new SemaphoreListener.Acquired(handle, waited, refusedAtFirst)));
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            listeners.tell(listener -> listener.refused(new SemaphoreListener.Refused(pending.request(), refused.shortages(), waited)));
+            listeners.tell(listener ->
+                    listener.refused(new SemaphoreListener.Refused(pending.request(), refused.shortages(), waited)));
             return new AcquireResult.Unavailable(refused.shortages());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {

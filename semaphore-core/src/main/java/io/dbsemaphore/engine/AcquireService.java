@@ -1,10 +1,10 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.batch.AcquireAnswer;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.support.CallerExceptions;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;

@@ -1,10 +1,9 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
-import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreName;
@@ -13,6 +12,7 @@ import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;

@@ -1,7 +1,5 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.spi.OwnerLiveness;
-import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
@@ -27,6 +25,8 @@ import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantRegistry;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.AcquireAnswer;

@@ -2,7 +2,6 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.batch.ReleaseBatcher;
@@ -15,6 +14,7 @@ import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -70,8 +70,10 @@ final class ReleaseService {
     Consumer<SemaphoreListener> eventOf(HeldGrant state) {
         StoredGrant grant = state.grant();
         return held.holds(state)
-                ? listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), grant.counts(), Optional.of(state.heldFor())))
-                : listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty()));
+                ? listener -> listener.released(new SemaphoreListener.Released(
+                        grant.externalId(), grant.counts(), Optional.of(state.heldFor())))
+                : listener -> listener.released(
+                        new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty()));
     }
 
     /**
@@ -149,7 +151,8 @@ final class ReleaseService {
         Duration ttl = grant.ttl();
         boolean unusedToo = releaseInBackground(
                 grant,
-                listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty())),
+                listener -> listener.released(
+                        new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty())),
                 ttl == null ? Deadline.NEVER : Deadline.in(ttl));
     }
 
@@ -217,7 +220,9 @@ final class ReleaseService {
         if (outcome == ReleaseOutcome.RELEASED) {
             granter.pollNow();
         }
-        tell(outcome, listener -> listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty())));
+        tell(
+                outcome,
+                listener -> listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty())));
         return outcome;
     }
 

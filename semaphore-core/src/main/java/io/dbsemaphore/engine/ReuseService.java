@@ -1,9 +1,7 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.PerSemaphore;
@@ -19,6 +17,8 @@ import io.dbsemaphore.engine.reuse.ReusablePermits;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -216,14 +216,16 @@ final class ReuseService {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
         if (before == ReusedGrant.State.HELD && handover.keep(grant.permit())) {
-            listeners.tell(listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(heldFor))));
+            listeners.tell(listener -> listener.released(
+                    new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(heldFor))));
             return ReleaseOutcome.RELEASED;
         }
         grant.endWithGrant();
         permits.remove(grant.permit());
         return releases.release(
                 grant.permit().state(),
-                listener -> listener.released(new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(grant.heldFor()))),
+                listener -> listener.released(new SemaphoreListener.Released(
+                        grant.externalId(), grant.permits(), Optional.of(grant.heldFor()))),
                 grant);
     }
 

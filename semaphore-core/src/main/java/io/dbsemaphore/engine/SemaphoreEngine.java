@@ -1,14 +1,14 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.spi.OwnerLiveness;
-import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;

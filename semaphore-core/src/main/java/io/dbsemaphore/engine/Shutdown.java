@@ -1,7 +1,5 @@
 package io.dbsemaphore.engine;
 
-import java.util.Optional;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
@@ -13,9 +11,11 @@ import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -155,8 +155,8 @@ final class Shutdown {
         if (outcome != ReleaseOutcome.RELEASED) {
             return 0;
         }
-        listeners.tell(listener ->
-                listener.released(new SemaphoreListener.Released(state.grant().externalId(), state.grant().counts(), Optional.of(state.heldFor()))));
+        listeners.tell(listener -> listener.released(new SemaphoreListener.Released(
+                state.grant().externalId(), state.grant().counts(), Optional.of(state.heldFor()))));
         return 1;
     }
 }

@@ -1,9 +1,9 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.audit.CapacityHistory;

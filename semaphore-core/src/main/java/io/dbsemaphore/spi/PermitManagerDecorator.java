@@ -1,6 +1,5 @@
 package io.dbsemaphore.spi;
 
-
 /**
  * Wraps the {@link PermitManager} that the {@link io.dbsemaphore.SemaphoreTemplate} of the auto-configuration uses, to
  * observe or change its calls. A bean; if there are several, the first in their order is the innermost. The library's

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.annotation.WithPermits;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.PermitsExceedCapacityException;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.StatementGate;

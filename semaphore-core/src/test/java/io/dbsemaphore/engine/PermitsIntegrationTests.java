@@ -79,10 +79,11 @@ class PermitsIntegrationTests {
         node.semaphores().run(name, () -> grants.add(Permits.current()));
 
         assertThat(held).isEqualTo(1);
-        assertThat(grants).singleElement().satisfies(grant -> assertThat(grant.isHeld())
-                .isFalse());
-        assertThat(node.admin().find(name)).hasValueSatisfying(status -> assertThat(status.held())
-                .isZero());
+        assertThat(grants)
+                .singleElement()
+                .satisfies(grant -> assertThat(grant.isHeld()).isFalse());
+        assertThat(node.admin().find(name))
+                .hasValueSatisfying(status -> assertThat(status.held()).isZero());
     }
 
     @Test

@@ -1,8 +1,5 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -12,9 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;

@@ -7,15 +7,15 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.admin.CapacityChange;
-import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -225,7 +225,14 @@ class AdministrationIntegrationTests {
 
         assertThat(operator.admin().holders(name))
                 .containsExactly(
-                        new PermitHolder(id, "job 1", 3, first.fencingToken(), first.acquiredAt(), first.expiresAt(), Optional.empty()),
+                        new PermitHolder(
+                                id,
+                                "job 1",
+                                3,
+                                first.fencingToken(),
+                                first.acquiredAt(),
+                                first.expiresAt(),
+                                Optional.empty()),
                         new PermitHolder(
                                 second.externalId(),
                                 "job 2",

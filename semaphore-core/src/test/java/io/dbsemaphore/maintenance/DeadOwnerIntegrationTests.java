@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.spi.Liveness;
-import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
+import io.dbsemaphore.spi.Liveness;
+import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.testing.LoggedWarnings;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;

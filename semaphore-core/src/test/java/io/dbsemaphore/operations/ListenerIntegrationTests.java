@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;

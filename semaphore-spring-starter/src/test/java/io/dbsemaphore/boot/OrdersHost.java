@@ -1,8 +1,8 @@
 package io.dbsemaphore.boot;
 
 import com.example.orders.OrdersApplication;
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.testing.TestDatabase;
 import java.util.ArrayList;
 import java.util.Arrays;

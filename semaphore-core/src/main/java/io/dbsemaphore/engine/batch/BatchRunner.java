@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -8,6 +7,7 @@ import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.GrantTransaction;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.function.LongSupplier;
@@ -141,7 +141,8 @@ final class BatchRunner implements BatchWorkers.Source {
     private void tell(BatchResult result) {
         DeadInstanceLog.warn(result.reclaimed());
         result.reclaimed()
-                .forEach(each -> listeners.tell(listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
+                .forEach(each -> listeners.tell(listener ->
+                        listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
         int decided = (int) result.outcomes().stream()
                 .filter(outcome ->
                         !(outcome instanceof GrantOutcome.Postponed) && !(outcome instanceof GrantOutcome.Withdrawn))

@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.StoredGrant;
@@ -12,6 +11,7 @@ import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.ReleaseTransaction;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -1,10 +1,10 @@
 package io.dbsemaphore.engine.hold;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -1,10 +1,7 @@
 package io.dbsemaphore.engine.maintenance;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.spi.PermitManager;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
@@ -16,6 +13,9 @@ import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.MaintenanceTransactions;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -173,7 +173,8 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     private int pass(LongFunction<List<Long>> candidatesAfter, ReclaimReason reason, List<ReclaimedRequest> released) {
         return inBatches(candidatesAfter, settings.get(MaintenanceSettings.BATCH_SIZE), batch -> {
             List<ReclaimedRequest> taken = retry.call(() -> transactions.release(batch, reason));
-            taken.forEach(each -> listeners.tell(listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
+            taken.forEach(each -> listeners.tell(
+                    listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
             released.addAll(taken);
             return batch.size() - taken.size();
         });

@@ -1,10 +1,10 @@
 package io.dbsemaphore.engine.maintenance;
 
-import io.dbsemaphore.spi.Liveness;
-import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.domain.ReclaimReason.OwnerDead;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.MaintenanceTransactions.Owners;
+import io.dbsemaphore.spi.Liveness;
+import io.dbsemaphore.spi.OwnerLiveness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

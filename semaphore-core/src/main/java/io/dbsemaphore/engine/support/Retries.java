@@ -1,9 +1,9 @@
 package io.dbsemaphore.engine.support;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

@@ -2,14 +2,14 @@ package io.dbsemaphore.testing.node;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.dbsemaphore.spi.OwnerLiveness;
-import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.spi.SemaphoreListener;
-import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase.Schema;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.testing.node;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.actuate;
 
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

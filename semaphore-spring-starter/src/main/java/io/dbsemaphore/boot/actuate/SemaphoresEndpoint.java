@@ -1,10 +1,10 @@
 package io.dbsemaphore.boot.actuate;
 
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.PermitHolder.HolderInstance;
-import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;

@@ -1,8 +1,8 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
-import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

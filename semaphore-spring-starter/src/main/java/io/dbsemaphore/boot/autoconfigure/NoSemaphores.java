@@ -1,12 +1,12 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
-import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
-import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.time.Instant;

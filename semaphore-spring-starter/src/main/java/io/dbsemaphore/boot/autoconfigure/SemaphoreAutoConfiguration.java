@@ -1,18 +1,18 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.spi.PermitManagerDecorator;
-import io.dbsemaphore.spi.OwnerLiveness;
-import io.dbsemaphore.spi.PermitManager;
-import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.spi.SemaphoreListener;
-import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.PermitManagerDecorator;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Objects;
 import javax.sql.DataSource;

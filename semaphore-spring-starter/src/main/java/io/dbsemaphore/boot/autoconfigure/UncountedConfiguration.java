@@ -1,9 +1,9 @@
 package io.dbsemaphore.boot.autoconfigure;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.config.SemaphoreSettings;
 import java.time.Duration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.integration;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.engine.SemaphoreEngine;

@@ -1,12 +1,12 @@
 package io.dbsemaphore.boot.integration;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.integration;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import java.time.Duration;
 import org.springframework.integration.support.locks.DistributedLock;

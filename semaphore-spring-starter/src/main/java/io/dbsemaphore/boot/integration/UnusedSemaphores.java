@@ -1,7 +1,7 @@
 package io.dbsemaphore.boot.integration;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.mutex.MutexRequests;

@@ -1,8 +1,8 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.spi.PermitManagerDecorator;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

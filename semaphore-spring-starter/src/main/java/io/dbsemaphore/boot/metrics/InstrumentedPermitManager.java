@@ -2,10 +2,10 @@ package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.spi.PermitManager;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.boot.metrics.AcquireInstrument.Watch;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -99,8 +99,10 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     @Override
     public void released(Released event) {
-        event.held().ifPresent(held -> each(
-                event.permits().keySet(), name -> hold.withTags(SEMAPHORE, name).record(held)));
+        event.held()
+                .ifPresent(held -> each(
+                        event.permits().keySet(),
+                        name -> hold.withTags(SEMAPHORE, name).record(held)));
     }
 
     @Override

@@ -6,8 +6,8 @@ import static io.dbsemaphore.boot.actuate.Answer.post;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
 import java.net.URLEncoder;

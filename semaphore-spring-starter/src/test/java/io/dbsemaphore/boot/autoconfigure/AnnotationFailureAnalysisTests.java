@@ -4,8 +4,8 @@ import static io.dbsemaphore.boot.autoconfigure.Hosts.assertStartFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.annotation.WithPermits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -8,8 +8,8 @@ import com.example.Bookkeeping;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import org.springframework.context.ApplicationContext;
 
 /**

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.util.Map;

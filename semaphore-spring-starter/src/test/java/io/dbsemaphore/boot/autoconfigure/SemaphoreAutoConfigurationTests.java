@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.mockito.Mockito.mock;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.net.URL;

@@ -3,10 +3,10 @@ package io.dbsemaphore.boot.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.annotation.WithPermits;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.example.orders.OrdersApplication;
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.boot.autoconfigure.Hosts;
+import io.dbsemaphore.spi.SemaphoreListener;
 import jakarta.servlet.Filter;
 import java.time.Duration;
 import java.util.List;

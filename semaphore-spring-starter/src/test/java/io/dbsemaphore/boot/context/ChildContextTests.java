@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.Permits;
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import java.util.function.Consumer;

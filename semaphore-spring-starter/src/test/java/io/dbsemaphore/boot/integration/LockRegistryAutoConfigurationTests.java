@@ -2,9 +2,9 @@ package io.dbsemaphore.boot.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
-import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.config.SemaphorePatterns;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.spi.PermitManager;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;

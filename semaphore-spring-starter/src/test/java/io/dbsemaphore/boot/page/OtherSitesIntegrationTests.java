@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package io.dbsemaphore.boot.shedlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.boot.mutex.MutexPattern;
 import io.dbsemaphore.config.SemaphorePatterns;

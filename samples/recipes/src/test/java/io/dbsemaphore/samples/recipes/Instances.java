@@ -1,10 +1,8 @@
 package io.dbsemaphore.samples.recipes;
 
-import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,8 +3,8 @@ package io.dbsemaphore.samples.recipes.perkey;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
