@@ -10,6 +10,7 @@ import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
@@ -88,6 +89,7 @@ class DeletedSemaphoreIntegrationTests {
     }
 
     /** A caller finds the semaphore or not, and a permit of one that is deleted is never granted. */
+    @Slow
     @Test
     void acquiresSucceedOrReportThatItIsMissingWhileItIsDeletedAgainAndAgain() {
         String name = cluster.semaphore(1);

@@ -7,6 +7,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -51,6 +52,7 @@ class OverGrantIntegrationTests {
         race.assertCapacityKept(ROUNDS);
     }
 
+    @Slow
     @Test
     void grantsTheCapacityAndNoMoreInsideHostTransactionsThatHaveReadBefore() {
         Race race = new Race(cluster.semaphore(CAPACITY));

@@ -13,6 +13,7 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -112,6 +113,7 @@ class SqlFirewallIntegrationTests {
         }
     }
 
+    @Slow
     @Test
     void isNeverAskedForSeveralWherePipeliningIsOff() {
         try (Node oneByOne = new Node(pool, TestSettings.defaults().with(SemaphoreSettings.PIPELINING, false))) {

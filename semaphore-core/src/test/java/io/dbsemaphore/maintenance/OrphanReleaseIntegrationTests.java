@@ -11,6 +11,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
@@ -202,6 +203,7 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
         assertThat(instances.held(Instances.MAINTENANCE)).isZero();
     }
 
+    @Slow
     @Test
     void takesTenThousandByTwoInstancesAtOnceEachOnlyOnce() {
         int semaphores = 10;

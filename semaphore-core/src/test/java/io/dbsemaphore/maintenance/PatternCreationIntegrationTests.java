@@ -8,6 +8,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Node;
@@ -64,6 +65,7 @@ class PatternCreationIntegrationTests {
     }
 
     @Measured
+    @Slow
     @Test
     void areMadeFasterTogetherThanOneByOne() throws Exception {
         all(acquireAll(first, names(300))); // the JVM has compiled the code

@@ -10,6 +10,7 @@ import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Executed;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
@@ -190,6 +191,7 @@ class PatternIntegrationTests {
     }
 
     /** Each of these locks is one that an acquire may want. */
+    @Slow
     @Test
     void areRemovedWithFewLocksAtOnce() {
         for (int i = 0; i < 60; i++) {

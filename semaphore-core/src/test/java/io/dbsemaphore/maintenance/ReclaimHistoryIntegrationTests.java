@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.StatementGate.Pause;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -100,6 +101,7 @@ class ReclaimHistoryIntegrationTests extends SweepFixture {
     }
 
     /** A sweep that finds thousands writes them in a few statements. */
+    @Slow
     @Test
     void isWrittenInOneStatementForMany() {
         int many = 1_200;

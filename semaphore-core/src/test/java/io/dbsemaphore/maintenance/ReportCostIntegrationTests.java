@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
@@ -63,6 +64,7 @@ class ReportCostIntegrationTests {
     }
 
     @Measured
+    @Slow
     @Test
     void readsFewRowsHoweverManyRequestsThereAre() {
         SemaphoreAdmin admin = instances.first().admin();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -85,6 +86,7 @@ class KilledInstanceIntegrationTests {
         assertThat(SemaphoreRows.states(schema, "forever-of-the-dead")).containsExactly("ACQUIRED");
     }
 
+    @Slow
     @Test
     void losesWhatItKeptAliveToTheReleaseOfOrphans() {
         String kept = node.semaphore(1);

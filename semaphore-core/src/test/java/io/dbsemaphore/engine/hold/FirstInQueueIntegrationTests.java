@@ -9,6 +9,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -57,6 +58,7 @@ class FirstInQueueIntegrationTests {
         }
     }
 
+    @Slow
     @Test
     void aKilledInstanceDelaysTheOthersBriefly() {
         try (ChildJvm process = startProcess()) {
@@ -70,6 +72,7 @@ class FirstInQueueIntegrationTests {
         }
     }
 
+    @Slow
     @Test
     void aFrozenInstanceDelaysTheOthersBrieflyAndKeepsItsPlace() throws Exception {
         try (ChildJvm process = startProcess()) {

@@ -8,6 +8,7 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -72,6 +73,7 @@ class FrozenHolderIntegrationTests {
         process.close();
     }
 
+    @Slow
     @ParameterizedTest
     @CsvSource({"insert into permit_request, 1", "commit, 2"})
     void delaysOthersBySeconds(String where, int capacity) {
