@@ -24,6 +24,7 @@ class DocumentedGuaranteesTests {
     private static final Pattern GUARANTEE = Pattern.compile("^\\* \\*\\*(.+?)\\*\\*", Pattern.MULTILINE);
     /** Tags that the build leaves out, on a class or on a method. */
     private static final String TAGS = "Slow|Clustered|FaultSuite";
+
     private static final Pattern LEFT_OUT = Pattern.compile("^ *@(" + TAGS + ")$", Pattern.MULTILINE);
 
     /** By simple names, which two classes may share. */
@@ -81,8 +82,7 @@ class DocumentedGuaranteesTests {
 
         assertThat(promises)
                 .isNotEmpty()
-                .allSatisfy(row -> assertThat(
-                                TEST.matcher(row.get(1)).results())
+                .allSatisfy(row -> assertThat(TEST.matcher(row.get(1)).results())
                         .as(row.get(0))
                         .anyMatch(test -> exists(test) && isRunByTheBuild(test)));
     }

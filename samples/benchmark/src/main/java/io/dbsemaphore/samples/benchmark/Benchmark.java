@@ -6,6 +6,7 @@ import io.dbsemaphore.samples.benchmark.approach.Tables;
 import io.dbsemaphore.samples.benchmark.approach.Target;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,7 +27,7 @@ final class Benchmark {
 
     void run() throws Exception {
         try (HikariDataSource pool = target.pool("tables", 2);
-                Turns turns = new Turns(target, options)) {
+                Turns turns = new Turns(target, options, meter(pool))) {
             Tables tables = new Tables(pool);
             tables.dropAll();
             tables.create();
@@ -41,6 +42,10 @@ final class Benchmark {
             print(report.markdown());
             print(List.of("", "Files: " + options.output().toAbsolutePath()));
         }
+    }
+
+    private ServerWork.Meter meter(HikariDataSource pool) throws SQLException {
+        return new ServerWork.Meter(pool, Server.of(pool).countsStatements(), options.serverPid());
     }
 
     private List<Result> measure(Turns turns) throws IOException {

@@ -1,6 +1,9 @@
 package io.dbsemaphore.samples.benchmark;
 
 import io.dbsemaphore.samples.benchmark.approach.Target;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.testcontainers.mysql.MySQLContainer;
 
 /** Runs the benchmark from the command line. */
@@ -40,7 +43,13 @@ public final class BenchmarkApplication {
             container.start();
             Target target = new Target(
                     container.getJdbcUrl(), container.getUsername(), container.getPassword(), options.redis());
-            new Benchmark(options, target, System.out).run();
+            new Benchmark(options.withServer(processId(container)), target, System.out).run();
         }
+    }
+
+    /** The process of the server; null where the Docker engine runs on another machine. */
+    private static @Nullable Long processId(MySQLContainer container) {
+        Long processId = container.getCurrentContainerInfo().getState().getPidLong();
+        return processId != null && Files.isReadable(Path.of("/proc", processId.toString(), "stat")) ? processId : null;
     }
 }

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param connections the most connections that were seen in use at the same time
  * @param failures acquires and releases that threw
  * @param failure the first of them
+ * @param clientCpuNanos the CPU time of the measuring JVMs
+ * @param server what the server did meanwhile
  */
 record Measurement(
         Duration length,
@@ -23,7 +25,10 @@ record Measurement(
         long[] acquireNanos,
         int connections,
         long failures,
-        @Nullable String failure) implements Serializable {
+        @Nullable String failure,
+        long clientCpuNanos,
+        ServerWork server)
+        implements Serializable {
 
     double pairsPerSecond() {
         return pairs * 1e9 / length.toNanos();
@@ -36,6 +41,30 @@ record Measurement(
         return sorted.length == 0
                 ? Double.NaN
                 : sorted[(int) Math.ceil(sorted.length * (percentage / 100.0)) - 1] / 1e6;
+    }
+
+    /** The CPU time of the measuring JVMs for each pair, in microseconds; NaN where there are no pairs. */
+    double clientCpuMicros() {
+        return perPair(clientCpuNanos / 1e3);
+    }
+
+    /** The CPU time of the server for each pair, in microseconds; NaN where that is unknown. */
+    double serverCpuMicros() {
+        return perPair(server.cpuNanos() / 1e3);
+    }
+
+    /** How many acquires one commit of the server has granted or released; NaN where that is unknown. */
+    double grantsPerCommit() {
+        return server.commits() == 0 ? Double.NaN : (double) pairs / server.commits();
+    }
+
+    private double perPair(double sum) {
+        return sum == 0 || pairs == 0 ? Double.NaN : sum / pairs;
+    }
+
+    /** This round, in which the server did that. */
+    Measurement with(ServerWork work) {
+        return new Measurement(length, pairs, acquireNanos, connections, failures, failure, clientCpuNanos, work);
     }
 
     /** Those of threads or JVMs that ran at the same time, as one. */
@@ -53,6 +82,8 @@ record Measurement(
                         .map(Measurement::failure)
                         .filter(failure -> failure != null)
                         .findFirst()
-                        .orElse(null));
+                        .orElse(null),
+                parts.stream().mapToLong(Measurement::clientCpuNanos).sum(),
+                any.server);
     }
 }

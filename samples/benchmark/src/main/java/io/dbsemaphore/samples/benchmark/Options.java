@@ -24,6 +24,7 @@ record Options(Map<String, String> values) {
             """
             --url=jdbc:...        the database to measure on, an empty one or one for tests: tables bench_* are dropped and
             --user= --password=     created. Without a URL: MySQL 9.7 in a container
+            --server-pid=         the process of the server, on this machine: its CPU time is reported, too
             --earlier=PATH        an earlier build of semaphore-core to compare with: its jar, or target/classes
             --only=a,b            of %s
             --approaches=a,b      of %s
@@ -73,6 +74,20 @@ record Options(Map<String, String> values) {
 
     @Nullable String redis() {
         return values.get("redis");
+    }
+
+    /** The process of the server; null where it is unknown. */
+    @Nullable Long serverPid() {
+        return value("server-pid").isEmpty() ? null : Long.valueOf(value("server-pid"));
+    }
+
+    /** These options, with that process of the server unless they name one. */
+    Options withServer(@Nullable Long processId) {
+        Map<String, String> copy = new HashMap<>(values);
+        if (processId != null) {
+            copy.putIfAbsent("server-pid", processId.toString());
+        }
+        return new Options(copy);
     }
 
     /** The jar or the classes of an earlier build of the library; empty without one. */

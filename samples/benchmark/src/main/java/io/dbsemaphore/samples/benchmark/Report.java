@@ -15,10 +15,10 @@ final class Report {
     /** A space at the beginning aligns the column right. */
     private static final String TABLE_HEADINGS =
             "scenario,approach, pairs/s, x bare UPDATE, x textbook, x earlier build,"
-                    + " acquire p50 ms, p99 ms, connections";
+                    + " acquire p50 ms, p99 ms, connections, grants per commit, client CPU µs, server CPU µs";
 
     private static final String CSV_HEADING = "scenario,rows,jvms,threads,approach,build,round,pairs_per_second,"
-            + "acquire_p50_ms,acquire_p99_ms,connections,failures";
+            + "acquire_p50_ms,acquire_p99_ms,connections,failures,grants_per_commit,client_cpu_us,server_cpu_us";
 
     private final List<String> introduction;
     private final List<Result> results;
@@ -83,7 +83,10 @@ final class Report {
                 ratio(result, measured.with(measured.approach(), true)),
                 millis(result.acquireMillis(50)),
                 millis(result.acquireMillis(99)),
-                measured.approach() == Approach.REDISSON ? "" : Integer.toString(result.connections()));
+                measured.approach() == Approach.REDISSON ? "" : Integer.toString(result.connections()),
+                known("%,.1f", result.median(Measurement::grantsPerCommit)),
+                known("%,.0f", result.median(Measurement::clientCpuMicros)),
+                known("%,.0f", result.median(Measurement::serverCpuMicros)));
     }
 
     /** How many times the pairs per second of the other case: the median of the rounds, the lowest and the highest. */
@@ -107,7 +110,7 @@ final class Report {
 
     private static String csv(Case measured, int number, Measurement round) {
         return format(
-                "%s,%d,%d,%d,%s,%s,%d,%.1f,%.4f,%.4f,%d,%d",
+                "%s,%d,%d,%d,%s,%s,%d,%.1f,%.4f,%.4f,%d,%d,%s,%s,%s",
                 measured.scenario().id(),
                 measured.rows(),
                 measured.scenario().jvms(),
@@ -119,7 +122,14 @@ final class Report {
                 round.acquireMillis(50),
                 round.acquireMillis(99),
                 round.connections(),
-                round.failures());
+                round.failures(),
+                known("%.2f", round.grantsPerCommit()),
+                known("%.1f", round.clientCpuMicros()),
+                known("%.1f", round.serverCpuMicros()));
+    }
+
+    private static String known(String format, double value) {
+        return Double.isNaN(value) ? "" : format(format, value);
     }
 
     private static String millis(double value) {

@@ -32,7 +32,8 @@ record Result(Case measured, List<Measurement> rounds) {
         return new Ratio(middle(ratios), ratios[0], ratios[ratios.length - 1]);
     }
 
-    private double median(ToDoubleFunction<Measurement> figure) {
+    /** The median of a figure of the rounds. */
+    double median(ToDoubleFunction<Measurement> figure) {
         return middle(rounds.stream().mapToDouble(figure).sorted().toArray());
     }
 

@@ -1,6 +1,8 @@
 package io.dbsemaphore.samples.benchmark;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.dbsemaphore.samples.benchmark.approach.Limiter;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,6 +57,7 @@ final class Round {
                 }));
             }
             ready.await();
+            long cpuBefore = processCpuNanos();
             var unusedAnswer = start.call();
             var unused = observer.scheduleAtFixedRate(
                     () -> connections.accumulateAndGet(opened.connectionsInUse(), Math::max),
@@ -68,11 +71,22 @@ final class Round {
             }
             Measurement sum = Measurement.sum(parts);
             return new Measurement(
-                    length, sum.pairs(), sum.acquireNanos(), connections.get(), sum.failures(), sum.failure());
+                    length,
+                    sum.pairs(),
+                    sum.acquireNanos(),
+                    connections.get(),
+                    sum.failures(),
+                    sum.failure(),
+                    processCpuNanos() - cpuBefore,
+                    ServerWork.UNKNOWN);
         } finally {
             observer.shutdownNow();
             threads.shutdownNow();
         }
+    }
+
+    private static long processCpuNanos() {
+        return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
     }
 
     /** One thread: acquires and releases until the round ends. */
@@ -101,6 +115,6 @@ final class Round {
                 failure = failure == null ? thrown.toString() : failure;
             }
         }
-        return new Measurement(length, pairs, acquires.build().toArray(), 0, failures, failure);
+        return new Measurement(length, pairs, acquires.build().toArray(), 0, failures, failure, 0, ServerWork.UNKNOWN);
     }
 }

@@ -19,6 +19,7 @@ enum Scenario {
     THREADS_32("32-threads", "32 threads, 1 semaphore", 1, 32, 1, 1),
     THREADS_128("128-threads", "128 threads, 1 semaphore", 1, 128, 1, 1),
     SEMAPHORES_64("64-semaphores", "32 threads, 64 semaphores", 1, 32, 64, 1),
+    SEMAPHORES_1000("1000-semaphores", "32 threads, 1,000 semaphores", 1, 32, 1_000, 1),
     TWO_NAMES_1("two-names-1", "1 thread, 2 names at once", 1, 1, 2, 2),
     TWO_NAMES_32("two-names-32", "32 threads, 2 names at once", 1, 32, 2, 2),
     TWO_JVMS("two-jvms", "2 JVMs x 32 threads, 1 semaphore", 2, 32, 1, 1),

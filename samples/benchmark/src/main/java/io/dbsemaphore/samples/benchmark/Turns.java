@@ -17,12 +17,14 @@ final class Turns implements AutoCloseable {
 
     private final Target target;
     private final Options options;
+    private final ServerWork.Meter server;
     private final List<MeasuringJvm> currentJvms = new ArrayList<>();
     private final List<MeasuringJvm> earlierJvms = new ArrayList<>();
 
-    Turns(Target target, Options options) {
+    Turns(Target target, Options options, ServerWork.Meter server) {
         this.target = target;
         this.options = options;
+        this.server = server;
     }
 
     /** Starts the JVMs of both builds; returns where each has loaded the library from. */
@@ -90,6 +92,7 @@ final class Turns implements AutoCloseable {
         for (MeasuringJvm jvm : measuring) {
             jvm.prepare(measured, duration);
         }
+        ServerWork before = server.read();
         for (MeasuringJvm jvm : measuring) {
             jvm.start();
         }
@@ -97,7 +100,7 @@ final class Turns implements AutoCloseable {
         for (MeasuringJvm jvm : measuring) {
             parts.add(jvm.result());
         }
-        return Measurement.sum(parts);
+        return Measurement.sum(parts).with(server.read().since(before));
     }
 
     private List<MeasuringJvm> jvms(boolean earlier, int count) throws IOException {

@@ -20,6 +20,18 @@ class MeasurementTests {
         assertThat(sum.connections()).isEqualTo(6);
         assertThat(sum.failures()).isEqualTo(2);
         assertThat(sum.failure()).isEqualTo("it broke");
+        assertThat(sum.clientCpuMicros()).isEqualTo(1.5); // 3 ms of two JVMs for 2,000 pairs
+    }
+
+    @Test
+    void dividesTheWorkOfTheServerByThePairs() {
+        ServerWork before = new ServerWork(1_000, 5_000_000);
+        Measurement round = measurement(1, 1_000, null).with(new ServerWork(1_250, 25_000_000).since(before));
+
+        assertThat(round.grantsPerCommit()).isEqualTo(4);
+        assertThat(round.serverCpuMicros()).isEqualTo(20);
+        assertThat(measurement(1, 1_000, null).grantsPerCommit()).isNaN();
+        assertThat(measurement(1, 1_000, null).serverCpuMicros()).isNaN();
     }
 
     @Test
@@ -32,6 +44,7 @@ class MeasurementTests {
         long[] nanos = LongStream.rangeClosed(from, to)
                 .map(millis -> (from + to - millis) * 1_000_000)
                 .toArray();
-        return new Measurement(Duration.ofSeconds(2), nanos.length, nanos, 3, 1, failure);
+        return new Measurement(
+                Duration.ofSeconds(2), nanos.length, nanos, 3, 1, failure, 1_500_000, ServerWork.UNKNOWN);
     }
 }

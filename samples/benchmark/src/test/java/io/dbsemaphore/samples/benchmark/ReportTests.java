@@ -27,12 +27,12 @@ class ReportTests {
     @Test
     void comparesEachCaseWithTheOthersRoundByRound() {
         assertThat(report.markdown()).containsExactly("""
-            | scenario                     | approach                    | pairs/s |    x bare UPDATE | x textbook |  x earlier build | acquire p50 ms | p99 ms | connections |
-            | ---------------------------- | --------------------------- | ------: | ---------------: | ---------: | ---------------: | -------------: | -----: | ----------: |
-            | 32 threads, 1 semaphore      | DB Semaphore                |   3,000 | 7.50 (4.00-8.00) |            | 1.20 (1.00-2.00) |           2.00 |     40 |           3 |
-            | 32 threads, 1 semaphore      | DB Semaphore, earlier build |   2,000 | 4.00 (3.33-7.50) |            |                  |           2.00 |     40 |           3 |
-            | 32 threads, 1 semaphore      | bare UPDATE                 |     400 |                  |            |                  |           2.00 |     40 |           3 |
-            | 1 thread, 1,000 permits held | DB Semaphore                |      20 |                  |            |                  |           2.00 |     40 |           3 |
+            | scenario                     | approach                    | pairs/s |    x bare UPDATE | x textbook |  x earlier build | acquire p50 ms | p99 ms | connections | grants per commit | client CPU µs | server CPU µs |
+            | ---------------------------- | --------------------------- | ------: | ---------------: | ---------: | ---------------: | -------------: | -----: | ----------: | ----------------: | ------------: | ------------: |
+            | 32 threads, 1 semaphore      | DB Semaphore                |   3,000 | 7.50 (4.00-8.00) |            | 1.20 (1.00-2.00) |           2.00 |     40 |           3 |               2.0 |            80 |           140 |
+            | 32 threads, 1 semaphore      | DB Semaphore, earlier build |   2,000 | 4.00 (3.33-7.50) |            |                  |           2.00 |     40 |           3 |               2.0 |            80 |               |
+            | 32 threads, 1 semaphore      | bare UPDATE                 |     400 |                  |            |                  |           2.00 |     40 |           3 |               2.0 |            80 |           140 |
+            | 1 thread, 1,000 permits held | DB Semaphore                |      20 |                  |            |                  |           2.00 |     40 |           3 |               2.0 |            80 |           140 |
 
             32 threads, 1 semaphore, bare UPDATE: 1 failures, the first: it broke""".split("\n"));
     }
@@ -42,13 +42,14 @@ class ReportTests {
         report.write(directory);
         assertThat(Files.readAllLines(directory.resolve("results.csv")))
                 .hasSize(1 + 4 * 3)
-                .startsWith("scenario,rows,jvms,threads,approach,build,round,pairs_per_second,"
-                        + "acquire_p50_ms,acquire_p99_ms,connections,failures")
+                .startsWith(
+                        "scenario,rows,jvms,threads,approach,build,round,pairs_per_second,"
+                                + "acquire_p50_ms,acquire_p99_ms,connections,failures,grants_per_commit,client_cpu_us,server_cpu_us")
                 .contains(
-                        "32-threads,0,1,32,db-semaphore,current,2,4000.0,2.0000,40.0000,2,0",
-                        "32-threads,0,1,32,db-semaphore,earlier,1,1000.0,2.0000,40.0000,1,0",
-                        "32-threads,0,1,32,bare-update,current,3,400.0,2.0000,40.0000,3,1",
-                        "held,1000,1,1,db-semaphore,current,1,20.0,2.0000,40.0000,1,0");
+                        "32-threads,0,1,32,db-semaphore,current,2,4000.0,2.0000,40.0000,2,0,2.00,80.0,140.0",
+                        "32-threads,0,1,32,db-semaphore,earlier,1,1000.0,2.0000,40.0000,1,0,2.00,80.0,",
+                        "32-threads,0,1,32,bare-update,current,3,400.0,2.0000,40.0000,3,1,2.00,80.0,140.0",
+                        "held,1000,1,1,db-semaphore,current,1,20.0,2.0000,40.0000,1,0,2.00,80.0,140.0");
         assertThat(Files.readAllLines(directory.resolve("results.md")))
                 .startsWith("On a server", "")
                 .containsAll(report.markdown());
@@ -66,7 +67,9 @@ class ReportTests {
                     acquires,
                     rounds.size() + 1,
                     failed ? 1 : 0,
-                    failed ? "it broke" : null));
+                    failed ? "it broke" : null,
+                    rate * 2L * 80_000,
+                    new ServerWork(rate, measured.earlierBuild() ? 0 : rate * 2L * 140_000)));
         }
         return new Result(measured, rounds);
     }
