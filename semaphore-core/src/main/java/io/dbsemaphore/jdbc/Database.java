@@ -120,6 +120,11 @@ public enum Database {
         return this == MYSQL || this == MARIADB;
     }
 
+    /** Whether an update can return the rows that it has changed. */
+    public boolean returnsUpdatedRows() {
+        return this == POSTGRESQL;
+    }
+
     /** SQL that tells whether the session or its server rejects writes. */
     String readOnlyQuery() {
         return switch (this) {

@@ -1,8 +1,15 @@
 package io.dbsemaphore.jdbc;
 
+import com.mysql.cj.NativeSession;
+import com.mysql.cj.conf.PropertyKey;
+import com.mysql.cj.conf.PropertySet;
+import com.mysql.cj.jdbc.JdbcConnection;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
@@ -15,22 +22,45 @@ final class Pipelining {
 
     private static final Logger log = LoggerFactory.getLogger(Pipelining.class);
 
-    private static final boolean MYSQL_DRIVER =
-            ClassUtils.isPresent("com.mysql.cj.NativeSession", Pipelining.class.getClassLoader());
-
-    private static final Set<Integer> REFUSED_BY_SERVER = Set.of(
+    private static final Set<Integer> REFUSED_BY_MYSQL = Set.of(
             1064, // syntax error: the text is parsed as one statement
             1148); // command not allowed
+    private static final String REFUSED_BY_POSTGRESQL = "42601"; // the same
 
+    private final Database database;
     private final AtomicBoolean on;
 
-    Pipelining(boolean on) {
-        this.on = new AtomicBoolean(on);
+    Pipelining(Database database, boolean wanted) {
+        this.database = database;
+        this.on = new AtomicBoolean(wanted);
     }
 
-    /** Whether it may be enabled in a new session. */
-    boolean isPossible() {
-        return MYSQL_DRIVER && on.get();
+    /** Disables the mode in a session. */
+    @FunctionalInterface
+    interface Restoration {
+        void restore();
+    }
+
+    /** Enables it in a new session; null if the driver cannot, or a rejection has disabled it. */
+    @Nullable Restoration enable(Connection connection) {
+        if (!on.get()) {
+            return null;
+        }
+        try {
+            return switch (database) {
+                case MYSQL -> isPresent("com.mysql.cj.NativeSession") ? ConnectorJ.enable(connection) : null;
+                case POSTGRESQL -> isPresent("org.postgresql.PGConnection") ? PgJdbc.enable(connection) : null;
+                // MariaDB reports a lock refused by NOWAIT, which pipelined statements use, as a lock wait timeout
+                case MARIADB, H2 -> null;
+            };
+        } catch (SQLException | RuntimeException | LinkageError unable) {
+            log.debug("Statements are sent one by one", unable);
+            return null;
+        }
+    }
+
+    private static boolean isPresent(String driver) {
+        return ClassUtils.isPresent(driver, Pipelining.class.getClassLoader());
     }
 
     boolean isOn() {
@@ -40,8 +70,10 @@ final class Pipelining {
     /**
      * Whether the server, or a proxy in front of it, rejected the text of several statements, each of which is valid.
      */
-    static boolean isRefusedByServer(SQLException failure) {
-        return REFUSED_BY_SERVER.contains(failure.getErrorCode());
+    boolean isRefusedByServer(SQLException failure) {
+        return database == Database.MYSQL
+                ? REFUSED_BY_MYSQL.contains(failure.getErrorCode())
+                : REFUSED_BY_POSTGRESQL.equals(failure.getSQLState());
     }
 
     /** Disables it after a rejection: from now on the statements are sent one by one. */
@@ -52,6 +84,44 @@ final class Pipelining {
                             + " its own round trip: an acquire takes six instead of two. Allow them in the filter, proxy"
                             + " or firewall that rejects them, or set semaphore.pipelining=false to avoid this warning",
                     refusal);
+        }
+    }
+
+    /** MySQL Connector/J: its multi-statement mode is enabled while the library uses the session, whatever the URL says. */
+    private static final class ConnectorJ {
+
+        private ConnectorJ() {}
+
+        /** Returns null if server-side prepared statements are on, which allow one statement at a time. */
+        static @Nullable Restoration enable(Connection connection) throws SQLException {
+            if (!connection.isWrapperFor(JdbcConnection.class)) {
+                return null;
+            }
+            JdbcConnection driver = connection.unwrap(JdbcConnection.class);
+            PropertySet properties = driver.getPropertySet();
+            if (isSet(properties, PropertyKey.useServerPrepStmts)
+                    || !(driver.getSession() instanceof NativeSession session)) {
+                return null;
+            }
+            if (isSet(properties, PropertyKey.allowMultiQueries)) {
+                return () -> {};
+            }
+            session.enableMultiQueries();
+            return session::disableMultiQueries;
+        }
+
+        private static boolean isSet(PropertySet properties, PropertyKey key) {
+            return properties.getBooleanProperty(key).getValue();
+        }
+    }
+
+    /** PostgreSQL's driver always splits a text into its statements, and sends them with one Sync at their end. */
+    private static final class PgJdbc {
+
+        private PgJdbc() {}
+
+        static @Nullable Restoration enable(Connection connection) throws SQLException {
+            return connection.isWrapperFor(PGConnection.class) ? () -> {} : null;
         }
     }
 }

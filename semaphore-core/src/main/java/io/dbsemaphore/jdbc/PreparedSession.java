@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,7 +44,7 @@ final class PreparedSession {
             target.setAutoCommit(false);
         }
         limitsBefore = limits.applyToSession(target);
-        statements = statementsOf(target, pipelining);
+        statements = new StatementQueue(target, pipelining);
         openedAt = System.nanoTime();
     }
 
@@ -64,12 +63,6 @@ final class PreparedSession {
         return Math.toIntExact(limits.lockWait().plus(limits.idle()).toMillis());
     }
 
-    private static StatementQueue statementsOf(Connection target, Pipelining pipelining) {
-        Optional<StatementQueue> pipelined =
-                pipelining.isPossible() ? MultiStatements.open(target, pipelining) : Optional.empty();
-        return pipelined.orElseGet(() -> new StatementQueue(target));
-    }
-
     Connection target() {
         return target;
     }
@@ -77,7 +70,7 @@ final class PreparedSession {
     void begin() throws SQLException {
         limitWait();
         transactionOpen = true;
-        limits.applyToTransaction(target);
+        limits.applyToTransaction(statements);
     }
 
     /** Limits how long the next answer of the server is awaited. Takes no round trip. */

@@ -69,8 +69,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         SessionLimits limits = database.sessionLimits(statementLockWait, idleLimit);
         SessionLimits reservedLimits =
                 database.sessionLimits(statementLockWait, shorter(idleLimit, RESERVED_IDLE_LIMIT));
-        // MySQL only: MariaDB reports a lock refused by NOWAIT, which pipelined statements use, as a lock wait timeout
-        Pipelining statements = new Pipelining(pipelining && database == Database.MYSQL);
+        Pipelining statements = new Pipelining(database, pipelining);
         String readOnly = database.readOnlyQuery();
         this.newPools = () -> {
             SessionPool shared =

@@ -108,7 +108,7 @@ final class SessionConnection implements InvocationHandler {
             }
             case "createStatement", "prepareStatement", "prepareCall" -> {
                 session.limitWait();
-                session.statements().flush(); // keeps the order of the statements
+                session.statements().flushBeforeAnother();
                 return invokeTarget(method, args);
             }
             default -> {

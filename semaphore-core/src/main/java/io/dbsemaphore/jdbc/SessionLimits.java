@@ -22,8 +22,8 @@ interface SessionLimits {
         return Restoration.NONE;
     }
 
-    /** Sets the limits that apply to a single transaction, at its beginning. */
-    default void applyToTransaction(Connection connection) throws SQLException {}
+    /** Queues the statement that sets the limits of a single transaction, as its first one. */
+    default void applyToTransaction(StatementQueue statements) {}
 
     /** Restores the previous limits of a session. */
     @FunctionalInterface

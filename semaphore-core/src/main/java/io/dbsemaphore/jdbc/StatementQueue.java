@@ -1,80 +1,224 @@
 package io.dbsemaphore.jdbc;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.ResultSetExtractor;
 
 /**
  * Statements of a transaction that are queued for the next round trip: until the queue is {@linkplain #flush flushed},
- * another statement of the transaction is prepared, or the transaction commits. They are executed in order: one by one,
- * or if the driver supports it, all in one round trip, together with the commit. Execution ends at the first statement
- * that fails. A result that is asked for before its statement was executed is an {@link IllegalStateException}. A
- * connection of {@link SemaphoreDataSource} unwraps to this type. Used by one thread at a time, like the connection.
+ * another statement of the transaction is prepared, or the transaction commits. They are executed in order. Execution ends
+ * at the first statement that fails. A result that is asked for before its statement was executed is an
+ * {@link IllegalStateException}. A connection of {@link SemaphoreDataSource} unwraps to this type. Used by one thread at a
+ * time, like the connection.
+ *
+ * <p>Where {@link Pipelining} is on, the statements are one text, {@code a; b; commit}, and one round trip:
+ *
+ * <ul>
+ *   <li>MySQL executes the text up to the first statement that fails, so no commit follows a failure.
+ *   <li>PostgreSQL's driver sends a Parse, a Bind and an Execute for each statement, and one Sync. After an error the server
+ *       skips everything up to the Sync. With {@code preferQueryMode=simple}, which has no Sync, the server rejects all that
+ *       follows in the transaction, and its commit is a rollback.
+ * </ul>
+ *
+ * Each statement has a snapshot of its own, so a sum after a lock sees what was committed while the lock was waited for.
+ * Elsewhere the statements, and the commit, take one round trip each.
  */
-public class StatementQueue {
+public final class StatementQueue {
 
     private final Connection connection;
-    private List<QueuedStatement<?>> queued = new ArrayList<>();
+    private final Pipelining pipelining;
+    private final Pipelining.@Nullable Restoration pipelined;
+    private List<Queued<?>> queued = new ArrayList<>();
 
-    StatementQueue(Connection connection) {
+    /** How many of the queued statements prepare the transaction for the others, and are not sent alone. */
+    private int opening;
+
+    StatementQueue(Connection connection, Pipelining pipelining) {
         this.connection = connection;
+        this.pipelining = pipelining;
+        this.pipelined = pipelining.enable(connection);
     }
 
-    public final <T> Supplier<T> query(String sql, Collection<?> values, ResultSetExtractor<T> reader) {
-        QueuedStatement<T> query = QueuedStatement.query(sql, values, reader);
-        queued.add(query);
-        return query;
+    public <T> Supplier<T> query(String sql, Collection<?> values, ResultSetExtractor<T> reader) {
+        return add(new Queued<>(sql, values, false, executed -> {
+            try (ResultSet rows = executed.getResultSet()) {
+                return reader.extractData(rows);
+            }
+        }));
     }
 
     /** Queues a write; its result is the number of rows that it changed. */
-    public final Supplier<Integer> update(String sql, Collection<?> values) {
-        QueuedStatement<Integer> update = QueuedStatement.update(sql, values);
-        queued.add(update);
-        return update;
+    public Supplier<Integer> update(String sql, Collection<?> values) {
+        return add(new Queued<>(sql, values, true, PreparedStatement::getUpdateCount));
+    }
+
+    /** Queues the first statement of a transaction: it is sent with the next one, or not at all if there is none. */
+    void open(String sql, Collection<?> values) {
+        add(new Queued<>(sql, values, false, executed -> true));
+        opening = queued.size();
+    }
+
+    private <T> Supplier<T> add(Queued<T> statement) {
+        queued.add(statement);
+        return statement;
     }
 
     /** Executes the queued statements. */
     public void flush() throws SQLException {
-        executeOneByOne(take());
+        if (queued.size() > opening) {
+            flushBeforeAnother();
+        }
     }
 
-    void commit() throws SQLException {
-        for (QueuedStatement<?> statement : take()) {
-            statement.execute(connection);
+    /** Executes the queued statements, before a statement that is not queued. */
+    void flushBeforeAnother() throws SQLException {
+        List<Queued<?>> statements = take();
+        if (statements.size() < 2 || !sendTogether(statements, "")) {
+            sendOneByOne(statements);
         }
-        connection.commit();
+    }
+
+    /** Executes the queued statements, and commits. */
+    void commit() throws SQLException {
+        if (queued.size() == opening) {
+            discard();
+        }
+        List<Queued<?>> statements = take();
+        if (statements.isEmpty() || !sendTogether(statements, "; commit")) {
+            sendOneByOne(statements);
+            connection.commit();
+        }
     }
 
     /** Whether all queued statements take one round trip, instead of one each. */
     public boolean isOneRoundTrip() {
-        return false;
+        return pipelined != null && pipelining.isOn();
     }
 
     /** Discards the queued statements, because the transaction is rolled back. */
-    final void discard() {
+    void discard() {
         queued.clear();
+        opening = 0;
     }
 
-    /** Restores the previous settings of the session. */
-    void restore() throws SQLException {}
-
-    final Connection connection() {
-        return connection;
+    /** Restores the previous mode of the session. */
+    void restore() {
+        if (pipelined != null) {
+            pipelined.restore();
+        }
     }
 
-    final List<QueuedStatement<?>> take() {
-        List<QueuedStatement<?>> statements = queued;
+    private List<Queued<?>> take() {
+        List<Queued<?>> statements = queued;
         queued = new ArrayList<>();
+        opening = 0;
         return statements;
     }
 
-    final void executeOneByOne(List<QueuedStatement<?>> statements) throws SQLException {
-        for (QueuedStatement<?> statement : statements) {
-            statement.execute(connection);
+    private void sendOneByOne(List<Queued<?>> statements) throws SQLException {
+        for (Queued<?> statement : statements) {
+            try (PreparedStatement prepared = connection.prepareStatement(statement.sql)) {
+                statement.bind(prepared, 1);
+                execute(prepared, List.of(statement));
+                statement.takeResult(prepared);
+            }
+        }
+    }
+
+    /** Executes the statements, or returns false if they were not sent: they are not to be, or a filter has rejected them. */
+    private boolean sendTogether(List<Queued<?>> statements, String suffix) throws SQLException {
+        if (!isOneRoundTrip()) {
+            return false;
+        }
+        String text = statements.stream().map(each -> each.sql).collect(Collectors.joining("; ", "", suffix));
+        PreparedStatement prepared;
+        try {
+            prepared = connection.prepareStatement(text);
+        } catch (SQLException refusal) {
+            if (SqlErrors.isConnectionLost(refusal)) {
+                throw refusal;
+            }
+            // the driver sends nothing to prepare a statement: a filter of the pool has refused the text
+            pipelining.switchOff(refusal);
+            return false;
+        }
+        try (prepared) {
+            int index = 1;
+            for (Queued<?> statement : statements) {
+                index = statement.bind(prepared, index);
+            }
+            execute(prepared, statements);
+            for (Queued<?> statement : statements) {
+                statement.takeResult(prepared);
+                prepared.getMoreResults();
+            }
+            return true;
+        } catch (SQLException failure) {
+            if (!pipelining.isRefusedByServer(failure)) {
+                throw failure;
+            }
+            pipelining.switchOff(failure);
+            SQLTransactionRollbackException again = new SQLTransactionRollbackException(
+                    "A multi-statement request was rejected; the next attempt sends the statements one by one",
+                    "40001");
+            again.addSuppressed(failure);
+            throw again;
+        }
+    }
+
+    private static void execute(PreparedStatement prepared, List<Queued<?>> statements) throws SQLException {
+        if (statements.stream().allMatch(each -> each.update)) {
+            prepared.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
+        } else {
+            prepared.execute();
+        }
+    }
+
+    private static final class Queued<T> implements Supplier<T> {
+
+        private final String sql;
+        private final Collection<?> values;
+        private final boolean update;
+        private final PreparedStatementCallback<T> outcome;
+        private @Nullable T result;
+
+        Queued(String sql, Collection<?> values, boolean update, PreparedStatementCallback<T> outcome) {
+            this.sql = sql;
+            this.values = values;
+            this.update = update;
+            this.outcome = outcome;
+        }
+
+        /** Sets the parameters, starting at the given index, and returns the index after the last one. */
+        int bind(PreparedStatement statement, int first) throws SQLException {
+            int index = first;
+            for (@Nullable Object value : values) {
+                statement.setObject(index++, value);
+            }
+            return index;
+        }
+
+        /** Reads the result, which must be the current result of the executed statement. */
+        void takeResult(PreparedStatement executed) throws SQLException {
+            result = outcome.doInPreparedStatement(executed);
+        }
+
+        @Override
+        public T get() {
+            if (result == null) {
+                throw new IllegalStateException("Not executed yet: " + sql);
+            }
+            return result;
         }
     }
 }

@@ -132,7 +132,7 @@ public final class GrantTransaction {
         BatchQueues queues = instanceQueues.batch(batch.queues());
         queues.expect(locks.all(), outcomes.namesRefusedBefore());
         Map<String, SemaphoreAvailability> availabilities = availabilities(locks, permits.sumHeld(locks.ids()), queues);
-        Set<Long> released = release.released();
+        Set<Long> released = release.released().get();
         forgetDeleted(locks, outcomes);
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());

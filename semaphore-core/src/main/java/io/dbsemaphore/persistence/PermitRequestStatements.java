@@ -40,6 +40,17 @@ interface PermitRequestStatements {
     /** Queues the release of the held requests among these. The result is their number. */
     Supplier<Integer> queueRelease(Collection<Long> ids);
 
+    /** Whether {@link #queueReleaseSkipLocked} is supported. */
+    boolean releasesSkipLocked();
+
+    /**
+     * Queues one statement that locks those of the held permits that no other transaction has locked, and releases those of the
+     * held requests that have no others. The result are the ids of the requests.
+     *
+     * @param permitIds the permits of all these requests
+     */
+    Supplier<Set<Long>> queueReleaseSkipLocked(Collection<Long> ids, Collection<Long> permitIds);
+
     /**
      * Queues the renewal of the requests among these that are held and not expired, to now + their time to live; it never
      * shortens a lease. The result is their number.

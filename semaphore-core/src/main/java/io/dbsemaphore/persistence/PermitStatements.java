@@ -35,6 +35,9 @@ interface PermitStatements {
     /** Queues the release of the held permits among these. */
     void queueRelease(Collection<Long> ids);
 
+    /** Queues the release of the held permits of those of the requests that are released. */
+    void queueReleaseOfReleased(Collection<Long> requestIds);
+
     /** Queues the release of the held permits of a request, including those of deleted semaphores. */
     void queueReleaseOf(long requestId);
 }

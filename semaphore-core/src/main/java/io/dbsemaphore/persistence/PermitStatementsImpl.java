@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 final class PermitStatementsImpl extends HeldRows<Permit> implements PermitStatements {
 
+    private final String requests;
     private final String heldOfOne;
     private final String sumOfOne;
     private final String sumOfMany;
@@ -34,6 +35,7 @@ final class PermitStatementsImpl extends HeldRows<Permit> implements PermitState
             String tablePrefix,
             @Nullable ReleaseChannel channel) {
         super(sql, insert, tablePrefix + "permit");
+        this.requests = tablePrefix + "permit_request";
         String sums = "coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), "
                 + database.utcNow();
         this.heldOfOne = "p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from "
@@ -105,6 +107,14 @@ final class PermitStatementsImpl extends HeldRows<Permit> implements PermitState
     @Override
     public void queueReleaseOf(long requestId) {
         release("permit_request_id = ?", List.of(requestId));
+    }
+
+    @Override
+    public void queueReleaseOfReleased(Collection<Long> requestIds) {
+        release(
+                "permit_request_id in (select r.id from " + requests + " r where r.id in "
+                        + Sql.placeholders(requestIds) + " and r.state = 'RELEASED')",
+                requestIds);
     }
 
     private void release(String condition, Collection<Long> values) {

@@ -94,7 +94,7 @@ public final class ReleaseTransaction {
 
     private Map<Long, ReleaseOutcome> releaseNow(PendingRelease release) {
         semaphores.sendQueued();
-        return outcomes(release.permitIds().keySet(), release.released());
+        return outcomes(release.requestIds(), release.released().get());
     }
 
     private Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, Set<Long> released) {
@@ -110,9 +110,10 @@ public final class ReleaseTransaction {
     }
 
     /**
-     * Queues the release of these requests for the next round trip of the open transaction. If the driver pipelines, the
-     * release is sent together with a lock that is refused if another transaction has locked one of the permits, which is
-     * rare; then nothing has been changed, and {@link #queueSkipLockedAfterRefusal} starts over. Otherwise it starts with that.
+     * Queues the release of these requests for the next round trip of the open transaction. PostgreSQL locks the permits and
+     * releases the requests in one statement. MySQL is sent a lock together with the release; it is refused if another
+     * transaction has locked one of the permits, which is rare. Then nothing has been changed, and
+     * {@link #queueSkipLockedAfterRefusal} starts over. If the driver does not pipeline, it starts with that.
      */
     PendingRelease queue(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
@@ -122,7 +123,23 @@ public final class ReleaseTransaction {
             return queueSkipLocked(permitIds);
         }
         Set<Long> all = PendingRelease.permitsOf(permitIds.keySet(), permitIds);
-        return new PendingRelease(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
+        if (requests.releasesSkipLocked()) {
+            Supplier<Set<Long>> released = requests.queueReleaseSkipLocked(permitIds.keySet(), all);
+            permits.queueReleaseOfReleased(permitIds.keySet());
+            return new PendingRelease(permitIds.keySet(), released);
+        }
+        return pending(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
+    }
+
+    private static PendingRelease pending(
+            SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> locked, Supplier<Integer> changed) {
+        return new PendingRelease(permitIds.keySet(), () -> {
+            Set<Long> released = PendingRelease.requestsOf(permitIds, locked.get());
+            if (changed.get() != released.size()) {
+                throw new PartialReleaseException();
+            }
+            return released;
+        });
     }
 
     /**
@@ -143,7 +160,7 @@ public final class ReleaseTransaction {
         Set<Long> unlocked = PendingRelease.requestsOf(permitIds, locked);
         Supplier<Integer> changed =
                 unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, PendingRelease.permitsOf(unlocked, permitIds));
-        return new PendingRelease(permitIds, () -> locked, changed);
+        return pending(permitIds, () -> locked, changed);
     }
 
     private Supplier<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {

@@ -56,15 +56,20 @@ final class SemaphoreStatementsImpl implements SemaphoreStatements {
 
     @Override
     public void queueRaiseFences(Map<Long, Long> liveFrom, int by, LocalDateTime now) {
-        // ids and watermarks are generated numbers; as literals they have the column's type on every database
-        String watermark = liveFrom.size() == 1
-                ? String.valueOf(liveFrom.values().iterator().next())
+        // one text for every semaphore, which a server that prepares statements knows; in a case they are literals, since only
+        // these have the column's type on every database
+        boolean isOne = liveFrom.size() == 1;
+        String watermark = isOne
+                ? "?"
                 : liveFrom.entrySet().stream()
                         .map(entry -> " when " + entry.getKey() + " then " + entry.getValue())
                         .collect(Collectors.joining("", "case id", " end"));
         List<@Nullable Object> values = new ArrayList<>();
         values.add(by);
         values.add(now);
+        if (isOne) {
+            values.addAll(liveFrom.values());
+        }
         values.addAll(liveFrom.keySet());
         sql.update(
                 "update " + table + " set fence = fence + ?, updated_at = ?, live_from = " + watermark + " where id in "

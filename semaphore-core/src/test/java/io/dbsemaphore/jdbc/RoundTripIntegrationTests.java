@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,10 +34,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** How often a caller waits for the network, counted in the network. */
-@EnabledOnDatabase(DatabaseKind.MYSQL) // where the driver sends several statements at once
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.POSTGRESQL}) // where the driver sends several statements at once
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @DisabledIfSystemProperty(
         named = TestSettings.PIPELINING,
@@ -56,8 +57,15 @@ class RoundTripIntegrationTests {
         schema.close();
     }
 
+    /** URL parameters of the host with which several statements share a round trip. */
+    static Stream<String> hostSettings() {
+        return TestDatabase.kind() == DatabaseKind.MYSQL
+                ? Stream.of("", "&allowMultiQueries=true&rewriteBatchedStatements=true", "&useLocalSessionState=true")
+                : Stream.of("", "&prepareThreshold=0", "&prepareThreshold=1", "&autosave=always");
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"", "&allowMultiQueries=true&rewriteBatchedStatements=true", "&useLocalSessionState=true"})
+    @MethodSource("hostSettings")
     void anAcquireIsTwoAndAReleaseOne(String hostSettings) {
         try (TcpProxy proxy = schema.newProxy();
                 HikariDataSource pool = pool(proxy, hostSettings);
@@ -114,23 +122,37 @@ class RoundTripIntegrationTests {
         }
     }
 
-    /** The server prepares one statement at a time. */
-    @Test
-    void sendsOneByOneWhatTheServerPrepares() {
+    /** URL parameters of the host with which each statement may be sent on its own. */
+    static Stream<String> otherHostSettings() {
+        return TestDatabase.kind() == DatabaseKind.MYSQL
+                ? Stream.of("&useServerPrepStmts=true") // the server prepares one statement at a time
+                : Stream.of(
+                        "&preferQueryMode=simple",
+                        "&preferQueryMode=extendedForPrepared",
+                        "&preferQueryMode=extendedCacheEverything");
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherHostSettings")
+    void worksWithOtherSettings(String hostSettings) {
         try (TcpProxy proxy = schema.newProxy();
-                HikariDataSource pool = pool(proxy, "&useServerPrepStmts=true");
+                HikariDataSource pool = pool(proxy, hostSettings);
                 SemaphoreEngine engine = new SemaphoreEngine(pool, TestSettings.defaults())) {
             SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
-            engine.admin().create("prepared", 1);
+            String name = "other" + hostSettings.length();
+            engine.admin().create(name, 1);
 
-            semaphores.acquire(AcquireRequest.of("prepared")).release();
+            for (int i = 0; i < 20; i++) { // the driver has statements prepared that are repeated
+                semaphores.acquire(AcquireRequest.of(name)).release();
+            }
 
-            assertThat(semaphores.tryAcquire(AcquireRequest.of("prepared"))).isPresent();
-            assertThat(semaphores.tryAcquire(AcquireRequest.of("prepared"))).isEmpty();
+            assertThat(semaphores.tryAcquire(AcquireRequest.of(name))).isPresent();
+            assertThat(semaphores.tryAcquire(AcquireRequest.of(name))).isEmpty();
         }
     }
 
     @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL) // PostgreSQL's driver always takes several
     void givesTheHostConnectionsThatTakeOneStatementAtATime() throws SQLException {
         try (TcpProxy proxy = schema.newProxy();
                 HikariDataSource pool = pool(proxy, "");

@@ -26,6 +26,12 @@ final class ProxiedConnection {
     private final WireProtocol fromServer;
     private final List<String> transaction = new ArrayList<>();
 
+    /** How many answers the server owes. */
+    private int owed;
+
+    /** How many answers the server owes until it has answered the commit that the fault struck. */
+    private int owedUntilCommit;
+
     /** Set before the commit is forwarded, and from then on nothing reaches the client any more. */
     private volatile @Nullable ArmedFault struck;
 
@@ -85,15 +91,20 @@ final class ProxiedConnection {
         }
     }
 
-    private boolean clientSays(byte[] message) {
+    private synchronized boolean clientSays(byte[] message) {
         ArmedFault fault = struck;
         if (fault != null) {
             // The rest of the commit still goes to the server; what comes after its answer does not.
             return fault.done.getCount() > 0;
         }
-        if (fromClient.awaitsAnswer(message)) {
-            proxy.awaitsAnswer();
+        boolean awaitsAnswer = fromClient.awaitsAnswer(message);
+        if (awaitsAnswer) {
+            if (owed == 0) {
+                proxy.awaitsAnswer();
+            }
+            owed = fromClient.sendsAhead() ? owed + 1 : 0;
         }
+        owedUntilCommit = fromClient.sendsAhead() && !awaitsAnswer ? owed + 1 : Math.max(1, owed);
         String sql = fromClient.executedSql(message);
         if (sql == null) {
             return true;
@@ -130,12 +141,16 @@ final class ProxiedConnection {
         return true;
     }
 
-    private boolean serverSays(byte[] message) {
+    private synchronized boolean serverSays(byte[] message) {
+        boolean endsAnswer = fromServer.endsAnswer(message);
+        if (endsAnswer && owed > 0) {
+            owed--;
+        }
         ArmedFault fault = struck;
         if (fault == null) {
             return true;
         }
-        if (fromServer.endsAnswer(message)) {
+        if (endsAnswer && --owedUntilCommit == 0) {
             if (fault.fault == Fault.DROP_ANSWER) {
                 cut();
             }

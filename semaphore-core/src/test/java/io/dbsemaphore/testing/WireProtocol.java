@@ -32,6 +32,9 @@ abstract class WireProtocol {
     /** Whether with this message the server has answered a commit completely. */
     abstract boolean endsAnswer(byte[] message);
 
+    /** Whether clients send more before they have the answer. Then {@link #endsAnswer} is right for every answer. */
+    abstract boolean sendsAhead();
+
     private static byte[] message(int headerLength, int bodyLength, byte[] header, DataInputStream in)
             throws IOException {
         byte[] message = new byte[headerLength + bodyLength];
@@ -80,6 +83,11 @@ abstract class WireProtocol {
         @Override
         boolean endsAnswer(byte[] message) {
             return message.length <= HEADER || message[HEADER] != 0 || !speaksOfMore(message);
+        }
+
+        @Override
+        boolean sendsAhead() {
+            return false;
         }
 
         private static boolean speaksOfMore(byte[] ok) {
@@ -146,6 +154,12 @@ abstract class WireProtocol {
         @Override
         boolean endsAnswer(byte[] message) {
             return message[0] == 'Z';
+        }
+
+        /** The driver sends BEGIN, which is a message of its own, and does not wait before it sends the first statements. */
+        @Override
+        boolean sendsAhead() {
+            return true;
         }
 
         private static int after(byte[] message, int begin) {

@@ -54,7 +54,8 @@ public abstract class HeldRows<E> {
         return "id from " + table + " where id in " + Sql.placeholders(ids) + " and state = 'ACQUIRED' order by id";
     }
 
-    private static Set<Long> ids(ResultSet rows) throws SQLException {
+    /** The ids in the first column. */
+    protected static Set<Long> ids(ResultSet rows) throws SQLException {
         Set<Long> ids = new HashSet<>();
         while (rows.next()) {
             ids.add(rows.getLong(1));
