@@ -42,9 +42,6 @@ class ArchitectureTests {
     private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
-    private static final String AUDIT = PERSISTENCE + ".audit";
-    private static final String INSTANCE = PERSISTENCE + ".instance";
-    private static final String WAITING = PERSISTENCE + ".waiting";
     private static final String UNIT = "io.dbsemaphore.persistence.unit";
     private static final String CONCURRENT = "io.dbsemaphore.concurrent";
     private static final String JDBC = "io.dbsemaphore.jdbc";
@@ -74,9 +71,6 @@ class ArchitectureTests {
                         SUPPORT,
                         DOMAIN,
                         PERSISTENCE,
-                        AUDIT,
-                        INSTANCE,
-                        WAITING,
                         UNIT,
                         JDBC,
                         CONCURRENT);
@@ -132,10 +126,7 @@ class ArchitectureTests {
 
     @Test
     void persistenceDependsOnValuesOfTheContractAndOnWhatIsBelow() {
-        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, AUDIT, INSTANCE, WAITING, UNIT, JDBC);
-        mayDependOnlyOnAndOnValuesOfTheContract(AUDIT, DOMAIN, UNIT);
-        mayDependOnlyOnAndOnValuesOfTheContract(INSTANCE, DOMAIN, UNIT);
-        mayDependOnlyOnAndOnValuesOfTheContract(WAITING, DOMAIN, UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, UNIT, JDBC);
         mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC);
     }
 
@@ -198,7 +189,7 @@ class ArchitectureTests {
                 .should()
                 .bePackagePrivate()
                 .andShould()
-                .resideInAnyPackage(PERSISTENCE, AUDIT, INSTANCE, WAITING)
+                .resideInAnyPackage(PERSISTENCE)
                 .check(LIBRARY);
     }
 
