@@ -45,9 +45,6 @@ class ArchitectureTests {
     private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
-    private static final String AUDIT = PERSISTENCE + ".audit";
-    private static final String INSTANCE = PERSISTENCE + ".instance";
-    private static final String WAITING = PERSISTENCE + ".waiting";
     private static final String UNIT = "io.dbsemaphore.persistence.unit";
     private static final String CONCURRENT = "io.dbsemaphore.concurrent";
     private static final String JDBC = "io.dbsemaphore.jdbc";
@@ -79,9 +76,6 @@ class ArchitectureTests {
                         SUPPORT,
                         DOMAIN,
                         PERSISTENCE,
-                        AUDIT,
-                        INSTANCE,
-                        WAITING,
                         UNIT,
                         JDBC,
                         CONCURRENT);
@@ -139,10 +133,7 @@ class ArchitectureTests {
 
     @Test
     void persistenceDependsOnValuesOfTheContractAndOnWhatIsBelow() {
-        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, AUDIT, INSTANCE, WAITING, UNIT, JDBC);
-        mayDependOnlyOnAndOnValuesOfTheContract(AUDIT, DOMAIN, UNIT);
-        mayDependOnlyOnAndOnValuesOfTheContract(INSTANCE, DOMAIN, UNIT);
-        mayDependOnlyOnAndOnValuesOfTheContract(WAITING, DOMAIN, UNIT, JDBC);
+        mayDependOnlyOnAndOnValuesOfTheContract(PERSISTENCE, DOMAIN, UNIT, JDBC);
         mayDependOnlyOnAndOnValuesOfTheContract(UNIT, JDBC);
     }
 
@@ -205,7 +196,7 @@ class ArchitectureTests {
                 .should()
                 .bePackagePrivate()
                 .andShould()
-                .resideInAnyPackage(PERSISTENCE, AUDIT, INSTANCE, WAITING)
+                .resideInAnyPackage(PERSISTENCE)
                 .check(LIBRARY);
     }
 

@@ -108,12 +108,12 @@ final class EngineRun {
         completions = threads.pool("semaphore-completion", MAX_COMPLETIONS, END_COMPLETIONS_AFTER);
         AdmissionGate gate = new AdmissionGate();
         InstanceLease lease = new InstanceLease(
-                persistence.instances(),
+                persistence.holds(),
                 settings.get(SemaphoreSettings.OWNER),
                 settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
         KeepAlive keepAlive = new KeepAlive(
                 database.sessions(),
-                persistence.keepAlive(),
+                persistence.holds(),
                 lease,
                 held,
                 listeners,
@@ -121,10 +121,10 @@ final class EngineRun {
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
                 settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
         pendingAcquires = new PendingAcquireFactory(settings, lease);
-        releaseBatcher = new ReleaseBatcher(persistence.releases(), threads, limits, listeners);
+        releaseBatcher = new ReleaseBatcher(persistence.batches(), threads, limits, listeners);
         granter = new BatchingGranter(
                 new BatchingGranter.Collaborators(
-                        persistence.grants(),
+                        persistence.batches(),
                         keepAlive::prepare,
                         persistence.availabilityTransactions(),
                         releaseBatcher,
@@ -142,7 +142,7 @@ final class EngineRun {
                 database.certifiesWrites());
         releases = new ReleaseService(
                 releaseBatcher,
-                persistence.releases(),
+                persistence.batches(),
                 new ReleasesByExternalId(retry, lockWait),
                 held,
                 checked,
@@ -163,7 +163,7 @@ final class EngineRun {
         acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
         heldGrants = new HeldGrantService(
                 pendingAcquires,
-                persistence.renewals(),
+                persistence.holds(),
                 retry,
                 held,
                 keepAlive,
@@ -180,7 +180,7 @@ final class EngineRun {
                 listeners,
                 granter::pollNow);
         shutdown =
-                new Shutdown(gate, reuse, granter, held, keepAlive, persistence.releases(), retry, listeners, threads);
+                new Shutdown(gate, reuse, granter, held, keepAlive, persistence.batches(), retry, listeners, threads);
         granter.start();
         releaseBatcher.start();
     }

@@ -12,7 +12,7 @@ import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.persistence.RenewTransaction;
+import io.dbsemaphore.persistence.HoldTransactions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -21,7 +21,7 @@ import java.util.Optional;
 final class HeldGrantService {
 
     private final PendingAcquireFactory pendingAcquires;
-    private final RenewTransaction transaction;
+    private final HoldTransactions transaction;
     private final Retries retry;
     private final GrantRegistry held;
     private final KeepAlive keepAlive;
@@ -36,7 +36,7 @@ final class HeldGrantService {
      */
     HeldGrantService(
             PendingAcquireFactory pendingAcquires,
-            RenewTransaction transaction,
+            HoldTransactions transaction,
             Retries retry,
             GrantRegistry held,
             KeepAlive keepAlive,

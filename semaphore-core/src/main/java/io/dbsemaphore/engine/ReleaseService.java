@@ -13,7 +13,7 @@ import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
@@ -34,7 +34,7 @@ final class ReleaseService {
     private static final Logger log = LoggerFactory.getLogger(ReleaseService.class);
 
     private final ReleaseBatcher batcher;
-    private final ReleaseTransaction transaction;
+    private final BatchTransaction transaction;
     private final ReleasesByExternalId byExternalId;
     private final GrantRegistry held;
     private final CheckedGrants checked;
@@ -46,7 +46,7 @@ final class ReleaseService {
 
     ReleaseService(
             ReleaseBatcher batcher,
-            ReleaseTransaction transaction,
+            BatchTransaction transaction,
             ReleasesByExternalId byExternalId,
             GrantRegistry held,
             CheckedGrants checked,

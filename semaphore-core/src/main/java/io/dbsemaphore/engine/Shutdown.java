@@ -10,7 +10,7 @@ import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +40,7 @@ final class Shutdown {
     private final BatchingGranter granter;
     private final GrantRegistry held;
     private final KeepAlive keepAlive;
-    private final ReleaseTransaction releases;
+    private final BatchTransaction releases;
     private final Retries retry;
     private final ListenerNotifier listeners;
     private final DaemonThreads threads;
@@ -51,7 +51,7 @@ final class Shutdown {
             BatchingGranter granter,
             GrantRegistry held,
             KeepAlive keepAlive,
-            ReleaseTransaction releases,
+            BatchTransaction releases,
             Retries retry,
             ListenerNotifier listeners,
             DaemonThreads threads) {

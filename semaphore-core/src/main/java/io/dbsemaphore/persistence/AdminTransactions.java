@@ -6,11 +6,8 @@ import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.persistence.audit.CapacityHistory;
-import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
-import io.dbsemaphore.persistence.unit.StartStatements;
-import io.dbsemaphore.persistence.unit.TimeOrderedIds;
+import io.dbsemaphore.persistence.unit.TableCheck;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -25,34 +22,15 @@ import java.util.stream.Collectors;
 public final class AdminTransactions {
 
     private final ShortTransaction transaction;
-    private final SemaphoreRepository semaphores;
-    private final SemaphoreDirectory directory;
-    private final RowInsert<Semaphore> rows;
-    private final StartStatements statements;
-    private final CapacityHistory history;
-    private final GrantLookup lookup;
-    private final ReleaseTransaction releases;
-    private final TimeOrderedIds ids;
+    private final Tables tables;
+    private final SemaphoreTable semaphores;
+    private final BatchTransaction releases;
 
-    AdminTransactions(
-            ShortTransaction transaction,
-            SemaphoreRepository semaphores,
-            SemaphoreDirectory directory,
-            RowInsert<Semaphore> rows,
-            StartStatements statements,
-            CapacityHistory history,
-            GrantLookup lookup,
-            ReleaseTransaction releases,
-            TimeOrderedIds ids) {
+    AdminTransactions(ShortTransaction transaction, Tables tables, BatchTransaction releases) {
         this.transaction = transaction;
-        this.semaphores = semaphores;
-        this.directory = directory;
-        this.rows = rows;
-        this.statements = statements;
-        this.history = history;
-        this.lookup = lookup;
+        this.tables = tables;
+        this.semaphores = tables.semaphores();
         this.releases = releases;
-        this.ids = ids;
     }
 
     /**
@@ -62,7 +40,7 @@ public final class AdminTransactions {
      */
     public boolean create(String name, int capacity) {
         return transaction.execute(() -> {
-            if (statements.findStatus(name).isPresent()) {
+            if (semaphores.findStatus(name).isPresent()) {
                 return false;
             }
             insert(name, capacity);
@@ -101,6 +79,7 @@ public final class AdminTransactions {
                 insert(guard, 1);
             }
             Set<String> existing = semaphores
+                    .rows()
                     .findIds(wanted.stream().map(PatternSemaphore::name).toList())
                     .stream()
                     .map(SemaphoreRepository.NamedId::name)
@@ -111,19 +90,15 @@ public final class AdminTransactions {
             if (missing.isEmpty()) {
                 return new Creation(List.of(), Set.of());
             }
-            long allowed = Math.max(0, maxOfPatterns - semaphores.countOfPatterns());
+            long allowed = Math.max(0, maxOfPatterns - semaphores.rows().countOfPatterns());
             List<PatternSemaphore> created = missing.stream()
                     .limit(allowed)
                     .sorted(Comparator.comparing(PatternSemaphore::name))
                     .toList();
             if (!created.isEmpty()) {
-                StartStatements.Clock now = statements.clock();
-                statements.insertAll(
-                        rows,
-                        created.stream()
-                                .map(each ->
-                                        new Semaphore(ids.next(), each.name(), each.capacity(), each.pattern(), now))
-                                .toList());
+                semaphores.insert(created.stream()
+                        .map(each -> new Semaphore(tables.ids().next(), each.name(), each.capacity(), each.pattern()))
+                        .toList());
             }
             return new Creation(
                     created,
@@ -132,7 +107,7 @@ public final class AdminTransactions {
     }
 
     private void insert(String name, int capacity) {
-        statements.insertAll(rows, List.of(new Semaphore(ids.next(), name, capacity, null, statements.clock())));
+        semaphores.insert(List.of(new Semaphore(tables.ids().next(), name, capacity, null)));
     }
 
     /**
@@ -141,7 +116,7 @@ public final class AdminTransactions {
      */
     public Optional<ReleaseOutcome> forceRelease(String externalId, String releasedBy, String reason) {
         return transaction.execute(() -> {
-            Optional<StoredGrant> grant = lookup.findHeld(externalId);
+            Optional<StoredGrant> grant = tables.findGrant(externalId);
             if (grant.isEmpty()) {
                 return releases.releaseSkipLockedWithin(externalId);
             }
@@ -156,11 +131,11 @@ public final class AdminTransactions {
 
     private void audit(StoredGrant grant, String releasedBy, String reason) {
         grant.permits().forEach(permit -> {
-            int capacity = statements
+            int capacity = semaphores
                     .findStatus(permit.name())
                     .map(SemaphoreStatus::capacity)
                     .orElse(0);
-            history.released(
+            tables.history().released(
                     permit.name(),
                     capacity,
                     new CapacityChange.ForcedRelease(grant.externalId(), grant.owner(), permit.count()),
@@ -174,8 +149,8 @@ public final class AdminTransactions {
         transaction.run(() -> {
             Semaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
-                semaphores.updateCapacity(semaphore.id(), capacity);
-                history.changed(name, semaphore.capacity(), capacity, changedBy, reason);
+                semaphores.rows().updateCapacity(semaphore.id(), capacity);
+                tables.history().changed(name, semaphore.capacity(), capacity, changedBy, reason);
             }
         });
     }
@@ -188,28 +163,29 @@ public final class AdminTransactions {
                 return false;
             }
             long id = semaphore.get().id();
-            long held = semaphores.sumHeld(id);
+            long held = semaphores.rows().sumHeld(id);
             if (held > 0) {
                 throw new SemaphoreInUseException(name, held);
             }
-            semaphores.delete(id);
-            directory.forget(List.of(id));
+            semaphores.rows().delete(id);
+            semaphores.forget(List.of(id));
             return true;
         });
     }
 
     /** Reads from each table, and executes an update that matches no row, to detect a missing table or a read-only server. */
     public void touchTables() {
-        transaction.run(statements::touchTables);
+        transaction.run(() -> TableCheck.touch(tables.sql(), Tables.ENTITIES));
     }
 
     /** Executes a query without a result, so that Hibernate has loaded what it needs for queries. */
     void warmUp() {
-        transaction.run(() -> semaphores.findAvailabilities(List.of(0L)));
+        tables.warmUp();
+        transaction.run(() -> semaphores.rows().findAvailabilities(List.of(0L)));
     }
 
     /** Looks the name up in the database, not in the cache: the semaphore may have been created a moment ago. */
     private Optional<Semaphore> lock(String name) {
-        return semaphores.findIds(List.of(name)).stream().findFirst().flatMap(found -> semaphores.lockById(found.id()));
+        return semaphores.rows().findIds(List.of(name)).stream().findFirst().flatMap(found -> semaphores.rows().lockById(found.id()));
     }
 }

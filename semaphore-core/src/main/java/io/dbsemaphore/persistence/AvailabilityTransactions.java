@@ -2,10 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.PolledAvailability;
-import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
-import io.dbsemaphore.persistence.waiting.InstanceQueues;
-import io.dbsemaphore.persistence.waiting.PolledQueues;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.HashMap;
@@ -13,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.springframework.data.domain.Limit;
@@ -21,25 +19,15 @@ import org.springframework.data.domain.Limit;
 public final class AvailabilityTransactions {
 
     private final ShortTransaction transaction;
-    private final SemaphoreRepository semaphores;
-    private final SemaphoreDirectory directory;
-    private final PermitRequestRepository requests;
-    private final RegisteredInstances instances;
-    private final InstanceQueues instanceQueues;
+    private final Tables tables;
+    private final SemaphoreTable semaphores;
+    private final WaiterTable waiters;
 
-    AvailabilityTransactions(
-            ShortTransaction transaction,
-            SemaphoreRepository semaphores,
-            SemaphoreDirectory directory,
-            PermitRequestRepository requests,
-            RegisteredInstances instances,
-            InstanceQueues instanceQueues) {
+    AvailabilityTransactions(ShortTransaction transaction, Tables tables) {
         this.transaction = transaction;
-        this.semaphores = semaphores;
-        this.directory = directory;
-        this.requests = requests;
-        this.instances = instances;
-        this.instanceQueues = instanceQueues;
+        this.tables = tables;
+        this.semaphores = tables.semaphores();
+        this.waiters = tables.waiters();
     }
 
     /**
@@ -50,12 +38,16 @@ public final class AvailabilityTransactions {
      */
     public Map<String, PolledAvailability> poll(Collection<String> names, Set<String> inFlight, LocalQueues local) {
         return transaction.execute(() -> {
-            Map<String, Long> ids = new TreeMap<>(directory.findIds(names));
-            PolledQueues queues = instanceQueues.poll(ids, local);
+            SortedMap<Long, String> byId = new TreeMap<>();
+            semaphores.idsOf(names).forEach((name, id) -> byId.put(id, name));
+            WaiterTable.Queues queues = waiters.queues(local);
+            queues.find(byId.keySet().stream()
+                    .filter(id -> local.isFair(byId.get(id)))
+                    .toList());
             Map<String, PolledAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();
             List<SemaphoreRepository.Availability> polled =
-                    ids.isEmpty() ? List.of() : semaphores.findAvailabilities(new TreeSet<>(ids.values()));
+                    byId.isEmpty() ? List.of() : semaphores.rows().findAvailabilities(byId.keySet());
             polled.forEach(each -> {
                 if (queues.isExtensionDue(each.name(), each.waitersUntil(), each.now())) {
                     toExtend.add(each.id());
@@ -72,7 +64,7 @@ public final class AvailabilityTransactions {
                                 queues.isRegistered(each.name(), each.id())));
             });
             if (!polled.isEmpty()) {
-                queues.confirm(polled.get(0).now(), inFlight);
+                queues.confirm(byId, polled.get(0).now(), inFlight);
                 extend(toExtend, polled.get(0).now());
             }
             names.forEach(name -> available.putIfAbsent(name, PolledAvailability.DELETED));
@@ -84,21 +76,23 @@ public final class AvailabilityTransactions {
     private void extend(Set<Long> ids, LocalDateTime now) {
         if (!ids.isEmpty()) {
             List<Long> locked =
-                    semaphores.lockSkipLocked(ids).stream().map(Semaphore::id).toList();
+                    semaphores.rows().lockSkipLocked(ids).stream()
+                    .map(Semaphore::id)
+                    .toList();
             if (!locked.isEmpty()) {
-                instanceQueues.extend(locked, now);
+                waiters.extend(locked, now);
             }
         }
     }
 
     /** Tells the other instances that no caller of this one waits for these semaphores any more. */
     public void forget(Collection<String> names, long instance) {
-        transaction.run(() -> instanceQueues.delete(instance, idsOf(names)));
+        transaction.run(() -> waiters.delete(instance, idsOf(names)));
     }
 
     /** Tells the other instances that no caller of this one waits any more. */
     public void forgetAll(long instance) {
-        transaction.run(() -> instanceQueues.deleteAll(instance));
+        transaction.run(() -> waiters.deleteAll(instance));
     }
 
     /** Whether permits of these semaphores may be reclaimed, because they have expired or their instance is dead. */
@@ -106,12 +100,12 @@ public final class AvailabilityTransactions {
         return transaction.execute(() -> {
             Set<Long> ids = idsOf(names);
             return !ids.isEmpty()
-                    && (!requests.findExpired(ids, 0, Limit.of(1)).isEmpty()
-                            || !instances.findDead(ids).isEmpty());
+                    && (!tables.requests().rows().findExpired(ids, 0, Limit.of(1)).isEmpty()
+                            || !tables.instances().findDead(ids).isEmpty());
         });
     }
 
     private Set<Long> idsOf(Collection<String> names) {
-        return new TreeSet<>(directory.findIds(names).values());
+        return new TreeSet<>(semaphores.idsOf(names).values());
     }
 }

@@ -3,11 +3,8 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.persistence.audit.CapacityHistory;
-import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
-import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -24,30 +21,18 @@ public final class MaintenanceTransactions {
     private static final int LOCKS_AT_ONCE = 20;
 
     private final ShortTransaction transaction;
-    private final PermitRequestRepository requests;
-    private final PermitRepository permits;
-    private final SemaphoreRepository semaphores;
-    private final RegisteredInstances instances;
-    private final CapacityHistory history;
-    private final InstanceQueues instanceQueues;
+    private final PermitRequestTable requests;
+    private final PermitTable permits;
+    private final SemaphoreTable semaphores;
+    private final Tables tables;
     private final RequestReclaim reclaim;
 
-    MaintenanceTransactions(
-            ShortTransaction transaction,
-            PermitRequestRepository requests,
-            PermitRepository permits,
-            SemaphoreRepository semaphores,
-            RegisteredInstances instances,
-            CapacityHistory history,
-            InstanceQueues instanceQueues,
-            RequestReclaim reclaim) {
+    MaintenanceTransactions(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
         this.transaction = transaction;
-        this.requests = requests;
-        this.permits = permits;
-        this.semaphores = semaphores;
-        this.instances = instances;
-        this.history = history;
-        this.instanceQueues = instanceQueues;
+        this.requests = tables.requests();
+        this.permits = tables.permits();
+        this.semaphores = tables.semaphores();
+        this.tables = tables;
         this.reclaim = reclaim;
     }
 
@@ -56,27 +41,27 @@ public final class MaintenanceTransactions {
 
     /** The candidates above an id that have expired, in the order of ids. */
     public List<Long> findExpired(long after, int limit) {
-        return transaction.execute(() -> requests.findExpired(after, Limit.of(limit)));
+        return transaction.execute(() -> requests.rows().findExpired(after, Limit.of(limit)));
     }
 
     public List<Long> findOfDeadInstances(long after, int limit) {
         return transaction.execute(() -> {
-            Set<Long> dead = instances.findDead();
-            return dead.isEmpty() ? List.of() : requests.findOfInstances(dead, after, Limit.of(limit));
+            Set<Long> dead = tables.instances().findDead();
+            return dead.isEmpty() ? List.of() : requests.rows().findOfInstances(dead, after, Limit.of(limit));
         });
     }
 
     public List<Long> findStale(Duration staleAfter, long after, int limit) {
-        return transaction.execute(() -> requests.findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
+        return transaction.execute(() -> requests.rows().findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
     }
 
     public Owners findOwners() {
-        return transaction.execute(() -> new Owners(requests.findOwners(), StoredGrant.instant(requests.now())));
+        return transaction.execute(() -> new Owners(requests.rows().findOwners(), StoredGrant.instant(requests.rows().now())));
     }
 
     public List<Long> findOfOwner(ReclaimReason.OwnerDead dead, long after, int limit) {
         return transaction.execute(
-                () -> requests.findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
+                () -> requests.rows().findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
     }
 
     /** Releases the candidates to which the reason still applies, and returns them. */
@@ -86,7 +71,7 @@ public final class MaintenanceTransactions {
 
     /** A page of semaphores above an id, in the order of ids. */
     public List<Long> findSemaphores(long after) {
-        return transaction.execute(() -> semaphores.findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
+        return transaction.execute(() -> semaphores.rows().findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
     }
 
     /**
@@ -95,8 +80,8 @@ public final class MaintenanceTransactions {
      */
     public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
         return transaction.execute(() -> {
-            List<Long> half = requests.findHalfReleased(semaphoreIds, Limit.of(limit));
-            return half.isEmpty() ? 0 : permits.releaseByRequests(half);
+            List<Long> half = requests.rows().findHalfReleased(semaphoreIds, Limit.of(limit));
+            return half.isEmpty() ? 0 : permits.rows().releaseByRequests(half);
         });
     }
 
@@ -112,32 +97,32 @@ public final class MaintenanceTransactions {
     /** Deletes one batch of requests that were released longer ago than the retention, after their permits. */
     public CleanUp deleteReleased(Duration retention, int limit) {
         return transaction.execute(() -> {
-            long upTo = TimeOrderedIds.upperBound(requests.now(), retention);
-            List<Long> old = requests.findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
+            long upTo = TimeOrderedIds.upperBound(requests.rows().now(), retention);
+            List<Long> old = requests.rows().findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
             if (old.isEmpty()) {
                 return new CleanUp(0, 0);
             }
-            int repaired = permits.releaseByRequests(old);
-            permits.deleteReleased(old);
-            return new CleanUp(requests.deleteReleased(old), repaired);
+            int repaired = permits.rows().releaseByRequests(old);
+            permits.rows().deleteReleased(old);
+            return new CleanUp(requests.rows().deleteReleased(old), repaired);
         });
     }
 
     /** Deletes one batch of the audit of reclaims, which is kept as long as the requests that it is about. */
     public int deleteReclaims(Duration retention, int limit) {
-        return transaction.execute(() -> history.deleteReclaimsBefore(requests.now(), retention, limit));
+        return transaction.execute(() -> tables.history().deleteReclaimsBefore(requests.rows().now(), retention, limit));
     }
 
     public int deleteHistory(Duration retention, int limit) {
-        return transaction.execute(() -> history.deleteBefore(retention, limit));
+        return transaction.execute(() -> tables.history().deleteBefore(retention, limit));
     }
 
     public int deleteExpiredWaiters(Duration overdueFor, int limit) {
-        return transaction.execute(() -> instanceQueues.deleteExpired(overdueFor, limit));
+        return transaction.execute(() -> tables.waiters().deleteExpired(overdueFor, limit));
     }
 
     public int deleteExpiredInstances(Duration overdueFor) {
-        return transaction.execute(() -> instances.deleteExpired(overdueFor));
+        return transaction.execute(() -> tables.instances().deleteExpired(overdueFor));
     }
 
     /**
@@ -146,7 +131,7 @@ public final class MaintenanceTransactions {
      */
     public List<Long> findIdleOfPatterns(Duration idleFor, long after) {
         return transaction.execute(
-                () -> semaphores.findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));
+                () -> semaphores.rows().findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));
     }
 
     /** Deletes the candidates that are still idle. */
@@ -154,8 +139,8 @@ public final class MaintenanceTransactions {
         return transaction.execute(() -> {
             int deleted = 0;
             for (Long id : ascending) {
-                if (semaphores.lockById(id).isPresent() && semaphores.sumHeld(id) == 0) {
-                    deleted += semaphores.deleteIdle(id, -idleFor.toMillis());
+                if (semaphores.rows().lockById(id).isPresent() && semaphores.rows().sumHeld(id) == 0) {
+                    deleted += semaphores.rows().deleteIdle(id, -idleFor.toMillis());
                 }
             }
             return deleted;

@@ -12,7 +12,7 @@ import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
 
-interface PermitRepository extends Repository<Permit, Long>, PermitStatements {
+interface PermitRepository extends Repository<Permit, Long> {
 
     record NamedPermit(long requestId, long id, String name, int capacity, int count, long token) {}
 

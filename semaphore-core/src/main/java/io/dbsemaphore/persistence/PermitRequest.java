@@ -2,8 +2,8 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.PermitState;
-import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.domain.StoredGrant;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EnumType;
@@ -12,18 +12,25 @@ import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import java.time.Duration;
 import java.time.LocalDateTime;
+import java.util.Arrays;
 import java.util.List;
 import org.hibernate.annotations.JdbcTypeCode;
 import org.hibernate.type.SqlTypes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The record of one acquire: its owner, its times and its state. New rows are inserted by {@link PermitRequestStatements};
- * state and expiry change by conditional updates only, never through a managed entity.
+ * The record of one acquire: its owner, its times and its state. State and expiry
+ * change by conditional updates only, never through a managed entity.
  */
 @Entity
 @Table(name = "permit_request")
 class PermitRequest {
+
+    /** The values are in {@link #toRow}. */
+    static final String INSERT = """
+            insert into permit_request(id, external_id, owner, instance, state, content_digest, ttl_millis,
+                expires_at, renewed_at, created_at, updated_at)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
 
     @Id
     @Column(name = "id", nullable = false, updatable = false)
@@ -93,6 +100,21 @@ class PermitRequest {
     /** A request that never holds permits: it occupies the external id of an acquire that is being undone. */
     static PermitRequest undone(long id, AcquireCommand command, LocalDateTime now) {
         return new PermitRequest(id, command, PermitState.RELEASED, now);
+    }
+
+    List<@Nullable Object> toRow() {
+        return Arrays.asList(
+                id,
+                externalId,
+                owner,
+                instance,
+                state.name(),
+                contentDigest,
+                ttlMillis,
+                expiresAt,
+                renewedAt,
+                createdAt,
+                updatedAt);
     }
 
     /**

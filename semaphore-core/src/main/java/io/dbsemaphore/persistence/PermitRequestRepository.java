@@ -18,8 +18,11 @@ import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
 
-/** State and expiry change by compare-and-set: each method returns the number of rows that were in the expected state. */
-interface PermitRequestRepository extends Repository<PermitRequest, Long>, PermitRequestStatements {
+/**
+ * State and expiry change by compare-and-set: each method returns the number of rows that were in the expected state. An update after
+ * which the request is read again clears the session, which may have loaded the request before.
+ */
+interface PermitRequestRepository extends Repository<PermitRequest, Long> {
 
     /** A request, and the database's clock when it was read. */
     record Found(PermitRequest request, LocalDateTime now) {}
@@ -45,7 +48,7 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
             where r.id = :id and r.state = ACQUIRED and r.renewedAt = r.createdAt""")
     int releaseUnrepeated(long id);
 
-    @Modifying
+    @Modifying(clearAutomatically = true)
     @Query("""
             update PermitRequest r
             set r.ttlMillis = :ttlMillis, r.expiresAt = utc_plus_millis(:ttlMillis), r.renewedAt = utc_now(), r.updatedAt = utc_now()
@@ -81,7 +84,7 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
     Optional<Expiry> findExpiry(long id);
 
     /** Restarts the time to live of a repeated request, also if it has expired but has not been reclaimed. */
-    @Modifying
+    @Modifying(clearAutomatically = true)
     @Query("""
             update PermitRequest r
             set r.ttlMillis = :ttlMillis, r.expiresAt = utc_plus_millis(:ttlMillis), r.instance = :instance, r.renewedAt = utc_now(), r.updatedAt = utc_now()
@@ -89,7 +92,7 @@ interface PermitRequestRepository extends Repository<PermitRequest, Long>, Permi
     int replay(long id, long ttlMillis, @Nullable Long instance);
 
     /** Removes the time to live of a repeated request: it is held until released. */
-    @Modifying
+    @Modifying(clearAutomatically = true)
     @Query("""
             update PermitRequest r
             set r.ttlMillis = null, r.expiresAt = null, r.instance = null, r.renewedAt = utc_now(), r.updatedAt = utc_now()

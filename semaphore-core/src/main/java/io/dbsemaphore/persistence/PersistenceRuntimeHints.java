@@ -1,17 +1,10 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.PermitState;
-import io.dbsemaphore.persistence.audit.CapacityHistory;
-import io.dbsemaphore.persistence.instance.RegisteredInstances;
-import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import jakarta.persistence.EntityManager;
 import java.sql.Connection;
-import java.util.Arrays;
 import java.util.List;
-import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -27,21 +20,13 @@ import org.springframework.transaction.interceptor.TransactionalProxy;
  */
 final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
 
-    private static final List<Class<?>> FRAGMENTS = List.of(
-            SemaphoreStatements.class,
-            SemaphoreStatementsImpl.class,
-            PermitStatements.class,
-            PermitStatementsImpl.class,
-            PermitRequestStatements.class,
-            PermitRequestStatementsImpl.class);
-
-    static final List<Class<?>> REPOSITORIES = List.of(
+    private static final List<Class<?>> REPOSITORIES = List.of(
             SemaphoreRepository.class,
             PermitRequestRepository.class,
             PermitRepository.class,
-            RegisteredInstances.REPOSITORY,
-            CapacityHistory.REPOSITORY,
-            InstanceQueues.REPOSITORY,
+            WaiterTable.Rows.class,
+            InstanceTable.Rows.class,
+            CapacityHistory.Rows.class,
             SemaphoreReports.class);
 
     @Override
@@ -54,29 +39,13 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
                         MemberCategory.ACCESS_DECLARED_FIELDS));
         hints.reflection().registerType(PermitState.class, MemberCategory.INVOKE_DECLARED_METHODS);
         REPOSITORIES.forEach(repository -> registerRepository(hints, repository));
-        InstanceQueues.FRAGMENTS.forEach(
-                fragment -> hints.reflection().registerType(fragment, MemberCategory.INVOKE_DECLARED_METHODS));
-        FRAGMENTS.forEach(
-                fragment -> hints.reflection().registerType(fragment, MemberCategory.INVOKE_DECLARED_METHODS));
         hints.proxies().registerJdkProxy(EntityManager.class, EntityManagerProxy.class);
         hints.proxies().registerJdkProxy(Connection.class);
         hints.resources().registerPattern("db/dbsemaphore/**");
     }
 
-    private static Stream<Class<?>> fragmentsOf(Class<?> repository) {
-        return Arrays.stream(repository.getInterfaces())
-                .filter(extended -> extended.getPackage().equals(repository.getPackage()));
-    }
-
     private static void registerRepository(RuntimeHints hints, Class<?> repository) {
         hints.reflection().registerType(repository, MemberCategory.INVOKE_DECLARED_METHODS);
-        hints.proxies()
-                .registerJdkProxy(Stream.of(
-                                Stream.of(repository),
-                                fragmentsOf(repository),
-                                Stream.of(SpringProxy.class, DecoratingProxy.class))
-                        .flatMap(Function.identity())
-                        .toArray(Class<?>[]::new));
         hints.proxies()
                 .registerJdkProxy(
                         repository, Repository.class, TransactionalProxy.class, Advised.class, DecoratingProxy.class);

@@ -5,7 +5,6 @@ import io.dbsemaphore.domain.ReclaimProgress;
 import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.Shortfall;
-import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -21,20 +20,16 @@ final class ReclaimForAcquire {
     /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int PAGE = 200;
 
-    private final PermitRequestRepository requests;
-    private final PermitRepository permits;
-    private final RegisteredInstances instances;
+    private final PermitRequestTable requests;
+    private final PermitTable permits;
+    private final InstanceTable instances;
     private final RequestReclaim reclaim;
     private final HolderScans<Boolean> scans = new HolderScans<>();
 
-    ReclaimForAcquire(
-            PermitRequestRepository requests,
-            PermitRepository permits,
-            RegisteredInstances instances,
-            RequestReclaim reclaim) {
-        this.requests = requests;
-        this.permits = permits;
-        this.instances = instances;
+    ReclaimForAcquire(Tables tables, RequestReclaim reclaim) {
+        this.requests = tables.requests();
+        this.permits = tables.permits();
+        this.instances = tables.instances();
         this.reclaim = reclaim;
     }
 
@@ -53,11 +48,11 @@ final class ReclaimForAcquire {
 
     /** Returns whether all expired requests were among them. */
     private boolean releaseOldestExpired(ReclaimProgress progress) {
-        List<Long> oldest = requests.findOldestExpired(Limit.of(PAGE));
+        List<Long> oldest = requests.rows().findOldestExpired(Limit.of(PAGE));
         if (!oldest.isEmpty()) {
             releaseSome(
                     progress,
-                    permits.findRequestsHolding(oldest, Shortfall.ids(progress.stillShort())),
+                    permits.rows().findRequestsHolding(oldest, Shortfall.ids(progress.stillShort())),
                     new ReclaimReason.Expired());
         }
         return oldest.size() < PAGE;
@@ -69,13 +64,13 @@ final class ReclaimForAcquire {
         int before = progress.released().size();
         if (!expiredAreDone) {
             releaseSome(
-                    progress, requests.findExpired(ids, 0, Limit.of(progress.limit())), new ReclaimReason.Expired());
+                    progress, requests.rows().findExpired(ids, 0, Limit.of(progress.limit())), new ReclaimReason.Expired());
         }
         Set<Long> dead = progress.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {
             releaseSome(
                     progress,
-                    requests.findOfInstances(ids, dead, 0, Limit.of(progress.limit())),
+                    requests.rows().findOfInstances(ids, dead, 0, Limit.of(progress.limit())),
                     new ReclaimReason.InstanceGone());
         }
         if (progress.released().size() == before) { // there was nothing to reclaim

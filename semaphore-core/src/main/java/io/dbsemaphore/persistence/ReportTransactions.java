@@ -8,64 +8,63 @@ import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.persistence.audit.CapacityHistory;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
-import io.dbsemaphore.persistence.unit.StartStatements;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.data.domain.Limit;
 
 /** The reports of the administration, each in a transaction of its own, without locks. */
 public final class ReportTransactions {
 
-    private final ShortTransaction transaction;
-    private final SemaphoreRepository semaphores;
-    private final PermitRequestRepository requests;
-    private final SemaphoreReports reports;
-    private final StartStatements statuses;
-    private final CapacityHistory history;
-    private final PermitUses uses;
+    /**
+     * How many released permits a search for past uses passes at most, or as many as are asked for. A longer scan would find only
+     * requests that were held for long.
+     */
+    private static final int SCANNED = 2_000;
 
-    ReportTransactions(
-            ShortTransaction transaction,
-            SemaphoreRepository semaphores,
-            PermitRequestRepository requests,
-            SemaphoreReports reports,
-            StartStatements statuses,
-            CapacityHistory history) {
+    private final ShortTransaction transaction;
+    private final Tables tables;
+    private final SemaphoreTable semaphores;
+
+    ReportTransactions(ShortTransaction transaction, Tables tables) {
         this.transaction = transaction;
-        this.semaphores = semaphores;
-        this.requests = requests;
-        this.reports = reports;
-        this.statuses = statuses;
-        this.history = history;
-        this.uses = new PermitUses(reports);
+        this.tables = tables;
+        this.semaphores = tables.semaphores();
+    }
+
+    private SemaphoreReports reports() {
+        return tables.reports().get();
     }
 
     /** The database's clock. */
     public Instant now() {
-        return StoredGrant.instant(transaction.execute(requests::now));
+        return StoredGrant.instant(transaction.execute(() -> tables.requests().rows().now()));
     }
 
     public Optional<SemaphoreStatus> find(String name) {
-        return transaction.execute(() -> statuses.findStatus(name));
+        return transaction.execute(() -> semaphores.findStatus(name));
     }
 
     /** The status of all semaphores, sorted by name. */
     public List<SemaphoreStatus> list() {
-        return transaction.execute(statuses::findStatuses);
+        return transaction.execute(semaphores::findStatuses);
     }
 
     /** The holders of a semaphore's permits, by token. */
     public List<PermitHolder> holders(String name) {
         return of(
                 name,
-                id -> reports.findHolders(id).stream()
+                id -> reports().findHolders(id).stream()
                         .map(SemaphoreReports.Holder::toContract)
                         .toList());
     }
@@ -74,7 +73,7 @@ public final class ReportTransactions {
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         return of(
                 name,
-                id -> reports.findHolders(id, containing, afterToken, Limit.of(limit)).stream()
+                id -> reports().findHolders(id, containing, afterToken, Limit.of(limit)).stream()
                         .map(SemaphoreReports.Holder::toContract)
                         .toList());
     }
@@ -83,45 +82,88 @@ public final class ReportTransactions {
     public List<WaitingInstance> waiting(String name) {
         return of(
                 name,
-                id -> reports.findWaiting(id).stream()
+                id -> reports().findWaiting(id).stream()
                         .map(SemaphoreReports.Waiting::toContract)
                         .toList());
     }
 
-    /** The requests that held permits within a period, the last acquired first. */
+    /**
+     * The requests that held permits within a period, the last acquired first. No index has the times of requests: this would cost
+     * each acquire and release. But the tokens of a semaphore grow with time, so that the end of the period is found by a binary
+     * search over tokens, and the requests before it by a scan of limited length.
+     */
     public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {
-        return of(name, id -> uses.find(id, from, to, limit));
+        return of(name, id -> uses(id, StoredGrant.utc(from), StoredGrant.utc(to), limit));
+    }
+
+    private List<PermitUse> uses(long semaphoreId, LocalDateTime from, LocalDateTime to, int limit) {
+        Stream<SemaphoreReports.Use> held = reports().findUses(semaphoreId, to, Limit.of(limit)).stream();
+        Stream<SemaphoreReports.Use> released = reports()
+                .findUses(semaphoreId, lastToken(semaphoreId, to), from, to, Math.max(SCANNED, limit), Limit.of(limit))
+                .stream();
+        return Stream.concat(held, released)
+                .sorted(Comparator.comparingLong(SemaphoreReports.Use::token).reversed())
+                .limit(limit)
+                .map(SemaphoreReports.Use::toContract)
+                .toList();
+    }
+
+    /** The highest token among the released permits that were acquired until then; 0 if there is none. */
+    private long lastToken(long semaphoreId, LocalDateTime until) {
+        Optional<SemaphoreReports.Token> newest = newest(semaphoreId, Long.MAX_VALUE);
+        if (newest.isEmpty()) {
+            return 0;
+        }
+        if (!newest.get().acquiredAt().isAfter(until)) {
+            return newest.get().token();
+        }
+        long low = reports().findFirstToken(semaphoreId).map(first -> first - 1).orElse(0L);
+        long high = newest.get().token() - 1;
+        while (low < high) {
+            long middle = low + (high - low + 1) / 2;
+            Optional<SemaphoreReports.Token> found = newest(semaphoreId, middle);
+            if (found.isPresent() && found.get().acquiredAt().isAfter(until)) {
+                high = found.get().token() - 1;
+            } else {
+                low = middle;
+            }
+        }
+        return low;
+    }
+
+    private Optional<SemaphoreReports.Token> newest(long semaphoreId, long upTo) {
+        return reports().findTokens(semaphoreId, upTo, Limit.of(1)).stream().findFirst();
     }
 
     /** The audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name) {
-        return transaction.execute(() -> history.find(name, Limit.unlimited()));
+        return transaction.execute(() -> tables.history().find(name, Limit.unlimited()));
     }
 
     /** The latest entries of the audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name, int limit) {
-        return transaction.execute(() -> history.find(name, Limit.of(limit)));
+        return transaction.execute(() -> tables.history().find(name, Limit.of(limit)));
     }
 
     /** The latest reclaims of a name, newest first. */
     public List<Reclaim> reclaims(String name, int limit) {
-        return transaction.execute(() -> history.findReclaims(name, Limit.of(limit)));
+        return transaction.execute(() -> tables.history().findReclaims(name, Limit.of(limit)));
     }
 
     /** The registered instances, the last started first. */
     public List<InstanceStatus> instances(int limit) {
         return transaction.execute(() -> {
-            Map<Long, Long> held = reports.countRequestsOfInstances().stream()
+            Map<Long, Long> held = reports().countRequestsOfInstances().stream()
                     .collect(Collectors.toMap(
                             SemaphoreReports.RequestsOf::instance, SemaphoreReports.RequestsOf::requests));
-            return reports.findInstances(Limit.of(limit)).stream()
+            return reports().findInstances(Limit.of(limit)).stream()
                     .map(instance -> instance.toContract(held.getOrDefault(instance.id(), 0L)))
                     .toList();
         });
     }
 
     private <T> List<T> of(String name, LongFunction<List<T>> report) {
-        return transaction.execute(() -> report.apply(semaphores.findIds(List.of(name)).stream()
+        return transaction.execute(() -> report.apply(semaphores.rows().findIds(List.of(name)).stream()
                 .findFirst()
                 .orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name))
                 .id()));

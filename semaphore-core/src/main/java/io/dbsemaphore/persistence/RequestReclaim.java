@@ -5,8 +5,6 @@ import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.PermitRepository.NamedPermit;
-import io.dbsemaphore.persistence.audit.CapacityHistory;
-import io.dbsemaphore.persistence.instance.RegisteredInstances;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -26,34 +24,30 @@ import java.util.stream.Collectors;
  */
 final class RequestReclaim {
 
-    private final PermitRequestRepository requests;
-    private final PermitRepository permits;
-    private final RegisteredInstances instances;
+    private final PermitRequestTable requests;
+    private final PermitTable permits;
+    private final InstanceTable instances;
     private final CapacityHistory history;
 
-    RequestReclaim(
-            PermitRequestRepository requests,
-            PermitRepository permits,
-            RegisteredInstances instances,
-            CapacityHistory history) {
-        this.requests = requests;
-        this.permits = permits;
-        this.instances = instances;
-        this.history = history;
+    RequestReclaim(Tables tables) {
+        this.requests = tables.requests();
+        this.permits = tables.permits();
+        this.instances = tables.instances();
+        this.history = tables.history();
     }
 
     /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
     List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
         SortedMap<Long, PermitRequest> unlocked = new TreeMap<>();
         if (!candidates.isEmpty()) {
-            requests.lockHeld(candidates).forEach(request -> unlocked.put(request.id(), request));
+            requests.rows().lockHeld(candidates).forEach(request -> unlocked.put(request.id(), request));
         }
         if (unlocked.isEmpty()) {
             return List.of();
         }
         Set<Long> lockedPermits = new HashSet<>();
-        permits.lockHeld(unlocked.keySet()).forEach(permit -> lockedPermits.add(permit.id()));
-        permits.findHeld(Set.copyOf(unlocked.keySet())).stream()
+        permits.rows().lockHeld(unlocked.keySet()).forEach(permit -> lockedPermits.add(permit.id()));
+        permits.rows().findHeld(Set.copyOf(unlocked.keySet())).stream()
                 .filter(permit -> !lockedPermits.contains(permit.id()))
                 .forEach(permit -> unlocked.remove(permit.requestId()));
         return unlocked.isEmpty() ? List.of() : releaseLocked(unlocked, reason);
@@ -66,10 +60,10 @@ final class RequestReclaim {
             return List.of();
         }
         // no other transaction can have released them, since their rows are locked
-        Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
-        permits.releaseByRequests(taken);
+        Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.rows().findReleased(ids));
+        permits.rows().releaseByRequests(taken);
         Map<Long, List<NamedPermit>> held =
-                permits.findByRequests(taken).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
+                permits.rows().findByRequests(taken).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
         List<ReclaimedRequest> reclaimed = new ArrayList<>();
         List<CapacityHistory.Reclaimed> entries = new ArrayList<>();
         for (PermitRequest request : locked.values()) {
@@ -124,13 +118,13 @@ final class RequestReclaim {
 
     private int compareAndSet(Collection<Long> ids, ReclaimReason reason) {
         if (reason instanceof ReclaimReason.Stale stale) {
-            return requests.releaseStale(ids, -stale.staleAfterMillis());
+            return requests.rows().releaseStale(ids, -stale.staleAfterMillis());
         }
         if (reason instanceof ReclaimReason.OwnerDead dead) {
-            return requests.releaseOfOwner(ids, dead.owner(), StoredGrant.utc(dead.since()));
+            return requests.rows().releaseOfOwner(ids, dead.owner(), StoredGrant.utc(dead.since()));
         }
         return reason instanceof ReclaimReason.InstanceGone
-                ? requests.releaseOfSuspect(ids)
-                : requests.releaseExpired(ids);
+                ? requests.rows().releaseOfSuspect(ids)
+                : requests.rows().releaseExpired(ids);
     }
 }

@@ -16,7 +16,7 @@ import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
 
-interface SemaphoreRepository extends Repository<Semaphore, Long>, SemaphoreStatements {
+interface SemaphoreRepository extends Repository<Semaphore, Long> {
 
     record NamedId(String name, long id) {}
 

@@ -16,19 +16,15 @@ import java.util.List;
 public final class UndoTransaction {
 
     private final ShortTransaction transaction;
-    private final PermitRequestRepository requests;
-    private final ReleaseTransaction releases;
+    private final PermitRequestTable requests;
+    private final PermitTable permits;
     private final TimeOrderedIds ids;
 
-    UndoTransaction(
-            ShortTransaction transaction,
-            PermitRequestRepository requests,
-            ReleaseTransaction releases,
-            TimeOrderedIds ids) {
+    UndoTransaction(ShortTransaction transaction, Tables tables) {
         this.transaction = transaction;
-        this.requests = requests;
-        this.releases = releases;
-        this.ids = ids;
+        this.requests = tables.requests();
+        this.permits = tables.permits();
+        this.ids = tables.ids();
     }
 
     /**
@@ -39,14 +35,21 @@ public final class UndoTransaction {
         AcquireCommand command = acquire.command();
         transaction.run(() -> {
             requests.queueLockOfExternalId(command.externalId());
-            List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
+            List<Found> found = requests.rows().findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
-                requests.insertAll(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
+                requests.queueInsert(List.of(PermitRequest.undone(
+                        ids.next(), command, requests.rows().now())));
             }
             found.stream()
                     .map(each -> each.request().id())
                     .filter(acquire::isOwnRequest) // not another caller's grant under this external id
-                    .forEach(releases::releaseUnrepeatedWithin);
+                    .forEach(this::releaseUnrepeated);
         });
+    }
+
+    private void releaseUnrepeated(long requestId) {
+        if (requests.rows().releaseUnrepeated(requestId) == 1) {
+            permits.rows().releaseByRequest(requestId);
+        }
     }
 }

@@ -1,9 +1,9 @@
 /**
  * The tables, and every transaction on them but the check in the application's own, {@code HeldCheck}. Entities and repositories
  * do not leave this package; callers use one class for each kind of transaction, such as
- * {@link io.dbsemaphore.persistence.GrantTransaction}, and exchange values with it.
+ * {@link io.dbsemaphore.persistence.BatchTransaction}, and exchange values with it.
  *
- * <p>Internal. Depends on its own subpackages, on {@code io.dbsemaphore.domain}, on the contract's values and exceptions and on
+ * <p>Internal. Depends on {@code io.dbsemaphore.persistence.unit}, on {@code io.dbsemaphore.domain}, on the contract's values and exceptions and on
  * {@code io.dbsemaphore.jdbc}.
  */
 @NullMarked

@@ -69,7 +69,7 @@ class KeepAliveTransactionIntegrationTests {
         schema.jdbc().execute("analyze permit_request"); // as autovacuum does: without it no index is used
         Set<Long> held = new HashSet<>();
 
-        persistence.keepAlive().renew(ids, outcome -> {
+        persistence.holds().renew(ids, outcome -> {
             held.addAll(outcome.held());
             assertThat(outcome.lost()).isEmpty();
         });
@@ -84,11 +84,11 @@ class KeepAliveTransactionIntegrationTests {
         insert(List.of(100_001L), now.plusMinutes(1));
         insert(List.of(100_002L), now.minusMinutes(1));
 
-        persistence.keepAlive().renew(List.of(100_001L, 100_002L, 100_003L), outcome -> {
+        persistence.holds().renew(List.of(100_001L, 100_002L, 100_003L), outcome -> {
             assertThat(outcome.held()).containsExactly(100_001L);
             assertThat(outcome.lost()).containsExactly(100_002L, 100_003L);
         });
-        persistence.keepAlive().confirm(List.of(100_001L, 100_002L, 100_003L), outcome -> {
+        persistence.holds().confirm(List.of(100_001L, 100_002L, 100_003L), outcome -> {
             assertThat(outcome.held()).containsExactly(100_001L);
             assertThat(outcome.lost()).containsExactly(100_002L, 100_003L);
         });

@@ -13,12 +13,6 @@ import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
-import io.dbsemaphore.persistence.unit.DatabaseClockFunctions;
-import io.dbsemaphore.persistence.unit.LazyRepositories;
-import io.dbsemaphore.persistence.unit.RowInsert;
-import io.dbsemaphore.persistence.unit.Sql;
-import io.dbsemaphore.persistence.waiting.InstanceQueues;
-import io.dbsemaphore.persistence.waiting.WaiterFragments;
 import io.dbsemaphore.testing.DatabaseKind;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
@@ -26,15 +20,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.hibernate.SessionFactory;
-import org.hibernate.cfg.Configuration;
-import org.hibernate.cfg.JdbcSettings;
-import org.hibernate.engine.spi.SessionFactoryImplementor;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -42,7 +30,6 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.aot.AotServices;
 import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.data.repository.Repository;
-import org.springframework.data.repository.core.support.RepositoryComposition.RepositoryFragments;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 
@@ -84,68 +71,28 @@ class PersistenceRuntimeHintsTests {
                 .toList());
         assertThat(repositories).isNotEmpty();
 
-        try (SessionFactory factory = factory()) {
-            EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(factory);
+        try (SemaphoreDataSource library = library();
+                SemaphorePersistence unit =
+                        SemaphorePersistence.open(library, Database.H2, "", Duration.ofSeconds(5), null)) {
+            EntityManager entityManager =
+                    SharedEntityManagerCreator.createSharedEntityManager(unit.sessionFactory());
             JpaRepositoryFactory made = new JpaRepositoryFactory(entityManager);
             made.setBeanClassLoader(getClass().getClassLoader());
 
             assertThat(proxies().forInterfaces(entityManager.getClass().getInterfaces()))
                     .accepts(hints);
-            Map<Class<?>, RepositoryFragments> fragments = fragments(entityManager, factory);
-            LazyRepositories lazy = new LazyRepositories(entityManager);
             assertThat(repositories)
                     .allSatisfy(repository -> assertThat(proxies()
-                                    .forInterfaces(made.getRepository(
-                                                    repository,
-                                                    fragments.getOrDefault(repository, RepositoryFragments.empty()))
-                                            .getClass()
-                                            .getInterfaces()))
-                            .accepts(hints))
-                    .allSatisfy(repository -> assertThat(proxies()
-                                    .forInterfaces(lazily(lazy, repository, fragments.get(repository))
+                                    .forInterfaces(made.getRepository(repository)
                                             .getClass()
                                             .getInterfaces()))
                             .accepts(hints));
         }
     }
 
-    private static Object lazily(LazyRepositories lazy, Class<?> repository, @Nullable RepositoryFragments fragments) {
-        return fragments == null
-                ? lazy.get(repository)
-                : withFragment(
-                        lazy,
-                        repository,
-                        fragments.stream()
-                                .flatMap(fragment -> fragment.getImplementation().stream())
-                                .findFirst()
-                                .orElseThrow());
-    }
-
-    @SuppressWarnings("unchecked") // the implementation is of its own interface
-    private static Object withFragment(LazyRepositories lazy, Class<?> repository, Object implementation) {
-        return lazy.get(repository, (Class<Object>) implementation.getClass().getInterfaces()[0], implementation);
-    }
-
-    private static Map<Class<?>, RepositoryFragments> fragments(EntityManager entityManager, SessionFactory factory) {
-        Sql sql = new Sql(entityManager);
-        SessionFactoryImplementor mapping = factory.unwrap(SessionFactoryImplementor.class);
-        return Map.of(
-                SemaphoreRepository.class, RepositoryFragments.just(new SemaphoreStatementsImpl(sql, "")),
-                PermitRequestRepository.class,
-                        RepositoryFragments.just(new PermitRequestStatementsImpl(
-                                sql, new RowInsert<>(mapping, PermitRequest.class, sql), Database.H2, "")),
-                PermitRepository.class,
-                        RepositoryFragments.just(new PermitStatementsImpl(
-                                sql, new RowInsert<>(mapping, Permit.class, sql), Database.H2, "", null)),
-                InstanceQueues.REPOSITORY, WaiterFragments.of(sql, mapping));
-    }
-
     @Test
     void areOfTheConnectionsThatAreHandedOut() throws SQLException {
-        DriverManagerDataSource host = new DriverManagerDataSource("jdbc:h2:mem:connections");
-        Duration limit = Duration.ofSeconds(5);
-        try (SemaphoreDataSource library =
-                        new SemaphoreDataSource(host, Database.H2, limit, limit, 1, true, new DatabaseThreads(1));
+        try (SemaphoreDataSource library = library();
                 Connection connection = library.getConnection()) {
             assertThat(proxies().forInterfaces(connection.getClass().getInterfaces()))
                     .accepts(hints);
@@ -178,10 +125,15 @@ class PersistenceRuntimeHintsTests {
         return types.stream().map(JavaClass::reflect).collect(Collectors.toSet());
     }
 
-    private static SessionFactory factory() {
-        Configuration unit = new Configuration().registerFunctionContributor(new DatabaseClockFunctions(Database.H2));
-        SemaphorePersistence.ENTITIES.forEach(unit::addAnnotatedClass);
-        unit.setProperty(JdbcSettings.JAKARTA_JDBC_URL, "jdbc:h2:mem:hints");
-        return unit.buildSessionFactory();
+    private static SemaphoreDataSource library() {
+        Duration limit = Duration.ofSeconds(5);
+        return new SemaphoreDataSource(
+                new DriverManagerDataSource("jdbc:h2:mem:hints"),
+                Database.H2,
+                limit,
+                limit,
+                1,
+                true,
+                new DatabaseThreads(1));
     }
 }

@@ -86,7 +86,7 @@ class PiggybackedReleaseIntegrationTests {
 
     private BatchResult grant(AcquireState acquire, SortedMap<Long, List<Long>> releases) {
         LocalQueues queues = new LocalQueues(0, "test", Set.of(), Map.of());
-        return persistence.grants().grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues));
+        return persistence.batches().grant(() -> new GrantBatch(List.of(acquire), Set.of(), releases, queues));
     }
 
     private static AcquireState acquire(String name, boolean withExternalId) {

@@ -16,7 +16,6 @@ import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.SentStatements.Sent;
-import io.dbsemaphore.persistence.waiting.InstanceQueues;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -43,8 +42,8 @@ import org.springframework.data.jpa.repository.Lock;
 
 /**
  * Which of its two ways an acquire takes to lock the rows of its semaphores, shown by what it sends: the
- * {@code @Lock(PESSIMISTIC_WRITE)} query of the repository, or the lock that a fragment of the repository queues, in one piece
- * with the sum. And that it inserts rows by the mapping of the entities.
+ * {@code @Lock(PESSIMISTIC_WRITE)} query of the repository, or the same lock as SQL, in one piece with the sum. And that it
+ * inserts all columns of the entities.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RowLockIntegrationTests {
@@ -74,7 +73,7 @@ class RowLockIntegrationTests {
             unit.acquire(awaited);
 
             if (pipelining && schema.kind() == DatabaseKind.MYSQL) {
-                assertLockedByTheFragment(unit, awaited);
+                assertLockedInOneRoundTripWithTheSum(unit, awaited);
             } else {
                 assertLockedByTheRepository(unit, awaited);
             }
@@ -103,7 +102,7 @@ class RowLockIntegrationTests {
         assertThat(sum.statements()).as("sent in one piece").hasSize(1);
     }
 
-    private static void assertLockedByTheFragment(Unit unit, boolean awaited) {
+    private static void assertLockedInOneRoundTripWithTheSum(Unit unit, boolean awaited) {
         List<Sent> locks = unit.locks();
         assertThat(locks).hasSize(awaited ? PERMITS.size() : 1).noneMatch(Sent::byHibernate);
         assertThat(locks).allSatisfy(lock -> assertThat(lock.sql()).doesNotContain("created_at"));
@@ -133,7 +132,7 @@ class RowLockIntegrationTests {
             assertThat(unit.insertedColumns(PermitRequest.class))
                     .containsExactlyInAnyOrder(columnsOf(PermitRequest.class));
             assertThat(unit.insertedColumns(Permit.class)).containsExactlyInAnyOrder(columnsOf(Permit.class));
-            assertThat(unit.persistence.renewals().find(granted.externalId()))
+            assertThat(unit.persistence.holds().find(granted.externalId()))
                     .get()
                     .usingRecursiveComparison()
                     .ignoringFields("readAt")
@@ -147,8 +146,8 @@ class RowLockIntegrationTests {
         try (Unit unit = new Unit("", pipelining)) {
             unit.acquireWhileOneWaits();
 
-            assertThat(unit.insertedColumns(InstanceQueues.ENTITY))
-                    .containsExactlyInAnyOrder(columnsOf(InstanceQueues.ENTITY));
+            assertThat(unit.insertedColumns(SemaphoreWaiter.class))
+                    .containsExactlyInAnyOrder(columnsOf(SemaphoreWaiter.class));
         }
     }
 
@@ -202,7 +201,7 @@ class RowLockIntegrationTests {
                     List.of(new AcquireState(command)), awaited ? PERMITS.keySet() : Set.of(), new TreeMap<>(), local);
             statements.clear();
             GrantOutcome outcome =
-                    persistence.grants().grant(() -> batch).outcomes().get(0);
+                    persistence.batches().grant(() -> batch).outcomes().get(0);
             assertThat(outcome).isInstanceOf(GrantOutcome.Granted.class);
             return ((GrantOutcome.Granted) outcome).grant();
         }

@@ -25,7 +25,7 @@ final class SentStatements extends DelegatingDataSource {
     /**
      * A text that was sent in one piece.
      *
-     * @param byHibernate whether it is a query of a repository, rather than a statement that a fragment has queued
+     * @param byHibernate whether it is a query of a repository, rather than a statement that was queued
      */
     record Sent(String sql, boolean byHibernate) {
 

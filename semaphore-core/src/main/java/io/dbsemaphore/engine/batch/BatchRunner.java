@@ -6,7 +6,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.persistence.GrantTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Collections;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class BatchRunner implements BatchWorkers.Source {
 
     private final GrantQueue queue;
-    private final GrantTransaction transaction;
+    private final BatchTransaction transaction;
     private final LongSupplier keepAlive;
     private final ReleaseBatcher releases;
     private final BackgroundReleaser background;
@@ -36,7 +36,7 @@ final class BatchRunner implements BatchWorkers.Source {
      */
     BatchRunner(
             GrantQueue queue,
-            GrantTransaction transaction,
+            BatchTransaction transaction,
             LongSupplier keepAlive,
             ReleaseBatcher releases,
             BackgroundReleaser background,

@@ -13,7 +13,7 @@ import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.WaitTime;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
-import io.dbsemaphore.persistence.GrantTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -63,7 +63,7 @@ public final class BatchingGranter implements AutoCloseable {
      * @param channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
-            GrantTransaction transaction,
+            BatchTransaction transaction,
             LongSupplier keepAlive,
             AvailabilityTransactions availability,
             ReleaseBatcher releases,

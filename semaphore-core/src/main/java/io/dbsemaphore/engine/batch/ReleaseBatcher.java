@@ -8,7 +8,7 @@ import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.RetryLimit;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -36,7 +36,7 @@ public final class ReleaseBatcher implements BatchWorkers.Source, AutoCloseable 
     private final ReleaseQueue queue;
 
     public ReleaseBatcher(
-            ReleaseTransaction transaction, DaemonThreads threads, BatchLimits limits, ListenerNotifier listeners) {
+            BatchTransaction transaction, DaemonThreads threads, BatchLimits limits, ListenerNotifier listeners) {
         this.runner = new ReleaseRunner(transaction);
         this.limits = limits;
         this.listeners = listeners;

@@ -3,7 +3,7 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
-import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /** Runs the transactions of releases. Stateless. */
 final class ReleaseRunner {
 
-    private final ReleaseTransaction transaction;
+    private final BatchTransaction transaction;
 
-    ReleaseRunner(ReleaseTransaction transaction) {
+    ReleaseRunner(BatchTransaction transaction) {
         this.transaction = transaction;
     }
 

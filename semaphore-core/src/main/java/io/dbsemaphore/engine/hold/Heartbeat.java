@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.persistence.KeepAliveTransaction;
+import io.dbsemaphore.persistence.HoldTransactions;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,12 +20,12 @@ final class Heartbeat {
 
     private static final Logger log = LoggerFactory.getLogger(Heartbeat.class);
 
-    private final KeepAliveTransaction renewals;
+    private final HoldTransactions renewals;
     private final InstanceLease lease;
     private final RenewalSchedule schedule;
     private final ReentrantLock sending = new ReentrantLock();
 
-    Heartbeat(KeepAliveTransaction renewals, InstanceLease lease, RenewalSchedule schedule) {
+    Heartbeat(HoldTransactions renewals, InstanceLease lease, RenewalSchedule schedule) {
         this.renewals = renewals;
         this.lease = lease;
         this.schedule = schedule;

@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.persistence.InstanceTransactions;
+import io.dbsemaphore.persistence.HoldTransactions;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -17,7 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 public final class InstanceLease {
 
-    private final InstanceTransactions transactions;
+    private final HoldTransactions transactions;
     private final String owner;
     private final Duration overdueAfter;
     private final Duration interval;
@@ -30,7 +30,7 @@ public final class InstanceLease {
     /** Lease expiry, and the epoch: how many times the lease has lapsed. */
     private record Term(Deadline until, long epoch) {}
 
-    public InstanceLease(InstanceTransactions transactions, String owner, Duration timeout) {
+    public InstanceLease(HoldTransactions transactions, String owner, Duration timeout) {
         this.transactions = transactions;
         this.owner = owner;
         this.overdueAfter = timeout.multipliedBy(2).dividedBy(3);
@@ -97,7 +97,7 @@ public final class InstanceLease {
         nextHeartbeat = Deadline.NEVER;
         term = new Term(Deadline.in(Duration.ZERO), term.epoch());
         if (registered) {
-            transactions.remove(id);
+            transactions.deregister(id);
         }
     }
 

@@ -6,7 +6,7 @@ import io.dbsemaphore.concurrent.RecurringTask;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
-import io.dbsemaphore.persistence.KeepAliveTransaction;
+import io.dbsemaphore.persistence.HoldTransactions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,7 +38,7 @@ public final class KeepAlive implements AutoCloseable {
     /** Longer than an acquire takes, so that the thread that an acquire has started still runs when it is granted. */
     private static final Duration LINGER = Duration.ofMinutes(1);
 
-    private final KeepAliveTransaction renewals;
+    private final HoldTransactions renewals;
     private final InstanceLease lease;
     private final RenewalSchedule schedule;
     private final LossNotifier losses;
@@ -50,7 +50,7 @@ public final class KeepAlive implements AutoCloseable {
 
     public KeepAlive(
             SemaphoreDataSource connections,
-            KeepAliveTransaction renewals,
+            HoldTransactions renewals,
             InstanceLease lease,
             GrantRegistry held,
             ListenerNotifier listeners,
@@ -115,7 +115,7 @@ public final class KeepAlive implements AutoCloseable {
      * @param handle of its user
      */
     public void reportGone(HeldGrant state, PermitGrant handle) {
-        KeepAliveTransaction.Ended ended =
+        HoldTransactions.Ended ended =
                 renewals.findEnded(List.of(state.grant().requestId()));
         if (!ended.releasedInTime().contains(state.grant().requestId())) {
             losses.report(new LossNotifier.Loss(handle, null, false));
@@ -260,7 +260,7 @@ public final class KeepAlive implements AutoCloseable {
     /** Another process may have renewed or released the grant, by its external id. */
     private void settleWatched(List<Long> watched, Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
-        KeepAliveTransaction.Ended ended = renewals.findEnded(watched);
+        HoldTransactions.Ended ended = renewals.findEnded(watched);
         watched.forEach(requestId -> {
             ScheduledRenewal grant = due.remove(requestId);
             Deadline renewed = ended.alive().containsKey(requestId)
@@ -309,7 +309,7 @@ public final class KeepAlive implements AutoCloseable {
                 limited.put(requestId, rest);
             }
         });
-        Consumer<KeepAliveTransaction.Outcome> settle = outcome -> schedule.settle(due, outcome, grant -> {
+        Consumer<HoldTransactions.Outcome> settle = outcome -> schedule.settle(due, outcome, grant -> {
             grant.state()
                     .extend(until.getOrDefault(grant.requestId(), grant.state().deadline()));
             schedule.reschedule(grant, false);

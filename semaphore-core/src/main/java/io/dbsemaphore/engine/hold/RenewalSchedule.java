@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.persistence.KeepAliveTransaction;
+import io.dbsemaphore.persistence.HoldTransactions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -115,7 +115,7 @@ final class RenewalSchedule {
      */
     void settle(
             Map<Long, ScheduledRenewal> asked,
-            KeepAliveTransaction.Outcome outcome,
+            HoldTransactions.Outcome outcome,
             Consumer<ScheduledRenewal> confirmed) {
         outcome.held().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(confirmed);
         outcome.lost().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(this::lose);

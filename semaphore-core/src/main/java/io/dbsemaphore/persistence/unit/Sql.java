@@ -1,44 +1,92 @@
 package io.dbsemaphore.persistence.unit;
 
+import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.StatementQueue;
 import jakarta.persistence.EntityManager;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.hibernate.Session;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ResultSetExtractor;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 
 /**
- * SQL on the connection of the current transaction, for statements whose text depends on the number of rows. In HQL each
- * number of rows would be another query to translate, and a JDBC batch takes one round trip per row with some drivers.
+ * SQL on the connection of the current transaction: for statements that share a round trip, or whose text depends on the number
+ * of rows. In HQL each number of rows would be another query to translate, and a JDBC batch takes one round trip per row with some
+ * drivers.
+ *
+ * <p>A statement is written once, for all databases and table prefixes: with the tables' names as in the changelog, and with
+ * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock, as in HQL. A collection as a
+ * value stands for as many placeholders as it has elements.
  */
 public final class Sql {
 
-    private final EntityManager entityManager;
+    private static final int MAX_ROWS = 500;
+    private static final String VALUES = " values ";
+    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+)\\)");
 
-    public Sql(EntityManager entityManager) {
+    private final EntityManager entityManager;
+    private final Database database;
+    private final String tablePrefix;
+    private final Map<String, String> translated = new ConcurrentHashMap<>();
+
+    public Sql(EntityManager entityManager, Database database, String tablePrefix) {
         this.entityManager = entityManager;
+        this.database = database;
+        this.tablePrefix = tablePrefix;
+    }
+
+    /** A value that becomes part of the text: generated numbers, which thus have the column's type on every database. */
+    public record Literal(String text) {}
+
+    /** Queues a query for the next round trip of the transaction. */
+    public <T> Supplier<T> query(String statement, ResultSetExtractor<T> reader, @Nullable Object... values) {
+        return queue().query(textOf(statement, values), flatten(values), reader);
     }
 
     /** Queues a query for the next round trip of the transaction. */
-    public <T> Supplier<T> query(String sql, Collection<?> values, ResultSetExtractor<T> reader) {
-        LibrarySqlLogger.log(sql);
-        return queue().query(sql, values, reader);
+    public <T> Supplier<List<T>> queryRows(String statement, RowMapper<T> row, @Nullable Object... values) {
+        return query(statement, new RowMapperResultSetExtractor<>(row), values);
     }
 
-    /** Queues an update for the next round trip of the transaction, at the latest its commit. */
-    public Supplier<Integer> update(String sql, Collection<?> values) {
-        LibrarySqlLogger.log(sql);
-        return queue().update(sql, values);
+    /** Executes a query, after the statements that are queued. */
+    public <T> List<T> read(String statement, RowMapper<T> row, @Nullable Object... values) {
+        Supplier<List<T>> rows = queryRows(statement, row, values);
+        flush();
+        return rows.get();
     }
 
-    /** The statements that are queued for the next round trip of the transaction. */
-    public StatementQueue queue() {
-        return entityManager
-                .unwrap(Session.class)
-                .doReturningWork(connection -> connection.unwrap(StatementQueue.class));
+    /** Queues an update for the next round trip of the transaction, at the latest its commit. Its result is the number of rows. */
+    public Supplier<Integer> update(String statement, @Nullable Object... values) {
+        return queue().update(textOf(statement, values), flatten(values));
+    }
+
+    /**
+     * Queues the insert of rows, many in one statement.
+     *
+     * @param statement the insert of one row, which ends with {@code values} and the row
+     */
+    public void insert(String statement, List<List<@Nullable Object>> rows) {
+        String text = translate(statement);
+        String row = text.substring(text.indexOf(VALUES) + VALUES.length());
+        for (int from = 0; from < rows.size(); from += MAX_ROWS) {
+            List<List<@Nullable Object>> some = rows.subList(from, Math.min(from + MAX_ROWS, rows.size()));
+            List<@Nullable Object> values = new ArrayList<>();
+            some.forEach(values::addAll);
+            String insert = text + (", " + row).repeat(some.size() - 1);
+            PersistenceUnit.SqlLogger.log(insert);
+            Supplier<Integer> unused = queue().update(insert, values);
+        }
     }
 
     /** Executes the queued statements. */
@@ -46,25 +94,70 @@ public final class Sql {
         try {
             queue().flush();
         } catch (SQLException failure) {
-            throw failed(failure);
+            throw entityManager
+                    .unwrap(SharedSessionContractImplementor.class)
+                    .getJdbcServices()
+                    .getSqlExceptionHelper()
+                    .convert(failure, "A statement of the semaphores failed");
         }
     }
 
-    /** Converts a failure of the {@linkplain #queue queue} as Hibernate does. */
-    public RuntimeException failed(SQLException failure) {
+    /** Whether all queued statements take one round trip, because the driver pipelines. */
+    public boolean isPipelined() {
+        return queue().isOneRoundTrip();
+    }
+
+    private StatementQueue queue() {
         return entityManager
-                .unwrap(SharedSessionContractImplementor.class)
-                .getJdbcServices()
-                .getSqlExceptionHelper()
-                .convert(failure, "A statement of the semaphores failed");
+                .unwrap(Session.class)
+                .doReturningWork(connection -> connection.unwrap(StatementQueue.class));
     }
 
-    public static String repeat(String part, String separator, int times) {
-        return String.join(separator, Collections.nCopies(times, part));
+    private String textOf(String statement, @Nullable Object[] values) {
+        String text = translate(statement);
+        if (Arrays.stream(values).anyMatch(value -> value instanceof Collection || value instanceof Literal)) {
+            text = expand(text, values);
+        }
+        PersistenceUnit.SqlLogger.log(text);
+        return text;
     }
 
-    /** One placeholder for each value, in parentheses. */
-    public static String placeholders(Collection<?> values) {
-        return "(" + repeat("?", ", ", values.size()) + ")";
+    private String translate(String statement) {
+        return translated.computeIfAbsent(statement, each -> {
+            String text = TablePrefix.addTo(each.strip().replaceAll("\\s+", " "), tablePrefix)
+                    .replace("utc_now()", database.utcNow())
+                    .replace("epoch_micros()", database.epochMicros());
+            return PLUS_MILLIS
+                    .matcher(text)
+                    .replaceAll(call -> database.utcPlusMillis().replace("?1", call.group(1)));
+        });
+    }
+
+    private static String expand(String text, @Nullable Object[] values) {
+        StringBuilder expanded = new StringBuilder();
+        int from = 0;
+        for (Object value : values) {
+            int placeholder = text.indexOf('?', from);
+            expanded.append(text, from, placeholder);
+            if (value instanceof Collection<?> many) {
+                expanded.append(String.join(", ", Collections.nCopies(many.size(), "?")));
+            } else {
+                expanded.append(value instanceof Literal literal ? literal.text() : "?");
+            }
+            from = placeholder + 1;
+        }
+        return expanded.append(text, from, text.length()).toString();
+    }
+
+    private static List<@Nullable Object> flatten(@Nullable Object[] values) {
+        List<@Nullable Object> flat = new ArrayList<>();
+        for (Object value : values) {
+            if (value instanceof Collection<?> many) {
+                flat.addAll(many);
+            } else if (!(value instanceof Literal)) {
+                flat.add(value);
+            }
+        }
+        return flat;
     }
 }

@@ -17,11 +17,12 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /**
- * Compares the columns of the tables with those of the entities. Runs only after a failure, or if the library is to create
- * its tables, so that a normal start executes no query.
+ * Checks the tables at the start. All starts execute a few statements without a row. The columns are compared with those of the
+ * entities only after a failure, or if the library is to create its tables.
  */
 public final class TableCheck {
 
@@ -34,6 +35,27 @@ public final class TableCheck {
     public record Mismatch(String table, List<String> missingColumns, boolean foreign) {}
 
     private TableCheck() {}
+
+    /**
+     * Executes statements without a row on all columns of all tables, one for each privilege that acquires, releases and heartbeats
+     * need: without one of these, the start fails, and not the first acquire. Requires an open transaction.
+     */
+    public static void touch(Sql sql, Collection<Class<?>> entities) {
+        for (Class<?> entity : entities) {
+            String table = entity.getAnnotation(Table.class).name();
+            String columns = String.join(", ", columnsOf(entity));
+            touch(sql, "insert into %s(%s) select %2$s from %1$s where 1 = 0".formatted(table, columns));
+            if (!table.equals("capacity_change")) { // only ever added to
+                touch(sql, "update %s set %s = %2$s where 1 = 0".formatted(table, columnsOf(entity).get(0)));
+            }
+        }
+        touch(sql, "delete from semaphore_waiter where 1 = 0");
+    }
+
+    private static void touch(Sql sql, String statement) {
+        Supplier<Integer> unused = sql.update(statement);
+        sql.flush(); // one by one: a firewall that rejects several statements at once must not fail the start
+    }
 
     /**
      * Whether tables or columns are missing that the SQL script of the library can add: not if one of the tables is another

@@ -57,7 +57,7 @@ class BatchRunnerIntegrationTests {
         Database database = Database.of(pool);
         connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
-        releases = new ReleaseBatcher(persistence.releases(), threads, LIMITS, new ListenerNotifier(List::of));
+        releases = new ReleaseBatcher(persistence.batches(), threads, LIMITS, new ListenerNotifier(List::of));
         releases.start();
         background = new BackgroundReleaser(persistence.undoing(), threads);
     }
@@ -120,7 +120,7 @@ class BatchRunnerIntegrationTests {
         };
         return new BatchRunner(
                 queue,
-                persistence.grants(),
+                persistence.batches(),
                 () -> 1,
                 releases,
                 background,

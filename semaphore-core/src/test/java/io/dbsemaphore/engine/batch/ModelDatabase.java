@@ -118,7 +118,7 @@ final class ModelDatabase {
         return polled;
     }
 
-    /** What {@code GrantTransaction} does. */
+    /** What {@code BatchTransaction} does. */
     BatchResult decide(List<AcquireState> acquires) {
         BatchOutcomes outcomes = new BatchOutcomes(acquires);
         outcomes.settleAll(this::repeated);

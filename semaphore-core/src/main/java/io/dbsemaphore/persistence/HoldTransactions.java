@@ -1,6 +1,6 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.persistence.audit.CapacityHistory;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,16 +8,21 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Renews the grants that this JVM keeps alive, in batches of one transaction each. It never waits for a row lock: a request
- * that another transaction has locked is skipped, so that it does not delay the others.
+ * The transactions by which a holder keeps its permits: the renewal of one grant, and what the keep-alive does for all grants of this
+ * JVM.
+ *
+ * <p>One grant is renewed by a conditional update and a read of the new expiry. The keep-alive renews batches of grants, in one
+ * transaction each. It never waits for a row lock: a request that another transaction has locked is skipped, so that it does not
+ * delay the others.
  */
-public final class KeepAliveTransaction {
+public final class HoldTransactions {
 
     /** The maximum number of requests per statement: well below the limits of the databases, and quick to parse. */
     private static final int MAX_BATCH = 500;
@@ -26,13 +31,42 @@ public final class KeepAliveTransaction {
     private static final int AUDITED = 100;
 
     private final ShortTransaction transaction;
-    private final PermitRequestRepository requests;
-    private final CapacityHistory history;
+    private final Tables tables;
+    private final PermitRequestTable requests;
 
-    KeepAliveTransaction(ShortTransaction transaction, PermitRequestRepository requests, CapacityHistory history) {
+    HoldTransactions(ShortTransaction transaction, Tables tables) {
         this.transaction = transaction;
-        this.requests = requests;
-        this.history = history;
+        this.tables = tables;
+        this.requests = tables.requests();
+    }
+
+    public Optional<StoredGrant> find(String externalId) {
+        return transaction.execute(() -> tables.findGrant(externalId));
+    }
+
+    /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
+    public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
+        return transaction.execute(() -> requests.rows().renew(grant.requestId(), ttl.toMillis()) == 1
+                ? requests.rows().findExpiry(grant.requestId()).map(expiry -> expiry.of(grant, ttl))
+                : Optional.empty());
+    }
+
+    /** Sets the expiry of the grant with this external id to now + {@code ttl}; empty if it is no longer held. */
+    public Optional<StoredGrant> renew(String externalId, Duration ttl) {
+        return transaction.execute(() -> requests.rows()
+                .findIdByExternalId(externalId)
+                .filter(requestId -> requests.rows().renew(requestId, ttl.toMillis()) == 1)
+                .map(tables::grantOf));
+    }
+
+    /** Extends the lease of this JVM by the timeout; registers it if it is unknown. */
+    public void heartbeat(long instance, String owner, Duration timeout) {
+        transaction.run(() -> tables.instances().heartbeat(instance, owner, timeout));
+    }
+
+    /** Removes the registration of this JVM. */
+    public void deregister(long instance) {
+        transaction.run(() -> tables.instances().delete(instance));
     }
 
     /**
@@ -65,7 +99,7 @@ public final class KeepAliveTransaction {
                     Set<Long> locked = requests.lockSkipLocked(batch);
                     for (Long id : locked) {
                         Duration rest = rests.getOrDefault(id, Duration.ZERO);
-                        int unused = requests.renewUntil(id, rest.toMillis());
+                        int unused = requests.rows().renewUntil(id, rest.toMillis());
                     }
                     return outcome(batch, locked);
                 })));
@@ -84,9 +118,9 @@ public final class KeepAliveTransaction {
         return transaction.execute(() -> {
             Map<Long, Duration> alive = new HashMap<>();
             Set<Long> releasedInTime = new TreeSet<>();
-            List<PermitRequestRepository.Found> found = requests.findByIds(requestIds);
+            List<PermitRequestRepository.Found> found = requests.rows().findByIds(requestIds);
             Set<String> forced = found.stream().anyMatch(each -> each.request().isReleasedInTime())
-                    ? history.latestForcedReleases(AUDITED)
+                    ? tables.history().latestForcedReleases(AUDITED)
                     : Set.of();
             for (PermitRequestRepository.Found each : found) {
                 PermitRequest request = each.request();
@@ -116,7 +150,7 @@ public final class KeepAliveTransaction {
 
     /** The external ids of requests that operators have released by force, by any instance, lately. */
     public Set<String> findReleasedByForce() {
-        return transaction.execute(() -> history.latestForcedReleases(AUDITED));
+        return transaction.execute(() -> tables.history().latestForcedReleases(AUDITED));
     }
 
     /** A renewal, and the number of requests that it changed, which is available after the commit. */
@@ -143,7 +177,7 @@ public final class KeepAliveTransaction {
     }
 
     private Outcome outcome(Set<Long> batch, Set<Long> locked) {
-        Set<Long> alive = new TreeSet<>(requests.findAlive(batch));
+        Set<Long> alive = new TreeSet<>(requests.rows().findAlive(batch));
         Set<Long> held = new TreeSet<>(locked);
         held.retainAll(alive);
         Set<Long> lost = new TreeSet<>(batch);

@@ -1,7 +1,5 @@
-package io.dbsemaphore.persistence.waiting;
+package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.LocalQueue;
-import io.dbsemaphore.domain.LocalQueues;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -37,7 +35,7 @@ class SemaphoreWaiter {
     @Column(name = "waiting", nullable = false)
     private int waiting;
 
-    /** Those that have waited longest, {@linkplain WaiterList encoded}. */
+    /** Those that have waited longest, {@linkplain WaiterTable#encode encoded}. */
     @Column(name = "first_waiters", nullable = false, length = 1000)
     private String firstWaiters;
 
@@ -46,16 +44,6 @@ class SemaphoreWaiter {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected SemaphoreWaiter() {}
-
-    SemaphoreWaiter(long semaphoreId, LocalQueues own, LocalQueue queue, LocalDateTime expiresAt) {
-        this.semaphoreId = semaphoreId;
-        this.instance = own.instance();
-        this.owner = own.owner();
-        this.since = queue.first().get(0).sinceUtc();
-        this.waiting = queue.size();
-        this.firstWaiters = WaiterList.encode(queue.first());
-        this.expiresAt = expiresAt;
-    }
 
     Key key() {
         return new Key(semaphoreId, instance);

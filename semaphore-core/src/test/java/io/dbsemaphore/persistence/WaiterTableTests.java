@@ -1,4 +1,4 @@
-package io.dbsemaphore.persistence.waiting;
+package io.dbsemaphore.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,7 +6,7 @@ import io.dbsemaphore.domain.Waiter;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class WaiterListTests {
+class WaiterTableTests {
 
     private static final long SINCE = 1_795_000_000_000_000L;
 
@@ -18,9 +18,9 @@ class WaiterListTests {
                 new Waiter(SINCE + 100, 0, true, false),
                 new Waiter(SINCE + 1_000_000, 0, true, true));
 
-        String encoded = WaiterList.encode(waiters);
+        String encoded = WaiterTable.encode(waiters);
 
         assertThat(encoded).isEqualTo("0:1 0:20+ 2s:* lfj0:*+");
-        assertThat(WaiterList.decode(encoded, SINCE)).isEqualTo(waiters);
+        assertThat(WaiterTable.decode(encoded, SINCE)).isEqualTo(waiters);
     }
 }

@@ -1,9 +1,10 @@
-package io.dbsemaphore.persistence.instance;
+package io.dbsemaphore.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.DeadInstance;
-import io.dbsemaphore.persistence.instance.InstanceRepository.Suspect;
+import io.dbsemaphore.persistence.InstanceTable.Rows.Suspect;
+import io.dbsemaphore.persistence.InstanceTable.Suspects;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;
@@ -20,7 +21,7 @@ class SuspectInstancesTests {
     private static final LocalDateTime HEARTBEAT = LocalDateTime.of(2040, 2, 29, 12, 0);
 
     private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1); // a clock that is about to overflow
-    private final SuspectInstances instances = new SuspectInstances(GRACE, now::get);
+    private final Suspects instances = new Suspects(GRACE, now::get);
 
     @Test
     void areDeadAfterTheGrace() {

@@ -1,4 +1,4 @@
-package io.dbsemaphore.persistence.instance;
+package io.dbsemaphore.persistence;
 
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;

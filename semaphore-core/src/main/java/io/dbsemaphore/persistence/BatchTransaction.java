@@ -1,0 +1,581 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.RequestAlreadyReleasedException;
+import io.dbsemaphore.RequestConflictException;
+import io.dbsemaphore.RequestInProgressException;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.domain.AcquireCommand;
+import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.Allocation;
+import io.dbsemaphore.domain.BatchOutcomes;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.GrantBatch;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.domain.HolderScans;
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.PartialReleaseException;
+import io.dbsemaphore.domain.ReclaimedRequest;
+import io.dbsemaphore.domain.SemaphoreAvailability;
+import io.dbsemaphore.domain.Shortfall;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.jdbc.SqlErrorKind;
+import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.PermitRequestRepository.Found;
+import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.transaction.TransactionStatus;
+
+/**
+ * The transaction of a batch: it releases requests, and decides acquires.
+ *
+ * <p><b>An acquire</b> ({@link #grant}) is two round trips if the driver pipelines, otherwise one for each statement. What is read in
+ * the first:
+ *
+ * <ol>
+ *   <li>Piggy-backed releases are executed, so that their permits are available to the acquires.
+ *   <li>Acquires whose external id exists are settled with the existing request. If another transaction was found to have
+ *       inserted the external id of an acquire, its end is awaited.
+ *   <li>The semaphore rows are locked: those that are waited for by one statement each, in ascending order of ids; then the
+ *       others, in one statement that skips locked rows. Acquires that name a skipped or missing row are postponed.
+ *   <li>If callers may be waiting for a semaphore, the queues of the other instances are read.
+ *   <li>The held permits are summed in a separate statement after the locks.
+ * </ol>
+ *
+ * What is decided:
+ *
+ * <ol>
+ *   <li>Acquires that their callers have withdrawn are settled, the others claimed: from now on a caller that gives up has to
+ *       have its grant undone.
+ *   <li>The acquires are decided one after the other. If too few permits are available, expired ones are reclaimed, and the acquires
+ *       are decided again.
+ * </ol>
+ *
+ * What is written with the commit, in the second round trip: the fences are raised, the requests and permits are inserted, and the
+ * callers of this instance that wait are recorded.
+ *
+ * <p>A grant holds the row lock until it commits, so that no two transactions see the same permits available.
+ *
+ * <p><b>A release</b> is a conditional update of the request and one of its permits. It locks no semaphore row, since it only
+ * increases availability. The permits come first: a business transaction that has {@linkplain
+ * io.dbsemaphore.SemaphoreOperations#requireHeld checked} a grant has locked them, perhaps for a long time. While a release waits for
+ * it, it must not lock the request, which has to be renewed; a request is locked only by transactions of this library, which are
+ * short. A release of many requests does not wait: it leaves out those with a locked permit. PostgreSQL does that in one statement.
+ * MySQL is sent a lock together with the release; it is refused if one of the permits is locked, which is rare; then nothing has been
+ * changed, and the transaction looks for the permits that are not locked. If the driver does not pipeline, it begins with that.
+ */
+public final class BatchTransaction {
+
+    private static final Logger log = LoggerFactory.getLogger(BatchTransaction.class);
+
+    private final ShortTransaction transaction;
+    private final Tables tables;
+    private final SemaphoreTable semaphores;
+    private final PermitRequestTable requests;
+    private final PermitTable permits;
+    private final ReclaimForAcquire reclaim;
+    private final HolderScans<Optional<Instant>> expiryScans = new HolderScans<>();
+
+    BatchTransaction(ShortTransaction transaction, Tables tables, ReclaimForAcquire reclaim) {
+        this.transaction = transaction;
+        this.tables = tables;
+        this.semaphores = tables.semaphores();
+        this.requests = tables.requests();
+        this.permits = tables.permits();
+        this.reclaim = reclaim;
+    }
+
+    /**
+     * Decides the acquires of a batch, in order, each with an outcome of its own. Must be called on a thread without a
+     * transaction of the host.
+     *
+     * @param source supplies the batch; called after a connection has been obtained
+     * @throws PartialReleaseException if a piggy-backed release failed; nothing was changed
+     * @throws RuntimeException if the transaction failed as a whole; nothing was changed, unless it is a
+     *     {@link CommitOutcomeUnknownException}
+     */
+    public BatchResult grant(Supplier<GrantBatch> source) {
+        TransactionStatus status = transaction.begin();
+        BatchResult result;
+        try {
+            GrantBatch batch = source.get();
+            try {
+                result = decide(batch, queueRelease(batch.releases()));
+            } catch (RuntimeException failure) {
+                result = decide(batch, queueReleaseAfterRefusal(batch.releases(), failure));
+            }
+        } catch (RuntimeException | Error failure) {
+            throw transaction.rollBack(status, failure);
+        }
+        transaction.commit(status);
+        return result;
+    }
+
+    private BatchResult decide(GrantBatch batch, PendingRelease release) {
+        BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
+        settleRepeated(outcomes);
+        awaitLockedExternalIds(outcomes);
+        Locks locks = lock(outcomes, batch.awaited());
+        // while this transaction waited for the lock, an acquire with the same external id may have been granted
+        settleRepeated(outcomes);
+        WaiterTable.Queues queues = tables.waiters().queues(batch.queues());
+        queues.expect(locks.names(), outcomes.namesRefusedBefore());
+        Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
+        Set<Long> released = release.released().get();
+        forgetDeleted(locks, outcomes);
+        outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
+        outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
+        Allocation allocation = Allocation.of(outcomes.open(), availabilities);
+        List<ReclaimedRequest> reclaimed =
+                allocation.hasRefusals() ? reclaim.releaseOf(allocation.shortfalls()) : List.of();
+        if (!reclaimed.isEmpty()) {
+            allocation = Allocation.of(outcomes.open(), sum(locks, queues));
+        }
+        write(allocation).forEach(outcomes::settle);
+        allocation.rejections().forEach(outcomes::settle);
+        refuse(allocation).forEach(outcomes::settle);
+        tell(queues, batch.queues(), allocation);
+        return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released);
+    }
+
+    /** Settles the open acquires whose external id exists: with the same grant, or with the reason for a rejection. */
+    private void settleRepeated(BatchOutcomes outcomes) {
+        Map<String, AcquireState> candidates = new TreeMap<>();
+        outcomes.open().stream()
+                .filter(AcquireState::mayExist)
+                .forEach(acquire -> candidates.put(acquire.command().externalId(), acquire));
+        if (candidates.isEmpty()) {
+            return;
+        }
+        tables.sql().flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
+        List<Found> found = requests.rows().findByExternalIds(candidates.keySet()).stream()
+                .sorted(Comparator.comparing(
+                        each -> each.request().id())) // the order in which releases and renewals lock
+                .toList();
+        for (Found each : found) {
+            AcquireState acquire = candidates.get(each.request().externalId());
+            if (acquire != null) {
+                outcomes.settle(acquire, repeat(acquire, each));
+            }
+        }
+    }
+
+    private GrantOutcome repeat(AcquireState acquire, Found found) {
+        AcquireCommand command = acquire.command();
+        PermitRequest request = found.request();
+        if (!request.contentDigest().equals(command.contentDigest())) {
+            return new GrantOutcome.Rejected(new RequestConflictException(command.externalId(), command.describe()));
+        }
+        if (!request.isAcquired()) {
+            return new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
+        }
+        if (acquire.isOwnRequest(request.id())) {
+            return new GrantOutcome.Granted(tables.grantOf(found), false);
+        }
+        if (!command.replayable()) {
+            return new GrantOutcome.Rejected(new RequestInProgressException(command.externalId(), request.owner()));
+        }
+        if (!acquire.claim()) {
+            return new GrantOutcome.Withdrawn();
+        }
+        int replayed = command.ttl() == null
+                ? requests.rows().replayWithoutTtl(request.id())
+                : requests.rows().replay(request.id(), command.ttl().toMillis(), command.instance());
+        return replayed == 1
+                ? new GrantOutcome.Granted(tables.grantOf(request.id()), true)
+                : new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
+    }
+
+    private void awaitLockedExternalIds(BatchOutcomes outcomes) {
+        outcomes.open().stream()
+                .filter(AcquireState::isExternalIdLocked)
+                .map(AcquireState::command)
+                .forEach(command -> requests.queueWaitForExternalId(
+                        command.externalId(),
+                        () -> PermitRequest.undone(
+                                tables.ids().next(), command, requests.rows().now())));
+    }
+
+    /**
+     * The row locks of a batch.
+     *
+     * @param names the names of the semaphores whose rows were to be locked, by id
+     * @param awaited the ids of those whose locks are waited for
+     */
+    private record Locks(
+            NavigableMap<Long, String> names, Set<Long> awaited, List<Supplier<List<LockedSemaphore>>> results) {
+
+        List<LockedSemaphore> locked() {
+            return results.stream()
+                    .map(Supplier::get)
+                    .flatMap(Collection::stream)
+                    .toList();
+        }
+
+        String nameOf(LockedSemaphore semaphore) {
+            String name = names.get(semaphore.id());
+            if (name == null) {
+                throw new IllegalStateException("Not requested: " + semaphore);
+            }
+            return name;
+        }
+
+        /** The ids of the rows that do not exist, or that were skipped. */
+        Set<Long> notLocked() {
+            Set<Long> notLocked = new HashSet<>(names.keySet());
+            locked().forEach(semaphore -> notLocked.remove(semaphore.id()));
+            return notLocked;
+        }
+    }
+
+    /** Locks the rows of the open acquires: immediately, or in the next round trip. */
+    private Locks lock(BatchOutcomes outcomes, Set<String> awaited) {
+        Map<String, Long> known = semaphores.idsOf(outcomes.openNames());
+        outcomes.settleAll(acquire -> unknown(acquire, known.keySet()));
+        NavigableMap<Long, String> waited = new TreeMap<>();
+        NavigableMap<Long, String> skippable = new TreeMap<>();
+        known.keySet().retainAll(outcomes.openNames());
+        known.forEach((name, id) -> (awaited.contains(name) ? waited : skippable).put(id, name));
+        List<Supplier<List<LockedSemaphore>>> results = new ArrayList<>();
+        waited.keySet().forEach(id -> results.add(semaphores.lock(id)));
+        if (!skippable.isEmpty()) {
+            results.add(semaphores.lockSkipLocked(skippable.keySet()));
+        }
+        NavigableMap<Long, String> all = new TreeMap<>(waited);
+        all.putAll(skippable);
+        return new Locks(all, waited.keySet(), results);
+    }
+
+    private static @Nullable GrantOutcome unknown(AcquireState acquire, Set<String> known) {
+        List<String> unknown = acquire.command().permits().keySet().stream()
+                .filter(name -> !known.contains(name))
+                .toList();
+        return unknown.isEmpty() ? null : new GrantOutcome.Rejected(new SemaphoreNotFoundException(unknown));
+    }
+
+    /** A row that is skipped is locked or deleted. The name is looked up again if that was so at an earlier attempt. */
+    private void forgetDeleted(Locks locks, BatchOutcomes outcomes) {
+        Set<Long> notLocked = locks.notLocked();
+        if (!notLocked.isEmpty()
+                && (notLocked.stream().anyMatch(locks.awaited()::contains)
+                        || outcomes.open().stream().anyMatch(each -> each.blockedBy() != null))) {
+            semaphores.forget(notLocked);
+        }
+    }
+
+    /** What is available of the locked semaphores. */
+    private Map<String, SemaphoreAvailability> sum(Locks locks, WaiterTable.Queues queues) {
+        Map<Long, HeldSum> sums = permits.sumHeld(locks.names().keySet());
+        List<LockedSemaphore> locked = locks.locked();
+        queues.read(locked, semaphore -> sumOf(semaphore, sums).now());
+        Map<String, SemaphoreAvailability> availabilities = new HashMap<>();
+        for (LockedSemaphore semaphore : locked) {
+            HeldSum sum = sumOf(semaphore, sums);
+            availabilities.put(
+                    locks.nameOf(semaphore),
+                    new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore.id(), sum.now())));
+        }
+        return availabilities;
+    }
+
+    private static HeldSum sumOf(LockedSemaphore semaphore, Map<Long, HeldSum> sums) {
+        HeldSum sum = sums.get(semaphore.id());
+        if (sum == null) {
+            throw new IllegalStateException("The locked semaphore '" + semaphore.name() + "' has no sum");
+        }
+        return sum;
+    }
+
+    /** Postpones an acquire that names a row that another transaction has locked, or deleted: a later batch looks it up again. */
+    private static @Nullable GrantOutcome postponed(AcquireState acquire, Set<String> locked) {
+        for (String name : acquire.command().permits().keySet()) {
+            if (!locked.contains(name)) {
+                return new GrantOutcome.Postponed(name);
+            }
+        }
+        return null;
+    }
+
+    private Map<AcquireState, GrantOutcome> write(Allocation decision) {
+        if (decision.approvals().isEmpty()) {
+            return Map.of();
+        }
+        LocalDateTime now = decision.now();
+        semaphores.queueRaiseFences(decision.watermarks(), decision.tokens(), now);
+        List<PermitRequest> requestRows = new ArrayList<>();
+        List<Permit> permitRows = new ArrayList<>();
+        Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
+        for (Allocation.Approval approval : decision.approvals()) {
+            PermitRequest request = PermitRequest.acquired(
+                    tables.ids().next(), approval.acquire().command(), now);
+            approval.acquire().addRequestId(request.id());
+            List<StoredPermit> stored = new ArrayList<>();
+            approval.shares().forEach(share -> {
+                Permit permit = new Permit(
+                        tables.ids().next(),
+                        share.availability().semaphoreId(),
+                        request.id(),
+                        share.count(),
+                        approval.acquire().command().exclusive(),
+                        share.token());
+                permitRows.add(permit);
+                stored.add(new StoredPermit(permit.id(), share.name(), permit.count(), permit.token()));
+            });
+            requestRows.add(request);
+            outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored, now), false));
+        }
+        requestRows.sort(Comparator.comparing(
+                PermitRequest::externalId)); // batches that insert in different orders would deadlock
+        requests.queueInsert(requestRows);
+        permits.queueInsert(permitRows);
+        return outcomes;
+    }
+
+    private Map<AcquireState, GrantOutcome> refuse(Allocation decision) {
+        if (!decision.hasRefusals()) {
+            return Map.of();
+        }
+        boolean reportsExpiry = decision.refusals().keySet().stream().anyMatch(acquire -> !acquire.isWillingToWait());
+        Map<Long, Instant> expiries = reportsExpiry ? earliestExpiries(decision.shortfalls()) : Map.of();
+        Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
+        decision.refusals().forEach((acquire, shortages) -> {
+            List<PermitShortage> described = shortages.stream()
+                    .map(shortage -> shortage.describe(Optional.ofNullable(
+                            expiries.get(shortage.availability().semaphoreId()))))
+                    .toList();
+            outcomes.put(acquire, new GrantOutcome.Refused(described));
+        });
+        return outcomes;
+    }
+
+    /**
+     * When the first of the held permits of each semaphore expires, by id; no entry if nothing held expires. For semaphores with
+     * many holders, the value may come from the cache.
+     */
+    private Map<Long, Instant> earliestExpiries(Collection<Shortfall> shortfalls) {
+        Map<Long, Instant> expiries = new HashMap<>();
+        List<Shortfall> unknown = new ArrayList<>();
+        shortfalls.forEach(shortfall -> expiryScans
+                .recent(shortfall)
+                .ifPresentOrElse(
+                        recent -> recent.ifPresent(at -> expiries.put(shortfall.semaphoreId(), at)),
+                        () -> unknown.add(shortfall)));
+        if (!unknown.isEmpty()) {
+            long begin = expiryScans.begin();
+            requests.rows().findEarliestExpiries(Shortfall.ids(unknown)).forEach(earliest -> {
+                if (earliest.at() != null) {
+                    expiries.put(earliest.semaphoreId(), StoredGrant.instant(earliest.at()));
+                }
+            });
+            expiryScans.record(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
+        }
+        return expiries;
+    }
+
+    /** Tells other instances which callers of this one wait after the transaction: in the order of the locks, as a poll does. */
+    private static void tell(WaiterTable.Queues queues, LocalQueues local, Allocation decision) {
+        Map<String, List<Waiter>> refused = decision.waiters();
+        decision.availabilities().entrySet().stream()
+                .sorted(Comparator.comparing(entry -> entry.getValue().semaphoreId()))
+                .forEach(entry -> queues.write(
+                        entry.getValue().semaphore(),
+                        entry.getValue().now(),
+                        local.of(entry.getKey()).with(refused.getOrDefault(entry.getKey(), List.of()))));
+    }
+
+    /** Releases a grant, in one round trip if the driver pipelines. Waits if another transaction has locked its permits. */
+    public ReleaseOutcome release(StoredGrant grant) {
+        Supplier<Integer> released = transaction.execute(() -> {
+            permits.queueReleaseOf(grant.requestId());
+            return requests.queueRelease(Set.of(grant.requestId()));
+        });
+        return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
+    }
+
+    /**
+     * Releases the requests none of whose permits another transaction has locked.
+     *
+     * @param permitIds the ids of the permits of each request, by its id
+     * @return what became of each request, by its id; without those that are locked
+     * @throws PartialReleaseException if another transaction has released one of the requests; nothing is released
+     */
+    public Map<Long, ReleaseOutcome> releaseSkipLocked(SortedMap<Long, List<Long>> permitIds) {
+        return transaction.execute(() -> {
+            try {
+                return releaseNow(queueRelease(permitIds));
+            } catch (RuntimeException failure) {
+                return releaseNow(queueReleaseAfterRefusal(permitIds, failure));
+            }
+        });
+    }
+
+    /**
+     * Releases the requests that are not locked by another transaction, nor any of their permits, which it looks up first.
+     *
+     * @return the outcome of each request, by its id; without the locked ones
+     */
+    public Map<Long, ReleaseOutcome> releaseSkipLocked(Set<Long> requestIds) {
+        return transaction.execute(() -> releaseSkipLockedWithin(requestIds));
+    }
+
+    /** Releases the request with this external id; empty if another transaction has locked it or its permits. */
+    public Optional<ReleaseOutcome> releaseSkipLocked(String externalId) {
+        return transaction.execute(() -> releaseSkipLockedWithin(externalId));
+    }
+
+    /** Releases within the current transaction, see {@link #releaseSkipLocked(String)}. */
+    Optional<ReleaseOutcome> releaseSkipLockedWithin(String externalId) {
+        Optional<Long> requestId = requests.rows().findIdByExternalId(externalId);
+        return requestId.isPresent() ? releaseSkipLockedWithin(requestId.get()) : Optional.of(ReleaseOutcome.NOT_FOUND);
+    }
+
+    /** Releases within the current transaction; empty if another transaction has locked the request or its permits. */
+    Optional<ReleaseOutcome> releaseSkipLockedWithin(long requestId) {
+        return Optional.ofNullable(releaseSkipLockedWithin(Set.of(requestId)).get(requestId));
+    }
+
+    /** Locks the permits first, which a business transaction may have locked for a long time, then the requests. */
+    private Map<Long, ReleaseOutcome> releaseSkipLockedWithin(Set<Long> requestIds) {
+        SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
+        requestIds.forEach(id -> permitIds.put(id, new ArrayList<>()));
+        permits.rows()
+                .findHeld(requestIds)
+                .forEach(permit -> permitIds
+                        .computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
+                        .add(permit.id()));
+        Set<Long> held = permitsOf(requestIds, permitIds);
+        Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockSkipLocked(held);
+        Set<Long> unlocked = requestsOf(permitIds, locked);
+        Set<Long> released = unlocked.isEmpty() ? Set.of() : requests.lockSkipLocked(unlocked);
+        if (!released.isEmpty()) {
+            queueRelease(released, permitsOf(released, permitIds));
+        }
+        return outcomes(requestIds, released);
+    }
+
+    /**
+     * A release of requests that the next round trip of the transaction executes, except for requests with a permit that
+     * another transaction has locked.
+     *
+     * @param requestIds the ids of the requests
+     * @param released the ids of the requests that were released, after the round trip; throws {@link PartialReleaseException} if
+     *     another transaction has released one of them
+     */
+    private record PendingRelease(Set<Long> requestIds, Supplier<Set<Long>> released) {
+
+        static PendingRelease of(
+                SortedMap<Long, List<Long>> permitIds,
+                Supplier<? extends Collection<Long>> locked,
+                Supplier<Integer> changed) {
+            return new PendingRelease(permitIds.keySet(), () -> {
+                Set<Long> released = requestsOf(permitIds, new HashSet<>(locked.get()));
+                if (changed.get() != released.size()) {
+                    throw new PartialReleaseException();
+                }
+                return released;
+            });
+        }
+    }
+
+    private PendingRelease queueRelease(SortedMap<Long, List<Long>> permitIds) {
+        if (permitIds.isEmpty()) {
+            return new PendingRelease(Set.of(), Set::of);
+        }
+        if (!tables.sql().isPipelined()) {
+            return queueReleaseOfUnlocked(permitIds);
+        }
+        Set<Long> all = permitsOf(permitIds.keySet(), permitIds);
+        if (requests.releasesSkipLocked()) {
+            Supplier<List<Long>> released = requests.queueReleaseSkipLocked(permitIds.keySet(), all);
+            permits.queueReleaseOfReleased(permitIds.keySet());
+            return new PendingRelease(permitIds.keySet(), () -> Set.copyOf(released.get()));
+        }
+        return PendingRelease.of(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
+    }
+
+    /**
+     * Queues the release of the requests whose permits no other transaction has locked, which takes one more round trip.
+     *
+     * @throws RuntimeException the given failure, unless its cause is a refused lock
+     */
+    private PendingRelease queueReleaseAfterRefusal(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
+        if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
+            throw failure;
+        }
+        log.debug("One of the permits of {} requests is locked", permitIds.size(), failure);
+        return queueReleaseOfUnlocked(permitIds);
+    }
+
+    private PendingRelease queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds) {
+        Set<Long> locked = permits.lockSkipLocked(permitsOf(permitIds.keySet(), permitIds));
+        Set<Long> unlocked = requestsOf(permitIds, locked);
+        Supplier<Integer> changed =
+                unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, permitsOf(unlocked, permitIds));
+        return PendingRelease.of(permitIds, () -> locked, changed);
+    }
+
+    private Supplier<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {
+        Supplier<Integer> released = requests.queueRelease(requestIds);
+        if (!permitIds.isEmpty()) {
+            permits.queueRelease(permitIds);
+        }
+        return released;
+    }
+
+    private Map<Long, ReleaseOutcome> releaseNow(PendingRelease release) {
+        tables.sql().flush();
+        return outcomes(release.requestIds(), release.released().get());
+    }
+
+    private Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, Set<Long> released) {
+        Map<Long, ReleaseOutcome> outcomes = new HashMap<>();
+        released.forEach(id -> outcomes.put(id, ReleaseOutcome.RELEASED));
+        Set<Long> others = new TreeSet<>(requestIds);
+        others.removeAll(released);
+        if (!others.isEmpty()) {
+            requests.rows().findHeld(others).forEach(others::remove);
+            others.forEach(id -> outcomes.put(id, ReleaseOutcome.ALREADY_RELEASED));
+        }
+        return outcomes;
+    }
+
+    /** The requests all of whose permits are among these. */
+    private static Set<Long> requestsOf(SortedMap<Long, List<Long>> permitIds, Set<Long> permits) {
+        return permitIds.entrySet().stream()
+                .filter(request -> permits.containsAll(request.getValue()))
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static SortedSet<Long> permitsOf(Set<Long> requestIds, Map<Long, List<Long>> permitIds) {
+        SortedSet<Long> permits = new TreeSet<>();
+        requestIds.forEach(id -> permits.addAll(permitIds.getOrDefault(id, List.of())));
+        return permits;
+    }
+}

@@ -1,0 +1,195 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.DeadInstance;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.jpa.repository.Modifying;
+import org.springframework.data.jpa.repository.Query;
+import org.springframework.data.repository.Repository;
+
+/** The instances in the database, and which of them are dead. All methods but {@link #find} require an open transaction. */
+final class InstanceTable {
+
+    private final Supplier<Rows> rows;
+    private final Suspects suspects;
+
+    InstanceTable(Supplier<Rows> rows, Duration suspectGrace) {
+        this.rows = rows;
+        suspects = new Suspects(suspectGrace);
+    }
+
+    /** Extends the lease of the instance by the timeout; registers the instance if it is unknown. */
+    void heartbeat(long id, String owner, Duration timeout) {
+        if (rows.get().heartbeat(id, timeout.toMillis()) == 0) {
+            rows.get().insert(id, owner, timeout.toMillis());
+        }
+    }
+
+    void delete(long id) {
+        rows.get().delete(id);
+    }
+
+    /** The dead instances that hold permits. */
+    Set<Long> findDead() {
+        return suspects.dead(rows.get().findSuspectHolders());
+    }
+
+    Set<Long> findDead(Collection<Long> semaphoreIds) {
+        return suspects.dead(rows.get().findSuspectHolders(semaphoreIds));
+    }
+
+    /** What is known of a dead instance, without a statement. */
+    DeadInstance find(long instance) {
+        return suspects.find(instance).orElseGet(() -> new DeadInstance(instance, Optional.empty(), Optional.empty()));
+    }
+
+    /** Deletes the instances that hold nothing and whose lease expired longer ago than that. Returns how many there were. */
+    int deleteExpired(Duration overdueFor) {
+        List<Long> expired = rows.get().findLongExpired(-overdueFor.toMillis());
+        return expired.isEmpty() ? 0 : rows.get().deleteLongExpired(expired, -overdueFor.toMillis());
+    }
+
+    interface Rows extends Repository<SemaphoreInstance, Long> {
+
+        @Modifying
+        @Query("insert into SemaphoreInstance (id, owner, startedAt, heartbeatAt, expiresAt)"
+                + " values (:id, :owner, utc_now(), utc_now(), utc_plus_millis(:timeoutMillis))")
+        int insert(long id, String owner, long timeoutMillis);
+
+        @Modifying
+        @Query("update SemaphoreInstance i set i.heartbeatAt = utc_now(), i.expiresAt = utc_plus_millis(:timeoutMillis)"
+                + " where i.id = :id")
+        int heartbeat(long id, long timeoutMillis);
+
+        @Modifying
+        @Query("delete from SemaphoreInstance i where i.id = :id")
+        int delete(long id);
+
+        /**
+         * An instance whose heartbeat is overdue.
+         *
+         * @param expiresAt when its lease expired; null, like owner and heartbeat, if it is not registered
+         * @param now the database's clock when the row was read
+         */
+        record Suspect(
+                long instance,
+                @Nullable LocalDateTime expiresAt,
+                @Nullable String owner,
+                @Nullable LocalDateTime heartbeatAt,
+                LocalDateTime now) {
+
+            /** Whether there was no heartbeat between these two reads. */
+            boolean isUnchanged(Suspect other) {
+                return instance == other.instance && Objects.equals(expiresAt, other.expiresAt);
+            }
+
+            DeadInstance toDead() {
+                return new DeadInstance(
+                        instance,
+                        Optional.ofNullable(owner),
+                        Optional.ofNullable(heartbeatAt).map(last -> Duration.between(last, now)));
+            }
+        }
+
+        /** The instances that hold permits and whose heartbeat is overdue. */
+        @Query("""
+                select distinct new io.dbsemaphore.persistence.InstanceTable$Rows$Suspect(
+                    r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
+                from PermitRequest r left join SemaphoreInstance i on i.id = r.instance
+                where r.state = ACQUIRED and r.instance is not null and (i.id is null or i.expiresAt <= utc_now())""")
+        List<Suspect> findSuspectHolders();
+
+        @Query("""
+                select distinct new io.dbsemaphore.persistence.InstanceTable$Rows$Suspect(
+                    r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
+                from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
+                where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.instance is not null
+                  and (i.id is null or i.expiresAt <= utc_now())""")
+        List<Suspect> findSuspectHolders(Collection<Long> semaphoreIds);
+
+        @Query("""
+                select i.id from SemaphoreInstance i
+                where i.expiresAt <= utc_plus_millis(:minusMillis)
+                  and not exists (select 1 from PermitRequest r where r.state = ACQUIRED and r.instance = i.id)""")
+        List<Long> findLongExpired(long minusMillis);
+
+        @Modifying
+        @Query("delete from SemaphoreInstance i where i.id in :ids and i.expiresAt <= utc_plus_millis(:minusMillis)")
+        int deleteLongExpired(Collection<Long> ids, long minusMillis);
+    }
+
+    /**
+     * Decides which instances are dead: those whose heartbeat was overdue in two reads, at least the grace period apart. One
+     * read is not enough: after an outage of the database every heartbeat is overdue until its JVM has sent the next one.
+     */
+    static final class Suspects {
+
+        /** The number of instances that are cached in addition to the current suspects. */
+        private static final int MAX_CACHED = 1_000;
+
+        private final long graceNanos;
+        private final LongSupplier nanoClock;
+        /** Least recently seen first. */
+        private final Map<Long, Sighting> sightings = new LinkedHashMap<>();
+
+        /** The last read of a suspect instance, and when it was first suspect after its last heartbeat. */
+        private record Sighting(Rows.Suspect suspect, long nanos) {}
+
+        Suspects(Duration grace) {
+            this(grace, System::nanoTime);
+        }
+
+        Suspects(Duration grace, LongSupplier nanoClock) {
+            this.graceNanos = grace.toNanos();
+            this.nanoClock = nanoClock;
+        }
+
+        synchronized int cached() {
+            return sightings.size();
+        }
+
+        /** Records the instances that are suspect now, and returns those that have been suspect for the grace period. */
+        synchronized Set<Long> dead(Collection<Rows.Suspect> suspectNow) {
+            long now = nanoClock.getAsLong();
+            Set<Long> dead = new TreeSet<>();
+            for (Rows.Suspect suspect : suspectNow) {
+                Sighting known = sightings.remove(suspect.instance());
+                Sighting sighting =
+                        new Sighting(suspect, known != null && known.suspect().isUnchanged(suspect) ? known.nanos() : now);
+                sightings.put(suspect.instance(), sighting);
+                if (now - sighting.nanos() >= graceNanos) {
+                    dead.add(suspect.instance());
+                }
+            }
+            evictLeastRecentlySeen(Math.max(MAX_CACHED, suspectNow.size()));
+            return dead;
+        }
+
+        /** The last read of a suspect instance; empty if it is not cached. */
+        synchronized Optional<DeadInstance> find(long instance) {
+            return Optional.ofNullable(sightings.get(instance))
+                    .map(Sighting::suspect)
+                    .map(Rows.Suspect::toDead);
+        }
+
+        private void evictLeastRecentlySeen(int limit) {
+            Iterator<Long> oldest = sightings.keySet().iterator();
+            while (sightings.size() > limit) {
+                oldest.next();
+                oldest.remove();
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.jdbc.ReleaseChannel;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The table of permits: the SQL of grants and releases. What is queued is executed by the next round trip of the transaction, at the
+ * latest by its commit.
+ */
+final class PermitTable {
+
+    private static final String SUMS =
+            "coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), utc_now()";
+
+    /** From the low watermark of the semaphore on. */
+    private static final String HELD = """
+            p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from semaphore s where s.id = ?)""";
+
+    private static final String SUM_OF_ONE = "select " + SUMS + " from permit p where " + HELD;
+    private static final String SUM_OF_MANY = "select p.semaphore_id, " + SUMS + " from permit p where ";
+    private static final String BY_SEMAPHORE_AND_CLOCK =
+            " group by p.semaphore_id union all select 0, 0, 0, 0, utc_now()";
+
+    private static final String LOCK_SKIP_LOCKED = """
+            select id from permit where id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
+
+    /** The hint makes MySQL use the primary key: for a small table it otherwise scans all rows, and encounters other locks. */
+    private static final String LOCK_NOWAIT = """
+            select /*+ index(permit primary) */ id from permit
+            where id in (?) and state = 'ACQUIRED' order by id for update nowait""";
+
+    private static final String RELEASE = "update permit set state = 'RELEASED' where id in (?) and state = 'ACQUIRED'";
+    private static final String RELEASE_OF_REQUEST =
+            "update permit set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'";
+
+    private static final String RELEASE_OF_RELEASED = """
+            update permit set state = 'RELEASED'
+            where permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')
+            and state = 'ACQUIRED'""";
+
+    /** A condition that is always true: the notification costs no statement, and none where nobody waits. */
+    private static final String NOTIFICATION = """
+            and (select count(%s) from semaphore s where s.waiters_until > utc_now()
+                 and s.id in (select p.semaphore_id from permit p where %s)) >= 0""";
+
+    private final Sql sql;
+    private final Supplier<PermitRepository> rows;
+    private final @Nullable ReleaseChannel channel;
+
+    PermitTable(Sql sql, @Nullable ReleaseChannel channel, Supplier<PermitRepository> rows) {
+        this.sql = sql;
+        this.channel = channel;
+        this.rows = rows;
+    }
+
+    PermitRepository rows() {
+        return rows.get();
+    }
+
+    /**
+     * Executes the queued statements, sums the held permits of each semaphore, by id, and reads the database's clock. The
+     * sum is a statement of its own after the locks, since a sum within the locking statement would use a snapshot from
+     * before its wait. It scans the covering index from the low watermark of each semaphore: entries of released permits
+     * that cannot be purged while an old snapshot is open are below the watermark.
+     */
+    Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds) {
+        if (semaphoreIds.isEmpty()) {
+            sql.flush();
+            return Map.of();
+        }
+        List<Long> twice = semaphoreIds.stream().flatMap(id -> Stream.of(id, id)).toList();
+        if (semaphoreIds.size() == 1) {
+            long id = twice.get(0);
+            return Map.of(id, sql.read(SUM_OF_ONE, (row, number) -> sum(row, 1, id), twice.toArray()).get(0));
+        }
+        String each = String.join(" or ", Collections.nCopies(semaphoreIds.size(), "(" + HELD + ")"));
+        List<HeldSum> found = sql.read(
+                SUM_OF_MANY + each + BY_SEMAPHORE_AND_CLOCK, (row, number) -> sum(row, 2, row.getLong(1)), twice.toArray());
+        Map<Long, HeldSum> sums = new HashMap<>();
+        found.forEach(sum -> sums.put(sum.semaphoreId(), sum));
+        LocalDateTime now = found.get(0).now(); // of one instant, on all rows
+        semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now)));
+        return sums;
+    }
+
+    private static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
+        return new HeldSum(
+                semaphoreId,
+                row.getLong(column),
+                row.getInt(column + 1),
+                row.getLong(column + 2),
+                row.getObject(column + 3, LocalDateTime.class));
+    }
+
+    void queueInsert(List<Permit> permits) {
+        sql.insert(Permit.INSERT, permits.stream().map(Permit::toRow).toList());
+    }
+
+    /** Locks the held permits among these that no other transaction has locked, and returns their ids. */
+    Set<Long> lockSkipLocked(Collection<Long> ids) {
+        return new HashSet<>(sql.read(LOCK_SKIP_LOCKED, (row, number) -> row.getLong(1), ids));
+    }
+
+    /**
+     * Queues a lock of the held permits among these; it {@linkplain io.dbsemaphore.jdbc.SqlErrorKind#LOCK_REFUSED fails}
+     * immediately if another transaction has locked one of them. The result is their ids.
+     */
+    Supplier<List<Long>> queueLock(Collection<Long> ids) {
+        return sql.queryRows(LOCK_NOWAIT, (row, number) -> row.getLong(1), ids);
+    }
+
+    /** Queues the release of the held permits among these. */
+    void queueRelease(Collection<Long> ids) {
+        queueRelease(RELEASE, "p.id in (?)", ids);
+    }
+
+    /** Queues the release of the held permits of a request, including those of deleted semaphores. */
+    void queueReleaseOf(long requestId) {
+        queueRelease(RELEASE_OF_REQUEST, "p.permit_request_id = ?", requestId);
+    }
+
+    /** Queues the release of the held permits of those of the requests that are released. */
+    void queueReleaseOfReleased(Collection<Long> requestIds) {
+        queueRelease(
+                RELEASE_OF_RELEASED,
+                "p.permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')",
+                requestIds);
+    }
+
+    private void queueRelease(String release, String condition, Object values) {
+        if (channel == null) {
+            sql.update(release, values);
+        } else {
+            sql.update(
+                    release + " " + NOTIFICATION.formatted(channel.notification("s.name"), condition), values, values);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * The table of semaphores: the SQL of grants, and the statements that an application needs while it starts. These are SQL since the
+ * first repository and the first HQL queries of a JVM take half a second of CPU time. All methods but {@link #forget} require an open
+ * transaction.
+ *
+ * <p>The ids of semaphores are cached by name. An id is never reused; a deleted semaphore is detected when its row cannot be locked.
+ */
+final class SemaphoreTable {
+
+    private static final int MAX_CACHED = 10_000;
+
+    private static final String LOCK =
+            "select s.id, s.name, s.capacity, s.fence, s.waiters_until from semaphore s where s.id = ? for update";
+
+    private static final String LOCK_SKIP_LOCKED = """
+            select s.id, s.name, s.capacity, s.fence, s.waiters_until from semaphore s
+            where s.id in (?) order by s.id for update skip locked""";
+
+    private static final String RAISE_FENCES =
+            "update semaphore set fence = fence + ?, updated_at = ?, live_from = ? where id in (?)";
+
+    private static final String SET_AWAITED = "update semaphore set waiters_until = ? where id in (?)";
+
+    private static final String STATUSES = """
+            select s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), count(p.id),
+                (select coalesce(sum(w.waiting), 0) from semaphore_waiter w
+                 where w.semaphore_id = s.id and w.expires_at > utc_now())
+            from semaphore s left join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
+            """;
+
+    private static final String STATUS = STATUSES + "where s.name = ? group by s.id, s.name, s.capacity";
+    private static final String ALL_STATUSES = STATUSES + "group by s.id, s.name, s.capacity order by s.name";
+
+    private final Sql sql;
+    private final Supplier<SemaphoreRepository> rows;
+    private final Map<String, Long> idsByName = new ConcurrentHashMap<>();
+
+    SemaphoreTable(Sql sql, Supplier<SemaphoreRepository> rows) {
+        this.sql = sql;
+        this.rows = rows;
+    }
+
+    SemaphoreRepository rows() {
+        return rows.get();
+    }
+
+    /**
+     * Locks a row and waits for it: by the repository's {@code @Lock(PESSIMISTIC_WRITE)} query, or where the driver pipelines, by
+     * the same lock in the next round trip. Callers lock in ascending order of ids, one row per statement: an IN-list is locked in
+     * the order of the index that the optimizer chooses, and may lock rows that were not requested.
+     *
+     * @return the row; no row if it was deleted
+     */
+    Supplier<List<LockedSemaphore>> lock(long id) {
+        if (sql.isPipelined()) {
+            sql.flush(); // one wait per round trip
+            return sql.queryRows(LOCK, SemaphoreTable::locked, id);
+        }
+        List<LockedSemaphore> locked =
+                rows().lockById(id).map(Semaphore::toLocked).stream().toList();
+        return () -> locked;
+    }
+
+    /** Locks the rows that no other transaction has locked, in the same two ways. */
+    Supplier<List<LockedSemaphore>> lockSkipLocked(Collection<Long> ids) {
+        if (sql.isPipelined()) {
+            return sql.queryRows(LOCK_SKIP_LOCKED, SemaphoreTable::locked, ids);
+        }
+        List<LockedSemaphore> locked =
+                rows().lockSkipLocked(ids).stream().map(Semaphore::toLocked).toList();
+        return () -> locked;
+    }
+
+    private static LockedSemaphore locked(ResultSet row, int number) throws SQLException {
+        return new LockedSemaphore(
+                row.getLong(1),
+                row.getString(2),
+                row.getInt(3),
+                row.getLong(4),
+                row.getObject(5, LocalDateTime.class));
+    }
+
+    /**
+     * Queues an update of locked rows: reserves {@code by} tokens, and raises the watermarks to the lowest held token.
+     *
+     * @param liveFrom the lowest held token, by semaphore id
+     */
+    void queueRaiseFences(Map<Long, Long> liveFrom, int by, LocalDateTime now) {
+        // one text for every semaphore, which a server that prepares statements knows; in a case they are literals, since only
+        // these have the column's type on every database
+        Object watermark = liveFrom.size() == 1
+                ? liveFrom.values().iterator().next()
+                : new Sql.Literal(liveFrom.entrySet().stream()
+                        .map(entry -> " when " + entry.getKey() + " then " + entry.getValue())
+                        .collect(Collectors.joining("", "case id", " end")));
+        sql.update(RAISE_FENCES, by, now, watermark, liveFrom.keySet());
+    }
+
+    /** Queues an update of locked rows: until then callers may be waiting. */
+    void queueAwaited(Collection<Long> ids, LocalDateTime until) {
+        sql.update(SET_AWAITED, until, ids);
+    }
+
+    /** The ids of the existing semaphores among these. */
+    Map<String, Long> idsOf(Collection<String> names) {
+        Map<String, Long> ids = new HashMap<>();
+        Set<String> unknown = new HashSet<>();
+        for (String name : names) {
+            Long id = idsByName.get(name);
+            if (id == null) {
+                unknown.add(name);
+            } else {
+                ids.put(name, id);
+            }
+        }
+        if (!unknown.isEmpty()) {
+            sql.flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
+            rows().findIds(unknown).forEach(found -> ids.put(found.name(), found.id()));
+            if (idsByName.size() > MAX_CACHED) {
+                idsByName.clear();
+            }
+            idsByName.putAll(ids);
+        }
+        return ids;
+    }
+
+    /** Removes semaphores from the cache that may have been deleted. */
+    void forget(Collection<Long> ids) {
+        idsByName.values().removeAll(ids);
+    }
+
+    void insert(List<Semaphore> semaphores) {
+        sql.insert(Semaphore.INSERT, semaphores.stream().map(Semaphore::toRow).toList());
+        sql.flush();
+    }
+
+    Optional<SemaphoreStatus> findStatus(String name) {
+        return sql.read(STATUS, SemaphoreTable::status, name).stream().findFirst();
+    }
+
+    /** The status of all semaphores, sorted by name. */
+    List<SemaphoreStatus> findStatuses() {
+        return sql.read(ALL_STATUSES, SemaphoreTable::status);
+    }
+
+    private static SemaphoreStatus status(ResultSet row, int number) throws SQLException {
+        int capacity = row.getInt(2);
+        long held = row.getLong(3);
+        boolean exclusive = row.getInt(4) > 0;
+        return new SemaphoreStatus(
+                row.getString(1),
+                capacity,
+                held,
+                exclusive ? 0 : Math.max(0, capacity - held),
+                row.getLong(5),
+                row.getLong(6));
+    }
+}

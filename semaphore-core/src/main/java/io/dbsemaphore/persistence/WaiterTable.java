@@ -1,0 +1,383 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.domain.WaitersElsewhere;
+import io.dbsemaphore.persistence.unit.Sql;
+import jakarta.persistence.LockModeType;
+import jakarta.persistence.QueryHint;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.hibernate.Timeouts;
+import org.hibernate.jpa.SpecHints;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.domain.Limit;
+import org.springframework.data.jpa.repository.Lock;
+import org.springframework.data.jpa.repository.Modifying;
+import org.springframework.data.jpa.repository.Query;
+import org.springframework.data.jpa.repository.QueryHints;
+import org.springframework.data.repository.Repository;
+
+/**
+ * The table by which the instances tell one another who waits for permits, so that the callers of all instances are served in one
+ * order: for each instance and semaphore one row with the callers that have waited longest. A row counts for
+ * {@link #VALID_FOR}, and is confirmed before that.
+ *
+ * <p>A batch, which has locked the rows of its semaphores, reads the rows of their waiters where callers may be waiting, and inserts,
+ * updates or deletes those of its instance ({@link Queues#write}). A semaphore that nobody waits for costs no statement: its row says
+ * until when callers may be waiting. A poll, which has locked nothing, confirms the rows of its instance, and updates them where the
+ * queue has changed ({@link Queues#confirm}); it inserts none.
+ *
+ * <p>Batches, polls and the sweep lock several rows in one transaction: one by one, in ascending order of the semaphores, or without
+ * waiting for another transaction. All methods require an open transaction.
+ */
+final class WaiterTable {
+
+    /** How long a row counts without being confirmed; an instance that is gone delays the others for this time. */
+    private static final Duration VALID_FOR = Duration.ofMillis(1_200);
+
+    /** An instance that waits alone updates its row in a batch when it is valid for less than this. */
+    private static final Duration MIN_VALID_IN_BATCH = Duration.ofMillis(600);
+
+    /** A poll confirms rows that are valid for less than this. */
+    private static final Duration MIN_VALID_IN_POLL = Duration.ofMillis(900);
+
+    /** How long callers are assumed to wait at a semaphore. */
+    private static final Duration AWAITED_FOR = Duration.ofSeconds(10);
+
+    private static final String FIND = """
+            select w.semaphore_id, w.instance, w.since, w.first_waiters, w.waiting, w.expires_at
+            from semaphore_waiter w where w.semaphore_id in (?)""";
+
+    private static final String INSERT = """
+            insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)
+            values (?, ?, ?, ?, ?, ?, ?)""";
+
+    private static final String UPDATE = """
+            update semaphore_waiter set since = ?, waiting = ?, first_waiters = ?, expires_at = ?
+            where semaphore_id = ? and instance = ?""";
+
+    private static final String DELETE = "delete from semaphore_waiter where semaphore_id = ? and instance = ?";
+
+    private static final int RADIX = 36;
+    private static final String ALL = "*";
+    private static final String OF_SEVERAL = "+";
+
+    /** Numbers that cannot overflow. */
+    private static final Pattern WAITER = Pattern.compile("([0-9a-z]{1,11}):([1-9][0-9]{0,8}|\\*)(\\+?)");
+
+    private final Sql sql;
+    private final SemaphoreTable semaphores;
+    private final Supplier<Rows> rows;
+
+    WaiterTable(Sql sql, SemaphoreTable semaphores, Supplier<Rows> rows) {
+        this.sql = sql;
+        this.semaphores = semaphores;
+        this.rows = rows;
+    }
+
+    Rows rows() {
+        return rows.get();
+    }
+
+    /** The queries that are not part of a batch. */
+    interface Rows extends Repository<SemaphoreWaiter, SemaphoreWaiter.Key> {
+
+        /** Locks the rows of an instance for these semaphores. Skips rows that another transaction has locked. */
+        @Lock(LockModeType.PESSIMISTIC_WRITE)
+        @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = "" + Timeouts.SKIP_LOCKED_MILLI))
+        @Query("select w from SemaphoreWaiter w where w.instance = :instance and w.semaphoreId in :semaphoreIds")
+        List<SemaphoreWaiter> lockSkipLocked(long instance, Collection<Long> semaphoreIds);
+
+        /** Confirms the rows of an instance for these semaphores, which are locked. */
+        @Modifying
+        @Query("update SemaphoreWaiter w set w.expiresAt = :expiresAt"
+                + " where w.instance = :instance and w.semaphoreId in :semaphoreIds")
+        int confirm(long instance, Collection<Long> semaphoreIds, LocalDateTime expiresAt);
+
+        @Query("select w.semaphoreId from SemaphoreWaiter w where w.instance = :instance")
+        List<Long> findSemaphoreIds(long instance);
+
+        @Query("select w from SemaphoreWaiter w where w.expiresAt <= utc_plus_millis(:minusMillis)"
+                + " order by w.semaphoreId, w.instance")
+        List<SemaphoreWaiter> findExpired(long minusMillis, Limit limit);
+
+        @Modifying
+        @Query("delete from SemaphoreWaiter w where w.semaphoreId = :semaphoreId and w.instance = :instance"
+                + " and w.expiresAt <= utc_plus_millis(:minusMillis)")
+        int deleteExpired(long semaphoreId, long instance, long minusMillis);
+    }
+
+    /** The queues that one transaction reads and writes, of which those of this instance are given. */
+    Queues queues(LocalQueues local) {
+        return new Queues(local);
+    }
+
+    /** Records that callers wait for these semaphores, whose rows are locked. */
+    void extend(Collection<Long> semaphoreIds, LocalDateTime now) {
+        semaphores.queueAwaited(semaphoreIds, now.plus(AWAITED_FOR));
+    }
+
+    void delete(long instance, Collection<Long> semaphoreIds) {
+        new TreeSet<>(semaphoreIds).forEach(id -> sql.update(DELETE, id, instance));
+    }
+
+    void deleteAll(long instance) {
+        delete(instance, rows().findSemaphoreIds(instance));
+    }
+
+    /** Deletes queues that their instances have not confirmed for so long. Returns how many were deleted. */
+    int deleteExpired(Duration overdueFor, int limit) {
+        long minusMillis = -overdueFor.toMillis();
+        return rows().findExpired(minusMillis, Limit.of(limit)).stream()
+                .map(SemaphoreWaiter::key)
+                .mapToInt(key -> rows().deleteExpired(key.semaphoreId(), key.instance(), minusMillis))
+                .sum();
+    }
+
+    private static InstanceQueue queue(ResultSet row, int number) throws SQLException {
+        return new InstanceQueue(
+                row.getLong(1),
+                row.getLong(2),
+                decode(row.getString(4), Waiter.micros(row.getObject(3, LocalDateTime.class))),
+                row.getInt(5),
+                row.getObject(6, LocalDateTime.class));
+    }
+
+    /** The queues that one transaction reads and writes. */
+    final class Queues {
+
+        private final LocalQueues local;
+        private final Set<Long> found = new HashSet<>();
+        private final Map<Long, List<InstanceQueue>> queues = new HashMap<>();
+        private Supplier<List<InstanceQueue>> expected = List::of;
+        private boolean isRead;
+
+        private Queues(LocalQueues local) {
+            this.local = local;
+        }
+
+        /**
+         * Queues the query for the semaphores that callers of this instance wait for or have waited for, so that it shares a round
+         * trip with other statements.
+         *
+         * @param semaphores the names by id
+         * @param refusedBefore the semaphores of acquires that were refused before
+         */
+        void expect(Map<Long, String> semaphores, Set<String> refusedBefore) {
+            semaphores.forEach((id, name) -> {
+                if (local.isFair(name)
+                        && (refusedBefore.contains(name) || !local.of(name).isEmpty())) {
+                    found.add(id);
+                }
+            });
+            if (!found.isEmpty()) {
+                expected = sql.queryRows(FIND, WaiterTable::queue, Set.copyOf(found));
+            }
+        }
+
+        /**
+         * Reads what {@link #expect} did not, where callers may be waiting, unless it was read before.
+         *
+         * @param now the database's clock when the held permits were summed
+         */
+        void read(List<LockedSemaphore> locked, Function<LockedSemaphore, LocalDateTime> now) {
+            if (isRead) {
+                return;
+            }
+            isRead = true;
+            add(expected.get());
+            find(locked.stream()
+                    .filter(semaphore -> local.isFair(semaphore.name())
+                            && !found.contains(semaphore.id())
+                            && semaphore.mayBeAwaited(now.apply(semaphore)))
+                    .map(LockedSemaphore::id)
+                    .toList());
+        }
+
+        /** Reads the queues of these semaphores, after the statements that are queued. */
+        void find(Collection<Long> semaphoreIds) {
+            if (!semaphoreIds.isEmpty()) {
+                add(sql.read(FIND, WaiterTable::queue, semaphoreIds));
+                found.addAll(semaphoreIds);
+            }
+        }
+
+        private void add(List<InstanceQueue> more) {
+            more.forEach(queue -> queues.computeIfAbsent(queue.semaphoreId(), id -> new ArrayList<>())
+                    .add(queue));
+        }
+
+        /** The callers of other instances that wait for a semaphore. */
+        WaitersElsewhere elsewhere(long semaphoreId, LocalDateTime now) {
+            return WaitersElsewhere.of(queues.getOrDefault(semaphoreId, List.of()), local.instance(), now);
+        }
+
+        private Optional<InstanceQueue> own(long semaphoreId) {
+            return queues.getOrDefault(semaphoreId, List.of()).stream()
+                    .filter(queue -> queue.instance() == local.instance())
+                    .findFirst();
+        }
+
+        /**
+         * Queues the statements that tell other instances who waits here after this transaction.
+         *
+         * @param queue the callers of this instance that wait for the semaphore, those that the transaction refuses included
+         */
+        void write(LockedSemaphore semaphore, LocalDateTime now, LocalQueue queue) {
+            if (!local.isFair(semaphore.name())) {
+                return;
+            }
+            long id = semaphore.id();
+            if (!queue.isEmpty() && !found.contains(id)) {
+                find(List.of(id));
+            }
+            Optional<InstanceQueue> own = own(id);
+            if (queue.isEmpty()) {
+                own.ifPresent(row -> delete(local.instance(), List.of(id)));
+            } else if (own.isEmpty()) {
+                Waiter first = queue.first().get(0);
+                sql.insert(
+                        INSERT,
+                        List.of(List.of(
+                                id,
+                                local.instance(),
+                                local.owner(),
+                                first.sinceUtc(),
+                                queue.size(),
+                                encode(queue.first()),
+                                now.plus(VALID_FOR))));
+            } else if (isWorthWriting(id, now, own.get(), queue)) {
+                update(id, queue, now);
+            }
+            if (!queue.isEmpty() && endsSoon(semaphore.waitersUntil(), now)) {
+                extend(List.of(id), now);
+            }
+        }
+
+        /** While no other instance has waiting callers, nobody reads the row. */
+        private boolean isWorthWriting(long semaphoreId, LocalDateTime now, InstanceQueue own, LocalQueue queue) {
+            return !own.isValidFor(MIN_VALID_IN_BATCH, now)
+                    || (!own.first().equals(queue.first())
+                            && !elsewhere(semaphoreId, now).isEmpty());
+        }
+
+        private void update(long semaphoreId, LocalQueue queue, LocalDateTime now) {
+            sql.update(
+                    UPDATE,
+                    queue.first().get(0).sinceUtc(),
+                    queue.size(),
+                    encode(queue.first()),
+                    now.plus(VALID_FOR),
+                    semaphoreId,
+                    local.instance());
+        }
+
+        /** Whether the other instances know of the callers of this one, if there are any. */
+        boolean isRegistered(String name, long semaphoreId) {
+            return !local.isFair(name)
+                    || local.of(name).isEmpty()
+                    || own(semaphoreId).isPresent();
+        }
+
+        /** Whether callers wait for longer than the row of the semaphore tells. */
+        boolean isExtensionDue(String name, @Nullable LocalDateTime until, LocalDateTime now) {
+            return local.isFair(name) && !local.of(name).isEmpty() && endsSoon(until, now);
+        }
+
+        /**
+         * Updates and confirms the rows of this instance. It skips unchanged rows that another transaction has locked.
+         *
+         * @param names the names of the semaphores, by id
+         * @param inFlight the semaphores whose rows are only confirmed, since a batch in flight updates them
+         */
+        void confirm(SortedMap<Long, String> names, LocalDateTime now, Set<String> inFlight) {
+            List<Long> unchanged = new ArrayList<>();
+            names.forEach((id, name) -> own(id).ifPresent(row -> {
+                LocalQueue queue = local.of(name);
+                boolean due = !row.isValidFor(MIN_VALID_IN_POLL, now);
+                if (inFlight.contains(name)
+                        || (row.first().equals(queue.first()) && !queue.isEmpty() && row.size() == queue.size())) {
+                    if (due) {
+                        unchanged.add(id);
+                    }
+                } else if (queue.isEmpty()) {
+                    delete(local.instance(), List.of(id));
+                } else if (due || !row.first().equals(queue.first())) {
+                    update(id, queue, now);
+                }
+            }));
+            List<Long> locked = unchanged.isEmpty()
+                    ? List.of()
+                    : rows().lockSkipLocked(local.instance(), unchanged).stream()
+                            .map(row -> row.key().semaphoreId())
+                            .toList();
+            if (!locked.isEmpty()) {
+                rows().confirm(local.instance(), locked, now.plus(VALID_FOR));
+            }
+        }
+    }
+
+    private static boolean endsSoon(@Nullable LocalDateTime until, LocalDateTime now) {
+        return until == null || until.isBefore(now.plus(AWAITED_FOR.dividedBy(2)));
+    }
+
+    /**
+     * Encodes waiting callers for one column: for each the microseconds since the one before it, in base 36, and the number of its
+     * permits, or {@code *} for all of them, with {@code +} if it waits for several semaphores; such as {@code 0:1 2s:1+ 1rk:*}.
+     */
+    static String encode(List<Waiter> waiters) {
+        StringBuilder text = new StringBuilder();
+        long before = waiters.isEmpty() ? 0 : waiters.get(0).since();
+        for (Waiter waiter : waiters) {
+            text.append(text.isEmpty() ? "" : " ")
+                    .append(Long.toString(waiter.since() - before, RADIX))
+                    .append(':')
+                    .append(waiter.exclusive() ? ALL : String.valueOf(waiter.permits()))
+                    .append(waiter.ofSeveral() ? OF_SEVERAL : "");
+            before = waiter.since();
+        }
+        return text.toString();
+    }
+
+    /**
+     * Decodes what {@link #encode} has made.
+     *
+     * @param since the {@link Waiter#since} of the first
+     * @return empty if the text is not of this format, as when another version has made it
+     */
+    static List<Waiter> decode(String text, long since) {
+        List<Waiter> waiters = new ArrayList<>();
+        long before = since;
+        for (String each : text.split(" ", -1)) {
+            Matcher matcher = WAITER.matcher(each);
+            if (!matcher.matches()) {
+                return List.of();
+            }
+            before += Long.parseLong(matcher.group(1), RADIX);
+            boolean exclusive = ALL.equals(matcher.group(2));
+            int permits = exclusive ? 0 : Integer.parseInt(matcher.group(2));
+            waiters.add(new Waiter(before, permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
+        }
+        return waiters;
+    }
+}
