@@ -87,13 +87,11 @@ final class RequestFactory {
             String name = claim.name().evaluate(context);
             try {
                 SemaphoreName.requireValid(name);
-                // An exclusive name that is given twice still asks for the whole capacity once
-                permits.merge(name, claim.count(), operation.exclusive() ? Math::max : Math::addExact);
             } catch (IllegalArgumentException invalid) {
                 throw claim.name().refuse("is not valid. " + invalid.getMessage(), invalid);
-            } catch (ArithmeticException overflow) {
-                throw claim.name()
-                        .refuse("requests more than Integer.MAX_VALUE permits of '" + name + "' in total", overflow);
+            }
+            if (permits.put(name, claim.count()) != null) {
+                throw claim.name().refuse("repeats '" + name + "'. " + WithPermitsParser.NAMES_ONCE, null);
             }
         }
         return permits;

@@ -6,12 +6,16 @@ import io.dbsemaphore.annotation.WithPermits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /** Parses an annotation and rejects invalid attributes. */
 final class WithPermitsParser {
+
+    static final String NAMES_ONCE = "Name each semaphore once; permits gives the number of permits";
 
     private static final Duration SHORTEST = Duration.ofNanos(1);
 
@@ -45,10 +49,14 @@ final class WithPermitsParser {
         }
         int[] permits = permits(annotated, names.length);
         List<WithPermitsOperation.Claim> claims = new ArrayList<>();
+        Set<String> literals = new HashSet<>();
         for (int i = 0; i < names.length; i++) {
             TextTemplate name = templates.parse(annotated, "names", names[i]);
             if (name.isLiteral()) {
                 requireValid(annotated, "names", name.text(), () -> SemaphoreName.requireValid(name.text()));
+                if (!literals.add(name.text())) {
+                    throw annotated.refuse("names", name.text(), "is given twice. " + NAMES_ONCE);
+                }
             }
             claims.add(new WithPermitsOperation.Claim(name, permits[permits.length == 1 ? 0 : i]));
         }
