@@ -77,7 +77,8 @@ public @interface WithPermits {
      * which requires {@code -parameters}) or index ({@code #p0}, {@code #a0}), {@code #root} with {@code methodName},
      * {@code method}, {@code args}, {@code target} and {@code targetClass}, and beans ({@code @bean}). An expression
      * that fails or evaluates to {@code null}, alone or as part of a name, causes an {@link IllegalArgumentException}.
-     * Names that turn out to be equal are merged, and their permits added.
+     * So does a name that turns out to repeat another one; the same without expressions is rejected at start-up. For several
+     * permits of a semaphore, set {@link #permits()}.
      *
      * @return the names of the semaphores
      */

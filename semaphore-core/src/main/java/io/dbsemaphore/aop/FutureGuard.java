@@ -1,41 +1,228 @@
 package io.dbsemaphore.aop;
 
-import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreOperations;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.scheduling.annotation.Async;
 
 /**
- * Guards a method whose work ends when the future that it returns completes. It acquires and calls the method on the
- * calling thread, and throws what the acquire throws.
+ * Guards a method whose work ends when the future that it returns completes.
+ *
+ * <p>Without a wait time it acquires and calls the method on the calling thread, and throws what the acquire throws. So
+ * it does with {@code @Async}: the calling thread is that of Spring's executor, which waits for the future in any case.
+ * With a wait time it returns a future at once, and the method is called when the permits are held: on the thread that
+ * completes the acquire, but never on the calling thread. If the acquire fails, so does the future.
+ *
+ * <p>The caller gets a {@link GuardedFuture}, which passes through up to two {@link Step}s:
+ *
+ * <pre>
+ * the acquire --granted--> the work  --ended--> release --> complete
+ *      |                      \--cancelled--> cancel the work, release --> cancelled
+ *      |--refused--> the fallback or an empty result, without a grant
+ *      \--cancelled--> cancel the acquire; a grant that arrives nevertheless is released
+ * </pre>
+ *
+ * The release of work that has ended runs on a thread of this library, since the thread that ended the work may be an
+ * event loop; only work that has ended when the method returns is released on the thread that called it. The future
+ * completes after the release.
  */
-final class FutureGuard implements MethodGuard {
+final class FutureGuard extends MethodGuard {
 
-    private final Supplier<SemaphoreOperations> operations;
-    private final RequestFactory requests;
-    private final Refusal refusal;
-    private final Executor releases;
+    private final boolean waits;
+    private final Executor threads;
 
-    FutureGuard(Supplier<SemaphoreOperations> operations, RequestFactory requests, Refusal refusal, Executor releases) {
-        this.operations = operations;
-        this.requests = requests;
-        this.refusal = refusal;
-        this.releases = releases;
+    /** @param threads release the permits, and call the method if an asynchronous acquire is granted at once */
+    FutureGuard(
+            AnnotatedMethod annotated,
+            Supplier<SemaphoreOperations> operations,
+            RequestTemplate requests,
+            Refusal refusal,
+            Executor threads) {
+        super(operations, requests, refusal);
+        this.waits = requests.waits() && !annotated.has(Async.class);
+        this.threads = threads;
     }
 
     @Override
-    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        AcquireRequest request = requests.create(invocation);
+    @SuppressWarnings("FutureReturnValueIgnored") // it is returned
+    @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        if (waits) {
+            MethodInvocation call = ((ProxyMethodInvocation) invocation).invocableClone(); // the original proceeds here
+            try {
+                return callWhenGranted(operations.get().acquireAsync(requests.create(invocation)), call);
+            } catch (Exception failure) {
+                return CompletableFuture.failedFuture(failure);
+            }
+        }
         PermitGrant grant;
         try {
-            grant = operations.get().acquire(request);
+            grant = operations.get().acquire(requests.create(invocation));
         } catch (PermitsUnavailableException refused) {
             return refusal.answer(invocation, refused);
         }
-        return GuardedFuture.start(invocation, grant, releases);
+        CompletionStage<?> work = call(invocation, grant);
+        return work == null ? null : new GuardedFuture(new Step(work, grant));
+    }
+
+    CompletableFuture<?> callWhenGranted(CompletableFuture<PermitGrant> acquire, MethodInvocation call) {
+        GuardedFuture future = new GuardedFuture(acquire);
+        CompletableFuture<?> unused =
+                future.whenComplete((value, failure) -> acquire.cancel(true)); // no effect once it is complete
+        Thread caller = Thread.currentThread();
+        CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
+            boolean atOnce = Thread.currentThread() == caller && !acquire.isCancelled();
+            Executor executor = atOnce ? threads : Runnable::run;
+            executor.execute(() -> future.acquired(call, grant, failure));
+        });
+        return future;
+    }
+
+    /** Calls the method. Releases at once if it throws or returns null. */
+    private static @Nullable CompletionStage<?> call(MethodInvocation invocation, PermitGrant grant) throws Throwable {
+        CompletionStage<?> work;
+        try {
+            work = (CompletionStage<?>) Permits.callHolding(grant, new InvocationCallback(invocation));
+        } catch (Throwable failure) {
+            releaseAfterFailure(grant, failure);
+            throw failure;
+        }
+        if (work == null) {
+            releaseAfterSuccess(grant);
+        }
+        return work;
+    }
+
+    /** What the caller waits for at the moment, and what a cancellation therefore ends: the acquire, the work or the fallback. */
+    private static final class Step {
+
+        final CompletionStage<?> stage;
+        final @Nullable PermitGrant grant;
+
+        /** Runs once: the end of the work and a cancellation may coincide. */
+        private final FutureTask<?> release;
+
+        /** @param grant of work; null for an acquire and a fallback */
+        Step(CompletionStage<?> stage, @Nullable PermitGrant grant) {
+            this.stage = stage;
+            this.grant = grant;
+            this.release = new FutureTask<>(() -> grant == null ? null : grant.release());
+        }
+
+        /** Cancels the stage if that is possible. If it is not, it continues: cancellation is a request. */
+        void cancel(boolean mayInterruptIfRunning) {
+            try {
+                boolean unused = stage.toCompletableFuture().cancel(mayInterruptIfRunning);
+            } catch (UnsupportedOperationException notCancellable) {
+                // It continues
+            }
+            end(null);
+        }
+
+        /** Releases the grant, or waits for a concurrent release. */
+        void end(@Nullable Throwable failure) {
+            release.run();
+            try {
+                release.get();
+            } catch (ExecutionException failed) {
+                if (failure != null) {
+                    suppress(failure, failed.getCause());
+                } else if (grant != null) {
+                    logFailure(grant, failed.getCause());
+                }
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        boolean hasEnded() {
+            try {
+                return stage.toCompletableFuture().isDone();
+            } catch (UnsupportedOperationException unknowable) {
+                return false;
+            }
+        }
+    }
+
+    /** The future that the caller gets. */
+    private final class GuardedFuture extends CompletableFuture<@Nullable Object> {
+
+        private volatile Step current;
+
+        /** A future of an acquire whose outcome is passed to {@link #acquired}. */
+        GuardedFuture(CompletableFuture<PermitGrant> acquire) {
+            current = new Step(acquire, null);
+        }
+
+        /** A future of work that has begun. */
+        GuardedFuture(Step work) {
+            current = work;
+            follow(work);
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            Step before = current;
+            before.cancel(mayInterruptIfRunning);
+            boolean cancelled = super.cancel(mayInterruptIfRunning);
+            Step now = current;
+            if (cancelled && now != before) { // work that began meanwhile, and may have missed the cancellation
+                now.cancel(mayInterruptIfRunning);
+            }
+            return cancelled;
+        }
+
+        void acquired(MethodInvocation invocation, @Nullable PermitGrant grant, @Nullable Throwable failure) {
+            try {
+                if (grant != null && isDone()) { // cancelled, or completed by the application
+                    releaseAfterSuccess(grant);
+                } else if (grant != null) {
+                    begin(call(invocation, grant), grant);
+                } else if (failure instanceof PermitsUnavailableException refused) {
+                    begin((CompletionStage<?>) refusal.answer(invocation, refused), null);
+                } else if (failure != null) {
+                    completeExceptionally(failure);
+                }
+            } catch (Throwable thrown) {
+                completeExceptionally(thrown);
+            }
+        }
+
+        private void begin(@Nullable CompletionStage<?> stage, @Nullable PermitGrant grant) {
+            if (stage == null) {
+                complete(null);
+                return;
+            }
+            Step step = new Step(stage, grant);
+            current = step;
+            if (isCancelled()) {
+                step.cancel(true);
+            }
+            follow(step);
+        }
+
+        private void follow(Step step) {
+            Executor executor = step.grant == null || step.hasEnded() ? Runnable::run : threads;
+            CompletionStage<?> unused = step.stage.whenComplete(
+                    (value, failure) -> executor.execute(() -> completeAfterRelease(step, value, failure)));
+        }
+
+        private void completeAfterRelease(Step step, @Nullable Object value, @Nullable Throwable failure) {
+            step.end(failure);
+            if (failure != null) {
+                completeExceptionally(failure);
+            } else {
+                complete(value);
+            }
+        }
     }
 }

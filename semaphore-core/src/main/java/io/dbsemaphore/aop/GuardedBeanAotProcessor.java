@@ -16,7 +16,7 @@ final class GuardedBeanAotProcessor implements BeanRegistrationAotProcessor {
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
         Class<?> type = ClassUtils.getUserClass(bean.getBeanClass());
-        if (AnnotatedMethods.of(type).isEmpty()) {
+        if (AnnotatedMethod.allOf(type).isEmpty()) {
             return null;
         }
         return (generation, code) -> generation

@@ -1,16 +1,72 @@
 package io.dbsemaphore.aop;
 
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreOperations;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Acquires permits before calls of one method and releases them when the work has ended. Thread-safe. */
-@FunctionalInterface
-interface MethodGuard {
+/**
+ * Acquires permits before calls of one method and releases them when the work has ended. The subclasses differ in when
+ * that is. A failure of the release does not change the outcome of the work. Thread-safe.
+ */
+abstract class MethodGuard {
+
+    private static final Logger log = LoggerFactory.getLogger(MethodGuard.class);
+
+    final Supplier<SemaphoreOperations> operations;
+    final RequestTemplate requests;
+    final Refusal refusal;
+
+    MethodGuard(Supplier<SemaphoreOperations> operations, RequestTemplate requests, Refusal refusal) {
+        this.operations = operations;
+        this.requests = requests;
+        this.refusal = refusal;
+    }
 
     /**
      * Calls the method under its permits.
      *
      * @throws Throwable the exception of the method, unchanged, or the reason why it was not called
      */
-    @Nullable Object invoke(MethodInvocation invocation) throws Throwable;
+    abstract @Nullable Object invoke(MethodInvocation invocation) throws Throwable;
+
+    /** Releases after work that succeeded or was cancelled; a failure is logged. */
+    static void releaseAfterSuccess(PermitGrant grant) {
+        try {
+            grant.release();
+        } catch (Throwable releaseFailure) {
+            logFailure(grant, releaseFailure);
+        }
+    }
+
+    /** Releases after work that failed; a failure of the release is added to it as a suppressed exception. */
+    static void releaseAfterFailure(PermitGrant grant, Throwable failure) {
+        try {
+            grant.release();
+        } catch (Throwable releaseFailure) {
+            suppress(failure, releaseFailure);
+        }
+    }
+
+    static void logFailure(PermitGrant grant, Throwable releaseFailure) {
+        log.warn(
+                "The work under grant {} on {} succeeded, but the release of its permits failed. The release is repeated in"
+                        + " the background; the permits are available when their TTL has passed at the latest",
+                grant.externalId(),
+                grant.permits(),
+                releaseFailure);
+    }
+
+    static void suppress(Throwable failure, Throwable releaseFailure) {
+        // A future passes the wrapped exception to its dependents
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
+        Throwable seen = cause == null ? failure : cause;
+        if (seen != releaseFailure) {
+            seen.addSuppressed(releaseFailure);
+        }
+    }
 }

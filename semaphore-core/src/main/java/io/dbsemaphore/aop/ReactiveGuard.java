@@ -1,10 +1,14 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreOperations;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -14,37 +18,34 @@ import org.springframework.core.ReactiveAdapter;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
  * Guards a method whose work is done when the publisher that it returns is subscribed to. The method is called for each
- * subscription, on {@code boundedElastic}, under the grant that the subscription has acquired. The request is created
- * when the method is called; if that fails, so does each subscription.
+ * subscription, on {@code boundedElastic}, under the grant that the subscription has acquired. The release runs on a thread
+ * of this library, since the thread that ends the subscription may be an event loop. The request is created when the method
+ * is called; if that fails, so does each subscription.
  */
-final class ReactiveGuard implements MethodGuard {
+final class ReactiveGuard extends MethodGuard {
 
-    private final Supplier<SemaphoreOperations> operations;
-    private final RequestFactory requests;
-    private final Refusal refusal;
     private final ReactiveAdapter adapter;
     private final Scheduler releases;
 
     ReactiveGuard(
-            Supplier<SemaphoreOperations> operations,
-            RequestFactory requests,
-            Refusal refusal,
             ReactiveAdapter adapter,
-            Executor releases) {
-        this.operations = operations;
-        this.requests = requests;
-        this.refusal = refusal;
+            Supplier<SemaphoreOperations> operations,
+            RequestTemplate requests,
+            Refusal refusal,
+            Executor threads) {
+        super(operations, requests, refusal);
         this.adapter = adapter;
-        this.releases = Schedulers.fromExecutor(releases);
+        this.releases = Schedulers.fromExecutor(threads);
     }
 
     @Override
-    public Object invoke(MethodInvocation invocation) {
+    Object invoke(MethodInvocation invocation) {
         AcquireRequest request;
         try {
             request = requests.create(invocation);
@@ -53,32 +54,21 @@ final class ReactiveGuard implements MethodGuard {
         }
         // An invocation can proceed only once, so each subscription uses a clone of this one
         ProxyMethodInvocation call = (ProxyMethodInvocation) ((ProxyMethodInvocation) invocation).invocableClone();
-        Mono<SubscriptionGrant> grants =
-                Mono.fromSupplier(() -> new SubscriptionGrant(operations.get(), request, releases));
+        Mono<Subscription> subscriptions = Mono.fromSupplier(() -> new Subscription(request));
         return adapter.fromPublisher(
                 adapter.isMultiValue()
                         ? Flux.usingWhen(
-                                grants,
-                                held -> work(held, call).flatMapMany(publisher -> publisher),
-                                SubscriptionGrant::end,
-                                SubscriptionGrant::endAfter,
-                                SubscriptionGrant::end)
+                                subscriptions,
+                                it -> it.work(call).flatMapMany(publisher -> publisher),
+                                Subscription::end,
+                                Subscription::endAfter,
+                                Subscription::end)
                         : Mono.usingWhen(
-                                grants,
-                                held -> work(held, call).flatMap(Mono::from),
-                                SubscriptionGrant::end,
-                                SubscriptionGrant::endAfter,
-                                SubscriptionGrant::end));
-    }
-
-    private Mono<Publisher<Object>> work(SubscriptionGrant held, ProxyMethodInvocation call) {
-        return held.acquire()
-                .<Body>map(grant -> () -> Permits.callHolding(grant, new Proceeding(call.invocableClone())))
-                .onErrorResume(
-                        PermitsUnavailableException.class,
-                        refused -> Mono.<Body>just(() -> refusal.answer(call, refused)))
-                .publishOn(Schedulers.boundedElastic())
-                .map(this::publisher);
+                                subscriptions,
+                                it -> it.work(call).flatMap(Mono::from),
+                                Subscription::end,
+                                Subscription::endAfter,
+                                Subscription::end));
     }
 
     private Publisher<Object> publisher(Body body) {
@@ -95,5 +85,71 @@ final class ReactiveGuard implements MethodGuard {
     private interface Body {
 
         @Nullable Object run() throws Throwable;
+    }
+
+    /**
+     * One subscription and its grant. It may be cancelled at any time, also while the acquire is pending: this ends the
+     * acquire, and releases a grant that arrives later, so that each grant is released exactly once.
+     */
+    private final class Subscription {
+
+        private static final Object ENDED = new Object();
+
+        private final AcquireRequest request;
+
+        /** Null before the grant, then the grant, then {@link #ENDED}. */
+        private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
+
+        Subscription(AcquireRequest request) {
+            this.request = request;
+        }
+
+        /** Acquires without blocking a thread, and calls the method. Empty if the subscription has ended meanwhile. */
+        Mono<Publisher<Object>> work(ProxyMethodInvocation call) {
+            return Mono.<PermitGrant>create(this::acquire)
+                    .publishOn(Schedulers.boundedElastic())
+                    .map(grant -> publisher(
+                            () -> Permits.callHolding(grant, new InvocationCallback(call.invocableClone()))))
+                    .onErrorResume(
+                            PermitsUnavailableException.class,
+                            refused -> Mono.just(publisher(() -> refusal.answer(call, refused))));
+        }
+
+        private void acquire(MonoSink<PermitGrant> subscriber) {
+            CompletableFuture<PermitGrant> acquire = operations.get().acquireAsync(request);
+            CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
+                if (failure != null) {
+                    if (state.get() != ENDED) {
+                        subscriber.error(failure);
+                    }
+                } else if (state.compareAndSet(null, grant)) {
+                    subscriber.success(grant);
+                } else { // not on the thread that completes acquires
+                    releases.schedule(() -> releaseAfterSuccess(grant));
+                    subscriber.success();
+                }
+            });
+            subscriber.onCancel(() -> {
+                state.compareAndSet(null, ENDED);
+                boolean unused = acquire.cancel(true);
+            });
+        }
+
+        /** Releases the grant of a subscription that completed or was cancelled. Never fails. */
+        Mono<Void> end() {
+            return end(MethodGuard::releaseAfterSuccess);
+        }
+
+        /** Releases the grant of a subscription that failed. Never fails. */
+        Mono<Void> endAfter(Throwable failure) {
+            return end(grant -> releaseAfterFailure(grant, failure));
+        }
+
+        private Mono<Void> end(Consumer<PermitGrant> release) {
+            Object held = state.getAndSet(ENDED);
+            return held instanceof PermitGrant grant
+                    ? Mono.<Void>fromRunnable(() -> release.accept(grant)).subscribeOn(releases)
+                    : Mono.empty();
+        }
     }
 }

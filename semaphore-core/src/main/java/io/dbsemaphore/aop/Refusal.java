@@ -1,10 +1,33 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.annotation.OnUnavailable;
+import io.dbsemaphore.annotation.WithPermits;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.core.Nullness;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ReflectionUtils;
 
-/** Handles a call whose acquire was refused. */
+/** What happens to a call whose acquire was refused: throw, skip, or call a fallback method, as the annotation says. */
 @FunctionalInterface
 interface Refusal {
 
@@ -15,4 +38,163 @@ interface Refusal {
      * @throws Throwable the exception to throw to the caller
      */
     @Nullable Object answer(MethodInvocation invocation, PermitsUnavailableException refused) throws Throwable;
+
+    /**
+     * @param reactive the adapter of the return type; null if it is not a reactive type
+     * @throws IllegalStateException if it cannot work for this method
+     */
+    static Refusal of(AnnotatedMethod annotated, @Nullable ReactiveAdapter reactive) {
+        WithPermits annotation = annotated.annotation();
+        boolean skip = annotation.onUnavailable() == OnUnavailable.SKIP;
+        if (annotation.fallbackMethod().isEmpty()) {
+            return skip
+                    ? Skip.of(annotated, reactive)
+                    : (invocation, refused) -> {
+                        throw refused;
+                    };
+        }
+        if (skip) {
+            throw annotated.refuse(
+                    "fallbackMethod",
+                    annotation.fallbackMethod(),
+                    "contradicts onUnavailable = SKIP, which calls nothing. Leave one of them out");
+        }
+        return FallbackMethod.of(annotated);
+    }
+
+    /** Returns an empty value of the return type, otherwise null. */
+    record Skip(AnnotatedMethod annotated, Supplier<@Nullable Object> nothing) implements Refusal {
+
+        private static final Logger log = LoggerFactory.getLogger(Refusal.class);
+
+        static Skip of(AnnotatedMethod annotated, @Nullable ReactiveAdapter reactive) {
+            Class<?> returned = annotated.returnType().toClass();
+            if (returned.isPrimitive() && returned != void.class) {
+                throw refuse(
+                        annotated,
+                        "the return type %1$s. Return an Optional or the wrapper of %1$s".formatted(returned));
+            }
+            if (reactive != null && !reactive.supportsEmpty()) {
+                throw refuse(annotated, "the return type " + returned.getName() + ", which cannot be empty");
+            }
+            Supplier<@Nullable Object> nothing = nothing(returned);
+            // Callers in Kotlin or with a null checker do not expect null of every type
+            if (reactive == null
+                    && returned != void.class
+                    && nothing.get() == null
+                    && Nullness.forMethodReturnType(annotated.method()) == Nullness.NON_NULL) {
+                throw refuse(
+                        annotated,
+                        "a return type that is not nullable: a skipped call would return null. Return "
+                                + returned.getSimpleName() + "? (in Java: @Nullable) or an Optional");
+            }
+            return new Skip(annotated, nothing);
+        }
+
+        private static IllegalStateException refuse(AnnotatedMethod annotated, String unsupported) {
+            return annotated.refuse("onUnavailable", OnUnavailable.SKIP, "is not supported for " + unsupported);
+        }
+
+        @SuppressWarnings("FutureReturnValueIgnored") // it is returned
+        private static Supplier<@Nullable Object> nothing(Class<?> returned) {
+            if (returned == Optional.class) {
+                return Optional::empty;
+            } else if (returned == OptionalInt.class) {
+                return OptionalInt::empty;
+            } else if (returned == OptionalLong.class) {
+                return OptionalLong::empty;
+            } else if (returned == OptionalDouble.class) {
+                return OptionalDouble::empty;
+            } else if (returned == CompletableFuture.class || returned == CompletionStage.class) {
+                return () -> CompletableFuture.completedFuture(null);
+            }
+            return () -> null;
+        }
+
+        @Override
+        public @Nullable Object answer(MethodInvocation invocation, PermitsUnavailableException refused) {
+            log.debug("Skipped {}: {}", annotated, refused.getMessage());
+            return nothing.get();
+        }
+    }
+
+    /** Calls another method of the target with the same arguments, followed by the exception if the method declares it. */
+    record FallbackMethod(Method method, boolean takesException) implements Refusal {
+
+        /** Finds the fallback method that the annotation names; of two overloads, the one that takes the exception. */
+        static FallbackMethod of(AnnotatedMethod annotated) {
+            String name = annotated.annotation().fallbackMethod();
+            List<Class<?>> parameters = parameterTypes(annotated.method(), annotated.targetClass());
+            List<Class<?>> withException = new ArrayList<>(parameters);
+            withException.add(PermitsUnavailableException.class);
+            List<Method> named = methods(annotated.targetClass())
+                    .filter(method -> method.getName().equals(name))
+                    .filter(method -> !method.isBridge() && !method.equals(annotated.method()))
+                    .toList();
+            for (List<Class<?>> accepted : List.of(withException, parameters)) {
+                for (Method method : named) {
+                    if (parameterTypes(method, annotated.targetClass()).equals(accepted)) {
+                        requireReturnType(annotated, method);
+                        ReflectionUtils.makeAccessible(method);
+                        return new FallbackMethod(method, accepted == withException);
+                    }
+                }
+            }
+            throw annotated.refuse(
+                    "fallbackMethod",
+                    name,
+                    (named.isEmpty() ? "is no other method of the class" : "has other parameters: " + named)
+                            + ". It needs the same parameters " + parameters
+                            + ", optionally followed by a PermitsUnavailableException");
+        }
+
+        private static Stream<Method> methods(Class<?> targetClass) {
+            return Proxy.isProxyClass(targetClass)
+                    ? Stream.of(targetClass.getInterfaces()).flatMap(type -> Stream.of(type.getMethods()))
+                    : Stream.of(ReflectionUtils.getUniqueDeclaredMethods(targetClass));
+        }
+
+        private static List<Class<?>> parameterTypes(Method method, Class<?> targetClass) {
+            List<Class<?>> types = new ArrayList<>();
+            for (int i = 0; i < method.getParameterCount(); i++) {
+                types.add(ResolvableType.forMethodParameter(method, i, targetClass)
+                        .toClass());
+            }
+            return types;
+        }
+
+        private static void requireReturnType(AnnotatedMethod annotated, Method method) {
+            Class<?> needed = annotated.returnType().toClass();
+            Class<?> returned = ResolvableType.forMethodReturnType(method, annotated.targetClass())
+                    .toClass();
+            if (!needed.isAssignableFrom(returned)) {
+                throw annotated.refuse(
+                        "fallbackMethod",
+                        method.getName(),
+                        "returns %s, which is not assignable to %s. Return the same type"
+                                .formatted(returned.getName(), needed.getName()));
+            }
+        }
+
+        @Override
+        public @Nullable Object answer(MethodInvocation invocation, PermitsUnavailableException refused)
+                throws Throwable {
+            @Nullable Object[] arguments = invocation.getArguments();
+            if (takesException) {
+                arguments = Arrays.copyOf(arguments, arguments.length + 1);
+                arguments[arguments.length - 1] = refused;
+            }
+            try {
+                return method.invoke(target(invocation.getThis()), arguments);
+            } catch (InvocationTargetException thrown) {
+                throw thrown.getTargetException();
+            }
+        }
+
+        /** The object itself where the target is a proxy already: a private method would see the empty fields of that proxy. */
+        private @Nullable Object target(@Nullable Object object) {
+            Object inner = object == null ? null : AopProxyUtils.getSingletonTarget(object);
+            return method.getDeclaringClass().isInstance(inner) ? target(inner) : object;
+        }
+    }
 }

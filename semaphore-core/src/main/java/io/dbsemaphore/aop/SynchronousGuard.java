@@ -8,22 +8,33 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /** Guards a method whose work ends when it returns. Acquires, calls the method and releases on the calling thread. */
-final class SynchronousGuard implements MethodGuard {
+final class SynchronousGuard extends MethodGuard {
 
-    private final Supplier<SemaphoreOperations> operations;
-    private final RequestFactory requests;
-    private final Refusal refusal;
+    private final AnnotatedMethod annotated;
+    private final boolean returnsAnything;
 
-    SynchronousGuard(Supplier<SemaphoreOperations> operations, RequestFactory requests, Refusal refusal) {
-        this.operations = operations;
-        this.requests = requests;
-        this.refusal = refusal;
+    SynchronousGuard(
+            AnnotatedMethod annotated,
+            Supplier<SemaphoreOperations> operations,
+            RequestTemplate requests,
+            Refusal refusal) {
+        super(operations, requests, refusal);
+        this.annotated = annotated;
+        this.returnsAnything = annotated.returnType().toClass() == Object.class;
     }
 
     @Override
-    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+    @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object result = call(invocation);
+        if (returnsAnything && result != null) {
+            ReturnTypes.requireEnded(annotated, result);
+        }
+        return result;
+    }
+
+    private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         AcquireRequest request = requests.create(invocation);
-        Proceeding call = new Proceeding(invocation);
+        InvocationCallback call = new InvocationCallback(invocation);
         try {
             return operations.get().execute(request, call);
         } catch (PermitsUnavailableException refused) {

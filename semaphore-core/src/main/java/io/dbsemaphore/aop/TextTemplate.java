@@ -3,39 +3,82 @@ package io.dbsemaphore.aop;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.ParserContext;
+import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ObjectUtils;
 
 /**
- * A text with expressions. The parts are evaluated one by one: evaluated as a whole, {@code tenant:#{#t.id}} would
- * yield {@code tenant:} if the id is {@code null}, and all such tenants would share a semaphore.
+ * A text with expressions. Detects at start-up what would fail for every call. The parts are evaluated one by one:
+ * evaluated as a whole, {@code tenant:#{#t.id}} would yield {@code tenant:} if the id is {@code null}, and all such
+ * tenants would share a semaphore.
  *
  * @param text the text, with placeholders resolved
+ * @param check throws an {@code IllegalArgumentException} for a value that is not valid
  */
-record TextTemplate(AnnotatedMethod annotated, String attribute, String text, List<Expression> parts) {
+record TextTemplate(
+        AnnotatedMethod annotated, String attribute, String text, Consumer<String> check, List<Expression> parts) {
 
-    TextTemplate {
-        parts = List.copyOf(parts);
+    /**
+     * @throws IllegalStateException if it cannot be parsed, uses a variable that the method does not have, or is a literal
+     *     that is not valid
+     */
+    static TextTemplate parse(AnnotatedMethod annotated, String attribute, String text, Consumer<String> check) {
+        List<Expression> parts;
+        try {
+            Expression whole = new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
+            parts = whole instanceof CompositeStringExpression composite
+                    ? List.of(composite.getExpressions())
+                    : List.of(whole);
+        } catch (ParseException | IllegalStateException malformed) {
+            throw annotated.refuse(attribute, text, "has an invalid expression: " + malformed.getMessage(), malformed);
+        }
+        TextTemplate template = new TextTemplate(annotated, attribute, text, check, parts);
+        template.requireKnownVariables();
+        if (template.isLiteral()) {
+            try {
+                check.accept(text);
+            } catch (IllegalArgumentException invalid) {
+                throw annotated.refuse(attribute, text, "is not valid. " + invalid.getMessage(), invalid);
+            }
+        }
+        return template;
     }
 
     boolean isLiteral() {
         return parts.stream().allMatch(LiteralExpression.class::isInstance);
     }
 
-    /** @throws IllegalArgumentException if an expression fails or has no value */
+    /** @throws IllegalArgumentException if an expression fails or has no value, or the whole is not valid */
     String evaluate(EvaluationContext context) {
-        StringBuilder result = new StringBuilder();
+        StringBuilder value = new StringBuilder();
         for (Expression part : parts) {
-            result.append(evaluate(part, context));
+            value.append(evaluate(part, context));
         }
-        return result.toString();
+        try {
+            check.accept(value.toString());
+        } catch (IllegalArgumentException invalid) {
+            throw refuse("is not valid. " + invalid.getMessage(), invalid);
+        }
+        return value.toString();
     }
 
-    /** An exception for a template that does not evaluate to a valid value. */
+    /** An exception for a call whose template does not evaluate to a valid value. */
     IllegalArgumentException refuse(String problem, @Nullable Throwable cause) {
         return new IllegalArgumentException(
                 "@WithPermits on %s: %s = \"%s\" %s. Nothing was acquired"
@@ -44,6 +87,7 @@ record TextTemplate(AnnotatedMethod annotated, String attribute, String text, Li
     }
 
     private String evaluate(Expression part, EvaluationContext context) {
+        String shown = part.getExpressionString();
         Object value;
         try {
             value = ObjectUtils.unwrapOptional(part.getValue(context));
@@ -52,20 +96,16 @@ record TextTemplate(AnnotatedMethod annotated, String attribute, String text, Li
                         .convertValue(value, TypeDescriptor.forObject(value), TypeDescriptor.valueOf(String.class));
             }
         } catch (RuntimeException failure) {
-            throw refuse(
-                    "cannot be evaluated: #{%s} failed: %s".formatted(part.getExpressionString(), failure.getMessage()),
-                    failure);
+            throw refuse("cannot be evaluated: #{%s} failed: %s".formatted(shown, failure.getMessage()), failure);
         }
         if (value instanceof String string) {
             return string;
         }
         throw refuse(
                 value == null
-                        ? "has no value: #{%s} is null".formatted(part.getExpressionString())
+                        ? "has no value: #{%s} is null".formatted(shown)
                         : "needs a single value, but #{%s} is a %s"
-                                .formatted(
-                                        part.getExpressionString(),
-                                        value.getClass().getName()),
+                                .formatted(shown, value.getClass().getName()),
                 null);
     }
 
@@ -73,5 +113,49 @@ record TextTemplate(AnnotatedMethod annotated, String attribute, String text, Li
         return value instanceof Collection
                 || value instanceof Map
                 || value.getClass().isArray();
+    }
+
+    private void requireKnownVariables() {
+        Set<String> known = knownVariables();
+        for (Expression part : parts) {
+            if (part instanceof SpelExpression expression) {
+                variables(expression.getAST())
+                        .filter(variable -> !known.contains(variable))
+                        .findFirst()
+                        .ifPresent(unknown -> {
+                            throw annotated.refuse(
+                                    attribute,
+                                    text,
+                                    "uses %s, which is not one of %s. Correct it, use #p0 for the first argument, or"
+                                                    .formatted(unknown, known)
+                                            + " compile with -parameters");
+                        });
+            }
+        }
+        if (isLiteral() && known.contains(text.split("[^#\\w]", 2)[0])) {
+            throw annotated.refuse(
+                    attribute, text, "is taken literally. Write #{%s} to have it evaluated".formatted(text));
+        }
+    }
+
+    private Set<String> knownVariables() {
+        Set<String> variables = new TreeSet<>(Set.of("#root", "#this"));
+        @Nullable String @Nullable [] names =
+                DefaultParameterNameDiscoverer.getSharedInstance().getParameterNames(annotated.method());
+        for (int i = 0; i < annotated.method().getParameterCount(); i++) {
+            variables.add("#a" + i);
+            variables.add("#p" + i);
+            if (names != null && names[i] != null) {
+                variables.add("#" + names[i]);
+            }
+        }
+        return variables;
+    }
+
+    private static Stream<String> variables(SpelNode node) {
+        Stream<String> within = IntStream.range(0, node.getChildCount())
+                .mapToObj(node::getChild)
+                .flatMap(TextTemplate::variables);
+        return node instanceof VariableReference ? Stream.concat(Stream.of(node.toStringAST()), within) : within;
     }
 }

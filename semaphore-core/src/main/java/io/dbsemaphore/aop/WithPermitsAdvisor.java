@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 
@@ -33,8 +34,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient GuardFactory factory;
-    private final transient GuardRegistry guards;
+    private final transient Guards guards;
     private final transient Advice advice;
 
     /**
@@ -56,11 +56,10 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
      * @param order the position of the advice; a lower value is further out
      */
     public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory, int order) {
-        this.factory = new GuardFactory(operations, beanFactory);
-        this.guards = new GuardRegistry(factory);
-        this.advice = new WithPermitsInterceptor(guards);
+        this.guards = new Guards(operations, beanFactory);
+        this.advice = (MethodInterceptor) guards::invoke;
         // Checks all annotations of a class before it is proxied: Spring stops asking for methods at the first match
-        setClassFilter(guards::hasGuards);
+        setClassFilter(guards::existFor);
         setOrder(order);
     }
 
@@ -69,7 +68,7 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
      * methods that uses it}
      */
     public Map<String, String> literalNames() {
-        return factory.literalNames();
+        return guards.literalNames();
     }
 
     @Override

@@ -49,9 +49,12 @@ class StartUpRefusalTests {
                 Arguments.of(CountOfZero.class, "run()", List.of("permits = 0", "at least 1")),
                 Arguments.of(NegativeCount.class, "run()", List.of("permits = -2", "at least 1")),
                 Arguments.of(
-                        CountsThatOverflow.class,
+                        RepeatedName.class,
                         "run()",
-                        List.of("names = \"a\"", "more than Integer.MAX_VALUE permits of 'a'")),
+                        List.of("names = \"a\" is given twice", "Name each semaphore once", "permits")),
+                Arguments.of(
+                        RepeatedNameBesideAnExpression.class, "run(String)", List.of("names = \"a\" is given twice")),
+                Arguments.of(RepeatedExclusiveName.class, "run()", List.of("names = \"a\" is given twice")),
                 Arguments.of(ExclusiveWithCount.class, "run()", List.of("permits = 2", "contradicts exclusive")),
                 Arguments.of(UnreadableTtl.class, "run()", List.of("ttl = \"soon\"", "is not a duration")),
                 Arguments.of(TtlWithoutUnit.class, "run()", List.of("ttl = \"30\"", "a number and its unit")),
@@ -135,11 +138,23 @@ class StartUpRefusalTests {
         void run() {}
     }
 
-    static class CountsThatOverflow {
+    static class RepeatedName {
+
+        @WithPermits({"a", "${b:a}"})
+        void run() {}
+    }
+
+    static class RepeatedNameBesideAnExpression {
+
+        @WithPermits({"a", "#{#p0}", "a"})
+        void run(String id) {}
+    }
+
+    static class RepeatedExclusiveName {
 
         @WithPermits(
                 names = {"a", "a"},
-                permits = Integer.MAX_VALUE)
+                exclusive = true)
         void run() {}
     }
 

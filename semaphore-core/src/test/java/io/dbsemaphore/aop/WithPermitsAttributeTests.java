@@ -57,11 +57,6 @@ class WithPermitsAttributeTests {
     }
 
     @Test
-    void addsUpANameThatIsGivenTwice() {
-        assertThat(requestOf(Backup::nameTwice).permits()).isEqualTo(Map.of("backup", 5));
-    }
-
-    @Test
     void readsShortDurations() {
         AcquireRequest request = requestOf(Backup::shortDurations);
 
@@ -161,11 +156,6 @@ class WithPermitsAttributeTests {
                 names = {"backup", "network"},
                 permits = {2, 5})
         void oneCountEach() {}
-
-        @WithPermits(
-                names = {"backup", "backup"},
-                permits = {2, 3})
-        void nameTwice() {}
 
         @WithPermits(names = "backup", ttl = "30s", waitTime = "250ms", maxHold = "1h30m")
         void shortDurations() {}

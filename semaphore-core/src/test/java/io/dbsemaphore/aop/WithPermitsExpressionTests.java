@@ -119,21 +119,24 @@ class WithPermitsExpressionTests {
     }
 
     @Test
-    void addsUpThePermitsOfNamesThatTurnOutToBeEqual() {
-        assertThat(requestOf(reports -> reports.twoAccounts("a", "a")).permits())
-                .isEqualTo(Map.of("account:a", 5));
+    void asksForANumberOfEachName() {
         assertThat(requestOf(reports -> reports.twoAccounts("a", "b")).permits())
                 .isEqualTo(Map.of("account:a", 2, "account:b", 3));
     }
 
     @Test
-    void refusesMorePermitsThanCanBeCounted() {
-        assertRefused(reports -> reports.tooMany("a", "a"), "more than Integer.MAX_VALUE permits of 'a'");
+    void refusesNamesThatTurnOutToBeEqual() {
+        assertRefused(
+                reports -> reports.twoAccounts("a", "a"),
+                "WithPermitsExpressionTests$Reports.twoAccounts(String, String): names = \"account:#{#to}\" repeats"
+                        + " 'account:a'. Name each semaphore once; permits gives the number of permits. Nothing was"
+                        + " acquired");
+        assertRefused(reports -> reports.exclusive("a", "a"), "names = \"#{#p1}\" repeats 'a'");
     }
 
     @Test
-    void takesTheWholeCapacityOnceWhereNamesTurnOutToBeEqual() {
-        assertThat(requestOf(reports -> reports.exclusive("a", "a")).permits()).isEqualTo(Map.of("a", 1));
+    void refusesANameThatTurnsOutToEqualALiteral() {
+        assertRefused(reports -> reports.ownAndShared("shared"), "names = \"#{#own}\" repeats 'shared'");
     }
 
     @Test
@@ -208,10 +211,8 @@ class WithPermitsExpressionTests {
                 permits = {2, 3})
         void twoAccounts(String from, String to) {}
 
-        @WithPermits(
-                names = {"#{#p0}", "#{#p1}"},
-                permits = {Integer.MAX_VALUE, 1})
-        void tooMany(String first, String second) {}
+        @WithPermits({"shared", "#{#own}"})
+        void ownAndShared(String own) {}
 
         @WithPermits(
                 names = {"#{#p0}", "#{#p1}"},

@@ -72,7 +72,7 @@ class RowLockIntegrationTests {
         try (Unit unit = new Unit("", pipelining)) {
             unit.acquire(awaited);
 
-            if (pipelining && schema.kind() == DatabaseKind.MYSQL) {
+            if (pipelining && Set.of(DatabaseKind.MYSQL, DatabaseKind.POSTGRESQL).contains(schema.kind())) {
                 assertLockedInOneRoundTripWithTheSum(unit, awaited);
             } else {
                 assertLockedByTheRepository(unit, awaited);

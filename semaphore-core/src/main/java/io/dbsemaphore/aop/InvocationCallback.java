@@ -5,13 +5,13 @@ import io.dbsemaphore.PermitGrant;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-/** Adapts a method invocation to a {@link PermitCallback}, and records whether it was started. */
-final class Proceeding implements PermitCallback<@Nullable Object, Throwable> {
+/** Calls the guarded method, and records that it was called. */
+final class InvocationCallback implements PermitCallback<@Nullable Object, Throwable> {
 
     private final MethodInvocation invocation;
     private boolean begun;
 
-    Proceeding(MethodInvocation invocation) {
+    InvocationCallback(MethodInvocation invocation) {
         this.invocation = invocation;
     }
 

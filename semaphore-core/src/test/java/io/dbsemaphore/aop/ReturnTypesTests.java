@@ -19,7 +19,7 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 
 /** Types of libraries that are not on the classpath are made up here, with their names and nothing else. */
-class LateTypesTests {
+class ReturnTypesTests {
 
     @ParameterizedTest
     @ValueSource(
@@ -37,8 +37,8 @@ class LateTypesTests {
         Generated generated = new Generated();
         Class<?> late = generated.type(name, Object.class.getName());
 
-        assertThat(LateTypes.contains(late)).as(name).isTrue();
-        assertThat(LateTypes.contains(generated.type("com.example.Own", name)))
+        assertThat(ReturnTypes.isLate(late)).as(name).isTrue();
+        assertThat(ReturnTypes.isLate(generated.type("com.example.Own", name)))
                 .as("subtype of " + name)
                 .isTrue();
     }
@@ -46,14 +46,14 @@ class LateTypesTests {
     @Test
     void knowsTypesOfTheJdk() {
         assertThat(List.of(ForkJoinTask.class, SubmissionPublisher.class, LongStream.class))
-                .allMatch(LateTypes::contains);
+                .allMatch(ReturnTypes::isLate);
     }
 
     @Test
     void knowsValues() {
         assertThat(List.of(
                         void.class, int.class, Object.class, String.class, List.class, Optional.class, Supplier.class))
-                .noneMatch(LateTypes::contains);
+                .noneMatch(ReturnTypes::isLate);
     }
 
     @Test
@@ -65,14 +65,14 @@ class LateTypesTests {
                 AnnotationUtils.synthesizeAnnotation(WithPermits.class));
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> new ReturnTypes().shapeOf(annotated))
+                .isThrownBy(() -> ReturnTypes.requireKnownEnd(annotated))
                 .withMessageContaining("com.example.Suspending.run(Continuation): it is a suspending function");
     }
 
     private static final class Generated extends ClassLoader {
 
         Generated() {
-            super(LateTypesTests.class.getClassLoader());
+            super(ReturnTypesTests.class.getClassLoader());
         }
 
         Class<?> type(String name, String superclass) {

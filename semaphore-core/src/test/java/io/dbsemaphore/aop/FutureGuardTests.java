@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitsUnavailableException;
+import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.annotation.WithPermits;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import java.lang.reflect.Proxy;
@@ -14,15 +15,17 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 
 /** Futures of methods with a wait time. */
-class AwaitedFutureTests {
+class FutureGuardTests {
 
     private final GuardedContext context = GuardedContext.of(Backup.class);
     private final InMemoryPermitManager permits = context.permits;
@@ -47,7 +50,7 @@ class AwaitedFutureTests {
                 return super.cancel(mayInterruptIfRunning);
             }
         };
-        AwaitedFuture<?> future = AwaitedFuture.of(acquire, call(), (call, refused) -> null, Runnable::run);
+        CompletableFuture<?> future = guard((call, refused) -> null, Runnable::run).callWhenGranted(acquire, call());
 
         assertThat(future.cancel(true)).isTrue();
 
@@ -59,7 +62,7 @@ class AwaitedFutureTests {
 
     @Test
     void isCancelledWhereItsFallbackCannotBe() {
-        AwaitedFuture<?> future = refused(work.minimalCompletionStage());
+        CompletableFuture<?> future = refused(work.minimalCompletionStage());
 
         assertThat(future.cancel(true)).isTrue();
 
@@ -69,7 +72,7 @@ class AwaitedFutureTests {
 
     @Test
     void ignoresACancellationAfterAFallbackThatCannotBeCancelled() {
-        AwaitedFuture<?> future = refused(CompletableFuture.completedStage("later"));
+        CompletableFuture<?> future = refused(CompletableFuture.completedStage("later"));
 
         assertThat(future.cancel(true)).isFalse();
 
@@ -79,8 +82,8 @@ class AwaitedFutureTests {
     @Test
     void doesNotCallTheMethodOnTheCallingThreadWhereThePermitsAreHeldAtOnce() {
         List<Runnable> tasks = new ArrayList<>();
-        AwaitedFuture<?> future = AwaitedFuture.of(
-                CompletableFuture.completedFuture(grant()), call(), (call, refused) -> null, tasks::add);
+        CompletableFuture<?> future = guard((call, refused) -> null, tasks::add)
+                .callWhenGranted(CompletableFuture.completedFuture(grant()), call());
         assertThat(calls).hasValue(0);
 
         tasks.remove(0).run();
@@ -104,12 +107,20 @@ class AwaitedFutureTests {
         assertThat(permits.requests).isEmpty();
     }
 
-    private AwaitedFuture<?> refused(CompletionStage<String> fallback) {
-        return AwaitedFuture.of(
-                CompletableFuture.failedFuture(new PermitsUnavailableException(List.of())),
-                call(),
-                (call, refused) -> fallback,
-                Runnable::run);
+    private CompletableFuture<?> refused(CompletionStage<String> fallback) {
+        return guard((call, refused) -> fallback, Runnable::run)
+                .callWhenGranted(
+                        CompletableFuture.failedFuture(new PermitsUnavailableException(List.of())), call());
+    }
+
+    private FutureGuard guard(Refusal refusal, Executor threads) {
+        AnnotatedMethod annotated = AnnotatedMethod.allOf(Backup.class).get(0);
+        return new FutureGuard(
+                annotated,
+                () -> new SemaphoreTemplate(permits),
+                new RequestTemplate(annotated, new StaticListableBeanFactory()),
+                refusal,
+                threads);
     }
 
     /** A call of a method that returns the work. */

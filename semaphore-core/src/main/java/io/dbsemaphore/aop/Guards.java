@@ -1,0 +1,133 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The guards of all classes that were looked up. Each is created once, after everything that can be checked at start-up has
+ * been checked.
+ */
+final class Guards {
+
+    private final Map<Class<?>, Map<Signature, MethodGuard>> byClass = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, Optional<MethodGuard>> byMethod = new ConcurrentHashMap<>();
+    private final Map<String, String> literalNames = new ConcurrentHashMap<>();
+    private final Supplier<? extends SemaphoreOperations> supplier;
+    private final BeanFactory beanFactory;
+    private volatile @Nullable SemaphoreOperations operations;
+
+    /**
+     * Releases for threads that must not be blocked, such as event loops, and calls methods whose permits such a thread holds
+     * at once. It has one thread for each of them at a time, since a release must not queue behind dependent actions that an
+     * earlier one runs on the same thread; there are never more of them than grants are held. Idle threads end, so that they
+     * need no shutdown.
+     */
+    private final ExecutorService threads =
+            Executors.newCachedThreadPool(new DaemonThreads().numbered("semaphore-guard"));
+
+    Guards(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory) {
+        this.supplier = operations;
+        this.beanFactory = beanFactory;
+    }
+
+    /** @throws IllegalStateException if an annotation of the class cannot work */
+    boolean existFor(Class<?> targetClass) {
+        return !guardsOf(targetClass).isEmpty();
+    }
+
+    /** The guard of a method, which may be declared by an interface or a superclass. */
+    Optional<MethodGuard> find(Method method, @Nullable Class<?> targetClass) {
+        Class<?> type = targetClass == null ? method.getDeclaringClass() : targetClass;
+        Map<Signature, MethodGuard> guards = guardsOf(type);
+        if (guards.isEmpty()) {
+            return Optional.empty();
+        }
+        return byMethod.computeIfAbsent(
+                new MethodClassKey(method, type), key -> Optional.ofNullable(guards.get(Signature.of(method, type))));
+    }
+
+    @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = invocation.getThis();
+        // The class that the pointcut was asked about: a target may be a proxy of interfaces that its own target lacks
+        Class<?> targetClass = target == null ? invocation.getMethod().getDeclaringClass() : target.getClass();
+        MethodGuard guard = find(invocation.getMethod(), targetClass)
+                .orElseThrow(() -> new IllegalStateException(
+                        "No @WithPermits applies to " + invocation.getMethod() + " of " + targetClass.getName()));
+        return guard.invoke(invocation);
+    }
+
+    /** The names without expressions in the annotations processed so far, each with one of the methods that uses it. */
+    Map<String, String> literalNames() {
+        return Map.copyOf(literalNames);
+    }
+
+    private Map<Signature, MethodGuard> guardsOf(Class<?> targetClass) {
+        Class<?> userClass = ClassUtils.getUserClass(targetClass);
+        Map<Signature, MethodGuard> guards = byClass.get(userClass);
+        if (guards == null) {
+            // Not in computeIfAbsent: resolving a placeholder may run application code, which may create beans
+            Map<Signature, MethodGuard> created = new HashMap<>();
+            for (AnnotatedMethod annotated : AnnotatedMethod.allOf(userClass)) {
+                created.put(Signature.of(annotated.method(), userClass), create(annotated));
+            }
+            guards = Map.copyOf(created);
+            byClass.putIfAbsent(userClass, guards);
+        }
+        return guards;
+    }
+
+    private MethodGuard create(AnnotatedMethod annotated) {
+        ReturnTypes.requireKnownEnd(annotated);
+        RequestTemplate requests = new RequestTemplate(annotated, beanFactory);
+        requests.literalNames().forEach(name -> literalNames.putIfAbsent(name, annotated.toString()));
+        ReactiveAdapter reactive = ReturnTypes.adapterOf(annotated);
+        Refusal refusal = Refusal.of(annotated, reactive);
+        if (reactive != null) {
+            return new ReactiveGuard(reactive, this::operations, requests, refusal, threads);
+        }
+        return ReturnTypes.isFuture(annotated)
+                ? new FutureGuard(annotated, this::operations, requests, refusal, threads)
+                : new SynchronousGuard(annotated, this::operations, requests, refusal);
+    }
+
+    /**
+     * Looks the operations up on first use. Uses no lock: the supplier usually creates a bean under a lock of Spring's, and a
+     * bean may call a guarded method while it is being created. A repeated look-up is harmless.
+     */
+    private SemaphoreOperations operations() {
+        SemaphoreOperations known = operations;
+        if (known == null) {
+            known = supplier.get();
+            operations = known;
+        }
+        return known;
+    }
+
+    /** Identifies a method within a class, independent of the type that declares it. */
+    private record Signature(String name, List<Class<?>> parameterTypes) {
+
+        static Signature of(Method method, Class<?> targetClass) {
+            // A proxy class is characterized by its interfaces, not by its own methods
+            Method specific =
+                    Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
+            return new Signature(specific.getName(), List.of(specific.getParameterTypes()));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package io.dbsemaphore.aop;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.admin.SemaphoreName;
+import io.dbsemaphore.annotation.WithPermits;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.context.expression.MethodBasedEvaluationContext;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.SystemPropertyUtils;
+
+/**
+ * The request of an annotation. Placeholders and durations are resolved once, when it is created, and all attributes
+ * checked; expressions are evaluated for each call. A request without expressions is created once.
+ */
+final class RequestTemplate {
+
+    private static final String NAMES_ONCE = "Name each semaphore once; permits gives the number of permits";
+
+    private final AnnotatedMethod annotated;
+    private final BeanFactory beanFactory;
+    private final List<TextTemplate> names;
+    private final int[] permits;
+    private final boolean exclusive;
+    private final boolean keepAlive;
+    private final @Nullable TextTemplate owner;
+    private final @Nullable Duration ttl;
+    private final Duration waitTime;
+    private final @Nullable Duration maxHold;
+    private final @Nullable AcquireRequest constant;
+
+    /** @throws IllegalStateException if no call of the method could succeed */
+    RequestTemplate(AnnotatedMethod annotated, BeanFactory beanFactory) {
+        this.annotated = annotated;
+        this.beanFactory = beanFactory;
+        WithPermits annotation = annotated.annotation();
+        this.waitTime =
+                Objects.requireNonNullElse(duration("waitTime", annotation.waitTime(), Duration.ZERO), Duration.ZERO);
+        this.permits = annotation.permits();
+        this.exclusive = annotation.exclusive();
+        this.keepAlive = annotation.keepAlive();
+        requireValidPermits();
+        this.names = names();
+        this.ttl = duration("ttl", annotation.ttl(), AcquireRequest.MIN_TTL);
+        this.maxHold = duration("maxHold", annotation.maxHold(), Duration.ofNanos(1));
+        this.owner = owner();
+        this.constant = Stream.concat(names.stream(), Stream.ofNullable(owner)).allMatch(TextTemplate::isLiteral)
+                ? create(new StandardEvaluationContext())
+                : null;
+    }
+
+    /** The names without expressions. */
+    Stream<String> literalNames() {
+        return names.stream().filter(TextTemplate::isLiteral).map(TextTemplate::text);
+    }
+
+    /** Whether an acquire may wait. */
+    boolean waits() {
+        return !waitTime.isZero();
+    }
+
+    /** @throws IllegalArgumentException if an expression fails, or evaluates to an invalid value */
+    AcquireRequest create(MethodInvocation invocation) {
+        if (constant != null) {
+            return constant;
+        }
+        Method method = annotated.method();
+        MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(
+                new Root(
+                        method.getName(),
+                        method,
+                        invocation.getArguments(),
+                        invocation.getThis(),
+                        annotated.targetClass()),
+                method,
+                invocation.getArguments(),
+                DefaultParameterNameDiscoverer.getSharedInstance());
+        context.setBeanResolver(new BeanFactoryResolver(beanFactory));
+        return create(context);
+    }
+
+    private AcquireRequest create(EvaluationContext context) {
+        Map<String, Integer> counts = new LinkedHashMap<>();
+        for (int i = 0; i < names.size(); i++) {
+            String name = names.get(i).evaluate(context);
+            if (counts.put(name, permits[permits.length == 1 ? 0 : i]) != null) {
+                throw names.get(i).refuse("repeats '" + name + "'. " + NAMES_ONCE, null);
+            }
+        }
+        AcquireRequest request = AcquireRequest.of(counts.keySet().toArray(String[]::new))
+                .withWaitTime(waitTime)
+                .withKeepAlive(keepAlive);
+        for (Map.Entry<String, Integer> count : counts.entrySet()) {
+            if (count.getValue() != 1) {
+                request = request.withPermits(count.getKey(), count.getValue());
+            }
+        }
+        if (exclusive) {
+            request = request.exclusive();
+        }
+        if (ttl != null) {
+            request = request.withTtl(ttl);
+        }
+        if (maxHold != null) {
+            request = request.withMaxHold(maxHold);
+        }
+        return owner == null ? request : request.withOwner(owner.evaluate(context));
+    }
+
+    private List<TextTemplate> names() {
+        List<TextTemplate> templates = new ArrayList<>();
+        for (String given : annotated.annotation().names()) {
+            TextTemplate name =
+                    TextTemplate.parse(annotated, "names", resolve("names", given), SemaphoreName::requireValid);
+            if (name.isLiteral()
+                    && templates.stream().anyMatch(it -> it.isLiteral() && it.text().equals(name.text()))) {
+                throw annotated.refuse("names", name.text(), "is given twice. " + NAMES_ONCE);
+            }
+            templates.add(name);
+        }
+        return templates;
+    }
+
+    private void requireValidPermits() {
+        int needed = annotated.annotation().names().length;
+        if (needed == 0) {
+            throw annotated.refuse("it names no semaphore. Name at least one: @WithPermits(\"backup\")");
+        }
+        if (permits.length != 1 && permits.length != needed) {
+            throw annotated.refuse(
+                    "permits",
+                    Arrays.stream(permits).boxed().toList(),
+                    "has %d values for %d names. Give one for all names, or one for each"
+                            .formatted(permits.length, needed));
+        }
+        for (int count : permits) {
+            if (count < 1) {
+                throw annotated.refuse("permits", count, "is not a valid number of permits. It must be at least 1");
+            }
+            if (count != 1 && exclusive) {
+                throw annotated.refuse(
+                        "permits",
+                        count,
+                        "contradicts exclusive = true, which takes the whole capacity. Leave one out");
+            }
+        }
+    }
+
+    private @Nullable TextTemplate owner() {
+        String text = resolve("owner", annotated.annotation().owner());
+        return text.isEmpty()
+                ? null
+                : TextTemplate.parse(annotated, "owner", text, owner -> SemaphoreName.requireValidKey("owner", owner));
+    }
+
+    /** Null if there is none. */
+    private @Nullable Duration duration(String attribute, String given, Duration least) {
+        String text = resolve(attribute, given);
+        if (text.isEmpty()) {
+            return null;
+        }
+        // Spring parses a number without a unit as milliseconds, and a sign without a number as zero
+        if (text.chars().noneMatch(Character::isDigit) || text.chars().noneMatch(Character::isLetter)) {
+            throw annotated.refuse(attribute, text, "is not a duration. Write a number and its unit, as 30s or PT30S");
+        }
+        Duration duration;
+        try {
+            duration = DurationFormatterUtils.detectAndParse(text);
+        } catch (IllegalArgumentException unknown) {
+            throw annotated.refuse(attribute, text, "is not a duration. Write it as 30s or PT30S", unknown);
+        }
+        if (duration.isNegative()) {
+            throw annotated.refuse(attribute, text, "is negative. Give a duration of at least " + least);
+        }
+        if (duration.compareTo(least) < 0) {
+            throw annotated.refuse(attribute, text, "is too short. Give a duration of at least " + least);
+        }
+        return duration;
+    }
+
+    /** Resolves the placeholders of a text. */
+    private String resolve(String attribute, String text) {
+        String resolved = text;
+        IllegalArgumentException unresolvable = null;
+        if (beanFactory instanceof ConfigurableBeanFactory configurable) {
+            try {
+                resolved = configurable.resolveEmbeddedValue(text);
+            } catch (IllegalArgumentException failure) {
+                unresolvable = failure;
+            }
+        }
+        // A context without a PropertySourcesPlaceholderConfigurer leaves unknown placeholders as they are
+        if (unresolvable != null || resolved == null || resolved.contains(SystemPropertyUtils.PLACEHOLDER_PREFIX)) {
+            throw annotated.refuse(
+                    attribute,
+                    text,
+                    "has a placeholder without a value. Define the property, or give a default",
+                    unresolvable);
+        }
+        return resolved;
+    }
+
+    /** The root object ({@code #root}) of expressions. */
+    @SuppressWarnings("ArrayRecordComponent") // the arguments of the call, for the expressions
+    private record Root(
+            String methodName, Method method, @Nullable Object[] args, @Nullable Object target, Class<?> targetClass) {}
+}
