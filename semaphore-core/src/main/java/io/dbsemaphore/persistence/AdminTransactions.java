@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.springframework.data.domain.Limit;
 
 /**
  * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
@@ -53,6 +54,11 @@ public final class AdminTransactions {
         this.lookup = lookup;
         this.releases = releases;
         this.ids = ids;
+    }
+
+    /** The first names in alphabetical order, without those that a pattern has created. */
+    public List<String> names(int limit) {
+        return transaction.execute(() -> semaphores.findNames(Limit.of(limit)));
     }
 
     /**
