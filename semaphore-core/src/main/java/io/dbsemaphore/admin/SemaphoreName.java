@@ -1,5 +1,9 @@
 package io.dbsemaphore.admin;
 
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Optional;
+
 /**
  * The rule for names of semaphores and for the other keys of this library (external ids, owners): 1 to
  * {@value #MAX_LENGTH} UTF-16 code units, no control characters, no space at either end, and no half of a surrogate pair. Keys
@@ -55,6 +59,41 @@ public final class SemaphoreName {
                     "The " + what + " contains half a surrogate pair, which no database can" + " store: '" + key + "'");
         }
         return key;
+    }
+
+    /**
+     * Finds the name that a misspelled one probably stands for: the one that at most two insertions, deletions or changes of a
+     * character make of it, or a third of its length where that is more.
+     *
+     * @param misspelled the name that does not exist
+     * @param names the names that exist
+     * @return the nearest of them; empty if none is similar
+     */
+    public static Optional<String> nearest(String misspelled, Collection<String> names) {
+        int most = Math.min(Math.max(2, misspelled.length() / 3), misspelled.length() - 1);
+        return names.stream()
+                .filter(name -> Math.abs(name.length() - misspelled.length()) <= most)
+                .filter(name -> distance(misspelled, name) <= most)
+                .min(Comparator.<String>comparingInt(name -> distance(misspelled, name))
+                        .thenComparing(Comparator.naturalOrder()));
+    }
+
+    /** The Levenshtein distance, by one row of its table at a time. */
+    private static int distance(String from, String to) {
+        int[] row = new int[to.length() + 1];
+        for (int column = 0; column < row.length; column++) {
+            row[column] = column;
+        }
+        for (int i = 0; i < from.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i + 1;
+            for (int j = 0; j < to.length(); j++) {
+                int change = diagonal + (from.charAt(i) == to.charAt(j) ? 0 : 1);
+                diagonal = row[j + 1];
+                row[j + 1] = Math.min(change, 1 + Math.min(diagonal, row[j]));
+            }
+        }
+        return row[to.length()];
     }
 
     private static boolean hasControlCharacter(String key) {

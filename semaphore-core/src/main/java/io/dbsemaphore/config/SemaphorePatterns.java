@@ -37,7 +37,7 @@ public record SemaphorePatterns(Map<String, Integer> capacities, int maxSemaphor
         capacities = Map.copyOf(capacities);
         capacities.forEach(SemaphorePatterns::check);
         Setting.atLeast(1, "the patterns could not create any")
-                .check("semaphore.max-pattern-semaphores", maxSemaphores);
+                .accept("semaphore.max-pattern-semaphores", maxSemaphores);
     }
 
     /**

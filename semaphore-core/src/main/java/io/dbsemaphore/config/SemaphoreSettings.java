@@ -8,8 +8,12 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.admin.SemaphoreName;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of an engine. Immutable: take the {@linkplain #defaults() defaults} and change what differs.
@@ -24,53 +28,49 @@ public final class SemaphoreSettings {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
+    /** Those with one value for all semaphores. */
+    private static final List<Setting<?>> ALL = new ArrayList<>();
+
     /** The owner of acquires whose request names none, 1 to 190 characters; by default {@code jvm-<process id>@<host>}. */
-    public static final Setting<String> OWNER =
-            new Setting<>("semaphore.owner", SemaphoreSettings::nameOfJvm, SemaphoreName::requireValidKey);
+    public static final Setting<String> OWNER = Setting.of(
+                    ALL, "semaphore.owner", String.class, SemaphoreSettings::nameOfJvm)
+            .where(SemaphoreName::requireValidKey);
 
     /** What the names of the tables begin with: up to 30 letters, digits and underscores; by default nothing. */
-    public static final Setting<String> TABLE_PREFIX = new Setting<>(
-            "semaphore.table-prefix",
-            "",
-            must(
+    public static final Setting<String> TABLE_PREFIX = Setting.of(ALL, "semaphore.table-prefix", "")
+            .where(must(
                     "up to 30 letters, digits, _",
                     prefix -> prefix.matches("[A-Za-z0-9_]{0,30}"),
                     "no table can be named so"));
 
     /** The TTL of a request that names none; by default 5 minutes, at least 1s, at most {@link #MAX_TTL}. */
-    public static final Setting<Duration> DEFAULT_TTL = new Setting<>(
-            "semaphore.default-ttl",
-            Duration.ofMinutes(5),
-            atLeast(AcquireRequest.MIN_TTL, "a grant would expire before its caller can use it"));
+    public static final Setting<Duration> DEFAULT_TTL = Setting.of(ALL, "semaphore.default-ttl", Duration.ofMinutes(5))
+            .where(atLeast(AcquireRequest.MIN_TTL, "a grant would expire before its caller can use it"));
 
     /** The longest TTL that a request may ask for; by default 30 days, at least 1s, at most ten years. */
-    public static final Setting<Duration> MAX_TTL = new Setting<>(
-            "semaphore.max-ttl",
-            Duration.ofDays(30),
-            atLeast(AcquireRequest.MIN_TTL, "every TTL would be refused"),
-            atMost(Duration.ofDays(3650), "for grants that last until released use requests without a TTL"));
+    public static final Setting<Duration> MAX_TTL = Setting.of(ALL, "semaphore.max-ttl", Duration.ofDays(30))
+            .where(atLeast(AcquireRequest.MIN_TTL, "every TTL would be refused"))
+            .where(atMost(Duration.ofDays(3650), "for grants that last until released use requests without a TTL"));
 
     /** When a grant that is kept alive ends at the latest, unless its request says otherwise; by default after 24 hours; positive. */
-    public static final Setting<Duration> MAX_HOLD = new Setting<>(
-            "semaphore.max-hold",
-            Duration.ofHours(24),
-            must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive"));
+    public static final Setting<Duration> MAX_HOLD = Setting.of(ALL, "semaphore.max-hold", Duration.ofHours(24))
+            .where(must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive"));
 
     /**
      * The longest time between two renewals of a grant that is kept alive, by default an hour, at least 100ms; a third of
      * its TTL where that is shorter.
      */
-    public static final Setting<Duration> KEEP_ALIVE_INTERVAL = new Setting<>(
-            "semaphore.keep-alive-interval",
-            Duration.ofHours(1),
-            atLeast(Duration.ofMillis(100), "renewals would keep the database busy"));
+    public static final Setting<Duration> KEEP_ALIVE_INTERVAL = Setting.of(
+                    ALL, "semaphore.keep-alive-interval", Duration.ofHours(1))
+            .where(atLeast(Duration.ofMillis(100), "renewals would keep the database busy"));
 
     /**
      * How long a grant may be held until a warning says where it was acquired; by default zero, that is, none is logged. Where it
      * is positive, each acquire records the stack of its caller. Without effect for permits that are reused or have no TTL.
      */
-    public static final Setting<Duration> LEAK_DETECTION_THRESHOLD = new Setting<>(
-            "semaphore.leak-detection-threshold", Duration.ZERO, atLeast(Duration.ZERO, "to detect no leaks use zero"));
+    public static final Setting<Duration> LEAK_DETECTION_THRESHOLD = Setting.of(
+                    ALL, "semaphore.leak-detection-threshold", Duration.ZERO)
+            .where(atLeast(Duration.ZERO, "to detect no leaks use zero"));
 
     /**
      * How long an instance may be without a heartbeat until the permits that it kept alive are reclaimed; by default 20s, at
@@ -78,42 +78,38 @@ public final class SemaphoreSettings {
      * longer than the pool pauses between two attempts to connect, with HikariCP up to 5s: below 18s an outage may cost live
      * instances what they hold.
      */
-    public static final Setting<Duration> INSTANCE_TIMEOUT = new Setting<>(
-            "semaphore.instance-timeout",
-            Duration.ofSeconds(20),
-            atLeast(Duration.ofSeconds(3), "a short pause would cost a live instance its permits"));
+    public static final Setting<Duration> INSTANCE_TIMEOUT = Setting.of(
+                    ALL, "semaphore.instance-timeout", Duration.ofSeconds(20))
+            .where(atLeast(Duration.ofSeconds(3), "a short pause would cost a live instance its permits"));
 
     /** How long a shutdown waits for work under permits to end; by default 20s, zero or more. */
-    public static final Setting<Duration> SHUTDOWN_TIMEOUT = new Setting<>(
-            "semaphore.shutdown-timeout",
-            Duration.ofSeconds(20),
-            atLeast(Duration.ZERO, "to release what is held without waiting use zero"));
+    public static final Setting<Duration> SHUTDOWN_TIMEOUT = Setting.of(
+                    ALL, "semaphore.shutdown-timeout", Duration.ofSeconds(20))
+            .where(atLeast(Duration.ZERO, "to release what is held without waiting use zero"));
 
     /**
      * How long, over all attempts, the library waits for a row that another transaction has locked; by default 5s, at least 1s.
      * An acquire with a wait time waits up to {@link #MAX_ATTEMPTS} times as long, but beyond its wait time only until the statement
      * under way ends. A statement waits for a second at most.
      */
-    public static final Setting<Duration> LOCK_WAIT_TIMEOUT = new Setting<>(
-            "semaphore.lock-wait-timeout",
-            Duration.ofSeconds(5),
-            atLeast(SECOND, "some databases count lock timeouts in whole seconds"));
+    public static final Setting<Duration> LOCK_WAIT_TIMEOUT = Setting.of(
+                    ALL, "semaphore.lock-wait-timeout", Duration.ofSeconds(5))
+            .where(atLeast(SECOND, "some databases count lock timeouts in whole seconds"));
 
     /**
      * How long the database's decision is awaited once the wait time of a caller is over, or from its call where it does not
      * wait; by default {@link #LOCK_WAIT_TIMEOUT}, at least 1s.
      */
-    public static final Setting<Duration> DECISION_TIMEOUT = new Setting<>(
-            "semaphore.decision-timeout",
-            LOCK_WAIT_TIMEOUT,
-            atLeast(SECOND, "callers would give up while a decision is under way"));
+    public static final Setting<Duration> DECISION_TIMEOUT = Setting.of(
+                    ALL, "semaphore.decision-timeout", LOCK_WAIT_TIMEOUT)
+            .where(atLeast(SECOND, "callers would give up while a decision is under way"));
 
     /**
      * How long an open transaction of the library may be without a statement until the server ends its session, and with it
      * the locks of a JVM that froze; by default 10s, at least {@link #LOCK_WAIT_TIMEOUT}.
      */
     public static final Setting<Duration> SESSION_IDLE_LIMIT =
-            new Setting<>("semaphore.session-idle-limit", Duration.ofSeconds(10));
+            Setting.of(ALL, "semaphore.session-idle-limit", Duration.ofSeconds(10));
 
     /**
      * How many times a transaction that fails because of a conflict is tried; by default 3, at least 1. If the database has rolled it
@@ -121,11 +117,11 @@ public final class SemaphoreSettings {
      * is 1.
      */
     public static final Setting<Integer> MAX_ATTEMPTS =
-            new Setting<>("semaphore.max-attempts", 3, atLeast(1, "no transaction would run"));
+            Setting.of(ALL, "semaphore.max-attempts", 3).where(atLeast(1, "no transaction would run"));
 
     /** How many semaphores one request may name; by default 100, at least 1. */
     public static final Setting<Integer> MAX_NAMES_PER_REQUEST =
-            new Setting<>("semaphore.max-names-per-request", 100, atLeast(1, "every request would be refused"));
+            Setting.of(ALL, "semaphore.max-names-per-request", 100).where(atLeast(1, "every request would be refused"));
 
     /**
      * How many acquires one transaction decides at most, by default 500, at least 1; the same bound holds for releases. Up to
@@ -133,45 +129,45 @@ public final class SemaphoreSettings {
      * same.
      */
     public static final Setting<Integer> MAX_BATCH_SIZE =
-            new Setting<>("semaphore.max-batch-size", 500, atLeast(1, "no transaction could decide anything"));
+            Setting.of(ALL, "semaphore.max-batch-size", 500).where(atLeast(1, "no transaction could decide anything"));
 
     /** How many connections of the pool are used at once, whatever the number of threads; by default 4, at least 1. */
     public static final Setting<Integer> MAX_CONNECTIONS =
-            new Setting<>("semaphore.max-connections", 4, atLeast(1, "the database could not be reached"));
+            Setting.of(ALL, "semaphore.max-connections", 4).where(atLeast(1, "the database could not be reached"));
 
     /**
      * Whether several statements are sent to the database at once where its driver can, by default true. Without it each
      * costs a round trip, as some filters, proxies and firewalls demand.
      */
-    public static final Setting<Boolean> PIPELINING = new Setting<>("semaphore.pipelining", true);
+    public static final Setting<Boolean> PIPELINING = Setting.of(ALL, "semaphore.pipelining", true);
 
     /**
      * Whether instances notify one another of releases where the database can (PostgreSQL), by default false. While callers wait,
      * this takes a connection of the pool besides {@link #MAX_CONNECTIONS}. Without it they are found by polling.
      */
-    public static final Setting<Boolean> NOTIFICATIONS = new Setting<>("semaphore.notifications", false);
+    public static final Setting<Boolean> NOTIFICATIONS = Setting.of(ALL, "semaphore.notifications", false);
 
     /**
      * For how long permits that callers of this JVM have released are kept for its next callers, by the name of the semaphore
      * or a pattern; by default none are kept. Between 10ms and 10s, or zero for none.
      */
-    public static final Setting<PerSemaphore<Duration>> REUSE = new Setting<>(
-            "semaphore.semaphores.<name>.reuse",
-            PerSemaphore.all(Duration.ZERO),
-            must(
-                    "between 10ms and 10s, or zero",
-                    times -> times.values().stream().allMatch(SemaphoreSettings::isReuseTime),
-                    "permits would be returned before they are reused, or other instances would wait for them for long"));
+    public static final Setting<PerSemaphore<Duration>> REUSE = Setting.of(
+                    "semaphore.semaphores.<name>.reuse", PerSemaphore.all(Duration.ZERO))
+            .where(
+                    must(
+                            "between 10ms and 10s, or zero",
+                            times -> times.values().stream().allMatch(SemaphoreSettings::isReuseTime),
+                            "permits would be returned before they are reused, or other instances would wait for them for long"));
 
     /**
      * Whether callers that wait are served in the order of their arrival, whatever instance they wait in; by default true.
      * Without it each instance has a queue of its own, and one that is busy may keep a semaphore to itself.
      */
-    public static final Setting<PerSemaphore<Boolean>> FAIR = new Setting<>("semaphore.fair", PerSemaphore.all(true));
+    public static final Setting<PerSemaphore<Boolean>> FAIR = Setting.of("semaphore.fair", PerSemaphore.all(true));
 
     /** What to do with an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
-            new Setting<>("semaphore.host-transaction", HostTransaction.WARN);
+            Setting.of(ALL, "semaphore.host-transaction", HostTransaction.WARN);
 
     private static final SemaphoreSettings DEFAULTS = new SemaphoreSettings(Map.of());
 
@@ -220,6 +216,30 @@ public final class SemaphoreSettings {
     }
 
     /**
+     * Changes the settings that an application has properties for, except those that differ by semaphore, {@link #REUSE} and
+     * {@link #FAIR}.
+     *
+     * @param properties finds the value of a property, as an instance of a type; null if the application has none
+     * @return the changed settings
+     * @throws IllegalArgumentException if a value is out of bounds
+     */
+    public SemaphoreSettings withProperties(BiFunction<String, Class<?>, @Nullable Object> properties) {
+        SemaphoreSettings changed = this;
+        for (Setting<?> setting : ALL) {
+            changed = changed.with(setting, properties);
+        }
+        for (Setting<?> setting : MaintenanceSettings.ALL) {
+            changed = changed.with(setting, properties);
+        }
+        return changed;
+    }
+
+    private <T> SemaphoreSettings with(Setting<T> setting, BiFunction<String, Class<?>, @Nullable Object> properties) {
+        Object value = properties.apply(setting.property(), setting.type());
+        return value == null ? this : with(setting, setting.type().cast(value));
+    }
+
+    /**
      * Checks that the values are consistent with each other.
      *
      * @return these settings
@@ -227,9 +247,9 @@ public final class SemaphoreSettings {
      */
     public SemaphoreSettings requireConsistent() {
         atMost(get(MAX_TTL), "requests without a TTL would be refused by semaphore.max-ttl")
-                .check(DEFAULT_TTL.property(), get(DEFAULT_TTL));
+                .accept(DEFAULT_TTL.property(), get(DEFAULT_TTL));
         atLeast(get(LOCK_WAIT_TIMEOUT), "the server would end transactions within semaphore.lock-wait-timeout")
-                .check(SESSION_IDLE_LIMIT.property(), get(SESSION_IDLE_LIMIT));
+                .accept(SESSION_IDLE_LIMIT.property(), get(SESSION_IDLE_LIMIT));
         return this;
     }
 

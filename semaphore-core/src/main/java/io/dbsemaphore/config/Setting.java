@@ -1,51 +1,64 @@
 package io.dbsemaphore.config;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One setting: its property, its default and its bounds. The settings are the constants of {@link SemaphoreSettings} and
- * {@link MaintenanceSettings}, as socket options are those of {@link java.net.StandardSocketOptions}.
+ * One setting: its property, the type of its value, its default and its bounds. The settings are the constants of
+ * {@link SemaphoreSettings} and {@link MaintenanceSettings}, as socket options are those of {@link java.net.StandardSocketOptions}.
+ * Nothing else names a property, a default or a bound: {@link SemaphoreSettings#withProperties} binds them.
  *
  * @param <T> the type of its value
  */
 public final class Setting<T> {
 
     private final String property;
+    private final Class<T> type;
     private final Supplier<T> byDefault;
     private final @Nullable Setting<T> fallback;
-    private final List<Check<T>> checks;
+    private final List<BiConsumer<String, T>> checks = new ArrayList<>();
 
-    /** What a value must satisfy. */
-    @FunctionalInterface
-    interface Check<T> {
-
-        void check(String property, T value);
+    private Setting(String property, Class<T> type, Supplier<T> byDefault, @Nullable Setting<T> fallback) {
+        this.property = property;
+        this.type = type;
+        this.byDefault = byDefault;
+        this.fallback = fallback;
     }
 
-    @SafeVarargs
-    @SuppressWarnings("varargs") // they are copied
-    Setting(String property, T byDefault, Check<T>... checks) {
-        this(property, () -> byDefault, null, List.of(checks));
+    /** A setting whose value properties do not set as it is. */
+    @SuppressWarnings("unchecked") // the class of a T
+    static <T> Setting<T> of(String property, T byDefault) {
+        return new Setting<>(property, (Class<T>) byDefault.getClass(), () -> byDefault, null);
+    }
+
+    /** A setting that is added to those that properties set. */
+    static <T> Setting<T> of(List<Setting<?>> all, String property, T byDefault) {
+        return of(property, byDefault).in(all);
     }
 
     /** A setting whose default is expensive. */
-    Setting(String property, Supplier<T> byDefault, Check<T> check) {
-        this(property, byDefault, null, List.of(check));
+    static <T> Setting<T> of(List<Setting<?>> all, String property, Class<T> type, Supplier<T> byDefault) {
+        return new Setting<>(property, type, byDefault, null).in(all);
     }
 
     /** A setting that has, unless it is set, the value of another one. */
-    Setting(String property, Setting<T> fallback, Check<T> check) {
-        this(property, fallback.byDefault, fallback, List.of(check));
+    static <T> Setting<T> of(List<Setting<?>> all, String property, Setting<T> fallback) {
+        return new Setting<>(property, fallback.type, fallback.byDefault, fallback).in(all);
     }
 
-    private Setting(String property, Supplier<T> byDefault, @Nullable Setting<T> fallback, List<Check<T>> checks) {
-        this.property = property;
-        this.byDefault = byDefault;
-        this.fallback = fallback;
-        this.checks = checks;
+    private Setting<T> in(List<Setting<?>> all) {
+        all.add(this);
+        return this;
+    }
+
+    /** Adds a bound. Called only where the constant is declared. */
+    Setting<T> where(BiConsumer<String, T> check) {
+        checks.add(check);
+        return this;
     }
 
     /** {@return the property that sets it in an application with the starter} */
@@ -58,21 +71,26 @@ public final class Setting<T> {
         return property;
     }
 
+    Class<T> type() {
+        return type;
+    }
+
     T byDefault() {
         return byDefault.get();
     }
 
     /** The setting whose value this one has unless it is set. */
-    @Nullable Setting<T> fallback() {
+    @Nullable
+    Setting<T> fallback() {
         return fallback;
     }
 
     void check(T value) {
-        checks.forEach(check -> check.check(property, value));
+        checks.forEach(check -> check.accept(property, value));
     }
 
     /** A check that says the bound, and what would happen with another value. */
-    static <T> Check<T> must(String bound, Predicate<T> holds, String otherwise) {
+    static <T> BiConsumer<String, T> must(String bound, Predicate<T> holds, String otherwise) {
         return (property, value) -> {
             if (!holds.test(value)) {
                 throw new IllegalArgumentException(
@@ -81,11 +99,11 @@ public final class Setting<T> {
         };
     }
 
-    static <T extends Comparable<T>> Check<T> atLeast(T bound, String otherwise) {
+    static <T extends Comparable<T>> BiConsumer<String, T> atLeast(T bound, String otherwise) {
         return must("at least " + bound, value -> value.compareTo(bound) >= 0, otherwise);
     }
 
-    static <T extends Comparable<T>> Check<T> atMost(T bound, String otherwise) {
+    static <T extends Comparable<T>> BiConsumer<String, T> atMost(T bound, String otherwise) {
         return must("at most " + bound, value -> value.compareTo(bound) <= 0, otherwise);
     }
 }

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class AcquireResults {
 
     private final PendingAcquireFactory pendingAcquires;
+    private final PatternSemaphoreCreator patterns;
     private final ReleaseService releases;
     private final ReuseService reuse;
     private final GrantRegistry held;
@@ -40,6 +41,7 @@ final class AcquireResults {
      */
     AcquireResults(
             PendingAcquireFactory pendingAcquires,
+            PatternSemaphoreCreator patterns,
             ReleaseService releases,
             ReuseService reuse,
             GrantRegistry held,
@@ -48,6 +50,7 @@ final class AcquireResults {
             ListenerNotifier listeners,
             GrantOperations operations) {
         this.pendingAcquires = pendingAcquires;
+        this.patterns = patterns;
         this.releases = releases;
         this.reuse = reuse;
         this.held = held;
@@ -78,7 +81,7 @@ final class AcquireResults {
             return new AcquireResult.Unavailable(refused.shortages());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {
-            throw CallerExceptions.of(rejected.reason());
+            throw CallerExceptions.of(patterns.explain(rejected.reason()));
         }
         throw new IllegalStateException(
                 "Nothing was decided about " + pending.state().command().externalId() + ": " + outcome);

@@ -133,7 +133,8 @@ final class EngineDatabase implements AutoCloseable {
     }
 
     /** The channel on which instances notify one another of releases; null without notifications. */
-    @Nullable ReleaseChannel channel() {
+    @Nullable
+    ReleaseChannel channel() {
         return channel;
     }
 
@@ -216,7 +217,7 @@ final class EngineDatabase implements AutoCloseable {
                         throw new SemaphoreTableMismatchException(
                                 mismatch.table(), mismatch.missingColumns(), mismatch.foreign(), failure);
                     });
-            throw DatabaseNotWritableException.of(failure)
+            throw DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .orElse(failure);
         }

@@ -158,8 +158,8 @@ final class EngineRun {
                 persistence.admin(),
                 retry,
                 database.sessions().threads());
-        AcquireResults results =
-                new AcquireResults(pendingAcquires, releases, reuse, held, keepAlive, lease, listeners, operations);
+        AcquireResults results = new AcquireResults(
+                pendingAcquires, patterns, releases, reuse, held, keepAlive, lease, listeners, operations);
         acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
         heldGrants = new HeldGrantService(
                 pendingAcquires,

@@ -1,5 +1,7 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphorePatterns;
@@ -10,7 +12,9 @@ import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +39,8 @@ final class PatternSemaphoreCreator {
     static final int MAX_REPEATED = 100;
 
     private static final int MAX_AT_ONCE = 500;
+    private static final int MAX_NAMES = 1000;
+    private static final Duration READ_NAMES_EVERY = Duration.ofSeconds(10);
 
     private final SemaphorePatterns patterns;
     private final AdminTransactions admin;
@@ -43,6 +49,9 @@ final class PatternSemaphoreCreator {
 
     private final List<Missing> queue = new ArrayList<>();
     private boolean creating;
+    private volatile @Nullable ExistingNames existing;
+
+    private record ExistingNames(List<String> names, long readAt) {}
 
     /** A semaphore that one caller lacks. The future is completed when it exists. */
     private record Missing(PatternSemaphore semaphore, CompletableFuture<Boolean> created) {
@@ -69,7 +78,8 @@ final class PatternSemaphoreCreator {
      *
      * @return completed when the acquire is to be tried again; null if it is not
      */
-    @Nullable CompletableFuture<?> createMissing(AcquireAnswer answer) {
+    @Nullable
+    CompletableFuture<?> createMissing(AcquireAnswer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
                         && rejected.reason() instanceof SemaphoreNotFoundException unknown
                 ? createAll(unknown)
@@ -88,6 +98,33 @@ final class PatternSemaphoreCreator {
         }
         enqueue(missing);
         return CompletableFuture.allOf(missing.stream().map(Missing::created).toArray(CompletableFuture[]::new));
+    }
+
+    /**
+     * Adds the names that exist to the reason why an acquire was rejected, if it is that one does not. They are read for that only,
+     * and at most once in ten seconds: a caller may try a misspelled name in a loop.
+     */
+    SemaphoreException explain(SemaphoreException reason) {
+        return reason instanceof SemaphoreNotFoundException unknown
+                ? new SemaphoreNotFoundException(unknown.names(), existingNames())
+                : reason;
+    }
+
+    private List<String> existingNames() {
+        ExistingNames known = existing;
+        if (known != null && System.nanoTime() - known.readAt() < READ_NAMES_EVERY.toNanos()) {
+            return known.names();
+        }
+        List<String> names = new ArrayList<>(patterns.capacities().keySet());
+        try {
+            names.addAll(retry.call(() -> admin.names(MAX_NAMES)));
+        } catch (RuntimeException failure) {
+            log.debug("The names that exist could not be read", failure);
+        }
+        names.remove(DatabaseSemaphoreMaintenance.SEMAPHORE);
+        Collections.sort(names);
+        existing = new ExistingNames(names, System.nanoTime());
+        return names;
     }
 
     private void enqueue(List<Missing> missing) {

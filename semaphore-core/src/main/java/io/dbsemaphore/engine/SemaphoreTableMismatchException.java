@@ -1,14 +1,27 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.spi.StartFailure;
 import java.util.List;
 
 /**
  * Thrown when a table lacks columns because it belongs to another application or to an older version of the library.
  */
-public final class SemaphoreTableMismatchException extends SemaphoreException {
+public final class SemaphoreTableMismatchException extends SemaphoreException implements StartFailure {
 
     private static final long serialVersionUID = 1L;
+
+    private static final String PREFIX = """
+            Choose a prefix for the tables of the semaphores: semaphore.table-prefix=app_ (any prefix). If Liquibase \
+            creates them, pass it to the changelog, too: spring.liquibase.parameters.[dbsemaphore.tablePrefix]=app_""";
+
+    private static final String OLDER = """
+            Do one of these, before the first instance of this version starts:
+                - Run the application's own changelog, which includes that of the library
+                - Run the SQL script db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql of the library again, or its new \
+            statements: existing tables are not changed
+                - Let the library do that at start: semaphore.initialize-schema=always, or, where Liquibase created the tables, \
+            semaphore.liquibase.enabled=true""";
 
     /** The name of the table, including the prefix. */
     private final String table;
@@ -51,5 +64,18 @@ public final class SemaphoreTableMismatchException extends SemaphoreException {
     /** {@return whether so many columns are missing that the table must belong to another application} */
     public boolean isForeign() {
         return foreign;
+    }
+
+    @Override
+    public String description() {
+        return (foreign
+                        ? "The table '%s' exists, but is not that of the semaphores: it lacks the column(s) %s. Another application has a table of that name."
+                        : "The table '%s' lacks the column(s) %s: the changelog of this version of the library has not run.")
+                .formatted(table, String.join(", ", missingColumns));
+    }
+
+    @Override
+    public String action() {
+        return foreign ? PREFIX : OLDER;
     }
 }

@@ -1,14 +1,51 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
+import io.dbsemaphore.spi.StartFailure;
 
 /** Thrown when tables of the semaphores do not exist. */
-public class SemaphoreTablesMissingException extends SemaphoreException {
+public class SemaphoreTablesMissingException extends SemaphoreException implements StartFailure {
 
     private static final long serialVersionUID = 1L;
 
     /** The location of the changelog on the class path. */
     public static final String CHANGELOG = "db/dbsemaphore/changelog.xml";
+
+    private static final String DESCRIPTION = """
+            Tables of the semaphores are missing from the database: %1$ssemaphore, %1$spermit_request, %1$spermit, \
+            %1$ssemaphore_instance, %1$ssemaphore_waiter and %1$scapacity_change are required, in the schema of the connections.""";
+
+    private static final String ACTION = """
+            Do one of these:
+
+                - Let the library create them at start by its SQL script: semaphore.initialize-schema=always
+
+                - Include the changelog of the library in the Liquibase changelog of the application, in XML
+
+                      <include file="%1$s"/>
+
+                  or in YAML
+
+                      - include:
+                          file: %1$s
+            %2$s
+                - Add the SQL script db/dbsemaphore/sql/{mysql,mariadb,postgresql,h2}.sql of the library to the \
+            application's own migrations, for example with Flyway
+
+                - If they are in another schema (spring.liquibase.default-schema), use it for the connections, too: \
+            spring.datasource.hikari.schema
+
+                - Let the library run its changelog itself: semaphore.liquibase.enabled=true, with the dependency \
+            org.liquibase:liquibase-core
+
+                - Disable semaphores: semaphore.enabled=false""";
+
+    private static final String PREFIX_PARAMETER = """
+
+                  with the prefix of the tables as a parameter
+
+                      spring.liquibase.parameters.[dbsemaphore.tablePrefix]=%s
+            """;
 
     /** The configured prefix of the table names. */
     private final String tablePrefix;
@@ -31,5 +68,15 @@ public class SemaphoreTablesMissingException extends SemaphoreException {
     /** {@return the configured prefix of the table names} */
     public String tablePrefix() {
         return tablePrefix;
+    }
+
+    @Override
+    public String description() {
+        return DESCRIPTION.formatted(tablePrefix);
+    }
+
+    @Override
+    public String action() {
+        return ACTION.formatted(CHANGELOG, tablePrefix.isEmpty() ? "" : PREFIX_PARAMETER.formatted(tablePrefix));
     }
 }

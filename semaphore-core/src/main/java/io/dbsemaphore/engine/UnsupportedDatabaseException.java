@@ -1,11 +1,20 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.spi.StartFailure;
+
 /** Thrown when an engine starts on a database that is not supported. */
-public final class UnsupportedDatabaseException extends IllegalStateException {
+public final class UnsupportedDatabaseException extends IllegalStateException implements StartFailure {
 
     private static final long serialVersionUID = 1L;
 
     private static final String SUPPORTED = "MySQL 8.4+, MariaDB 10.11+, PostgreSQL 14+ and H2 2.x";
+
+    private static final String ACTION = """
+            Do one of these:
+
+                - Set semaphore.datasource to the name of a DataSource bean whose database is one of %s
+
+                - Disable semaphores: semaphore.enabled=false""";
 
     /** The product and version of the database. */
     private final String database;
@@ -24,5 +33,16 @@ public final class UnsupportedDatabaseException extends IllegalStateException {
     /** {@return the supported databases with their versions, as text} */
     public String supported() {
         return SUPPORTED;
+    }
+
+    @Override
+    public String description() {
+        return "Semaphores are not supported on %s, the database of the DataSource chosen for them."
+                .formatted(database);
+    }
+
+    @Override
+    public String action() {
+        return ACTION.formatted(SUPPORTED);
     }
 }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.springframework.data.domain.Limit;
 
 /**
  * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
@@ -31,6 +32,11 @@ public final class AdminTransactions {
         this.tables = tables;
         this.semaphores = tables.semaphores();
         this.releases = releases;
+    }
+
+    /** The first names in alphabetical order, without those that a pattern has created. */
+    public List<String> names(int limit) {
+        return transaction.execute(() -> semaphores.rows().findNames(Limit.of(limit)));
     }
 
     /**

@@ -70,6 +70,10 @@ interface SemaphoreRepository extends Repository<Semaphore, Long> {
     @Query("delete from Semaphore s where s.id = :id")
     int delete(long id);
 
+    /** Names that no pattern has created. */
+    @Query("select s.name from Semaphore s where s.pattern is null order by s.name")
+    List<String> findNames(Limit limit);
+
     @Query("select count(s) from Semaphore s where s.pattern is not null")
     long countOfPatterns();
 

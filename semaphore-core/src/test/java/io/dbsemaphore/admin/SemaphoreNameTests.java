@@ -3,7 +3,11 @@ package io.dbsemaphore.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SemaphoreNameTests {
@@ -41,5 +45,24 @@ class SemaphoreNameTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SemaphoreName.requireValid(name))
                 .withMessageContaining("control characters");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "bakcup, backup",
+                "backups, backup",
+                "Backup, backup",
+                "nightly-reprot-of-eu, nightly-report-of-us",
+                "netwrok, network",
+                "reports, -",
+                "up, -",
+                "b, -"
+            })
+    void findsTheNameThatAMisspelledOneStandsFor(String misspelled, @Nullable String meant) {
+        List<String> names = List.of("backup", "network", "db", "nightly-report-of-us");
+
+        assertThat(SemaphoreName.nearest(misspelled, names)).isEqualTo(Optional.ofNullable(meant));
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +25,26 @@ class SemaphoreSettingsTests {
         assertThat(changed.get(SemaphoreSettings.MAX_ATTEMPTS)).isEqualTo(7);
         assertThat(changed.get(SemaphoreSettings.MAX_BATCH_SIZE)).isEqualTo(500);
         assertThat(defaults.get(SemaphoreSettings.PIPELINING)).isEqualTo(true);
+    }
+
+    @Test
+    void takeWhatAnApplicationHasPropertiesFor() {
+        Map<String, Object> properties =
+                Map.of("semaphore.max-attempts", 7, "semaphore.maintenance.stale-after", Duration.ofDays(2));
+
+        SemaphoreSettings bound = defaults.withProperties((property, type) -> properties.get(property));
+
+        assertThat(bound.get(SemaphoreSettings.MAX_ATTEMPTS)).isEqualTo(7);
+        assertThat(bound.get(MaintenanceSettings.STALE_AFTER)).isEqualTo(Duration.ofDays(2));
+        assertThat(bound.get(SemaphoreSettings.MAX_TTL)).isEqualTo(Duration.ofDays(30));
+    }
+
+    @Test
+    void refuseAPropertyThatIsOutOfBounds() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> defaults.withProperties(
+                        (property, type) -> property.equals("semaphore.max-batch-size") ? 0 : null))
+                .withMessageContaining("semaphore.max-batch-size must be at least 1, but is 0");
     }
 
     @Test

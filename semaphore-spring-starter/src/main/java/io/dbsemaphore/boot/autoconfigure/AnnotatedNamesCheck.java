@@ -1,11 +1,15 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
@@ -49,9 +53,14 @@ final class AnnotatedNamesCheck implements SmartInitializingSingleton {
 
     private void refuse(Map.Entry<String, String> unknown) {
         String name = unknown.getKey();
+        Set<String> existing = new TreeSet<>(properties.semaphores().keySet());
+        admin.list().forEach(semaphore -> existing.add(semaphore.name()));
+        String meant = SemaphoreName.nearest(name, existing)
+                .map(" Did you mean '%s'?"::formatted)
+                .orElse("");
         throw new SemaphoreConfigurationException("""
                 @WithPermits on %s names the semaphore '%s', which is not declared, does not match a pattern and is not \
-                in the database: each call would fail.""".formatted(unknown.getValue(), name), """
+                in the database: each call would fail.%s""".formatted(unknown.getValue(), name, meant), """
                 Do one of these:
                     - Correct the name. Names are compared byte for byte; declared are %s, and the patterns %s
                     - Declare it: %s.capacity

@@ -24,6 +24,14 @@ import org.springframework.util.ClassUtils;
  */
 final class OwnChangelog {
 
+    /** What to do where the SQL script has made the tables. */
+    static final String MADE_BY_SCRIPT = """
+            Do one of these:
+                - Stay with the script: remove the include of db/dbsemaphore/changelog.xml, or semaphore.liquibase.enabled
+                - Let Liquibase take over: bring the tables up to date with the script of this version, record the change sets once as \
+            executed with "liquibase changelog-sync" on a changelog that includes db/dbsemaphore/changelog.xml only, and set \
+            semaphore.initialize-schema=never""";
+
     private OwnChangelog() {}
 
     /**
@@ -66,7 +74,7 @@ final class OwnChangelog {
             throw new SemaphoreConfigurationException(
                     "The changelog of the semaphores cannot create the table '%ssemaphore': the SQL script of the library (semaphore.initialize-schema, Flyway, or by hand) has made the tables, and Liquibase has no record of them."
                             .formatted(tablePrefix),
-                    ChangelogFailureAnalyzer.MADE_BY_SCRIPT);
+                    MADE_BY_SCRIPT);
         }
     }
 
@@ -96,7 +104,7 @@ final class OwnChangelog {
                 ChangeLogTable.prepare(dataSource);
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {
-                throw explain(dataSource, failure);
+                throw explain(dataSource, tablePrefix, failure);
             } catch (RuntimeException failure) { // of a pool that cannot be started
                 throw DatabaseUnreachableException.of(dataSource, failure)
                         .<RuntimeException>map(unreachable -> unreachable)
@@ -113,8 +121,8 @@ final class OwnChangelog {
                     : tablePrefix;
         }
 
-        private static RuntimeException explain(DataSource dataSource, LiquibaseException failure) {
-            return DatabaseNotWritableException.of(failure)
+        private static RuntimeException explain(DataSource dataSource, String tablePrefix, LiquibaseException failure) {
+            return DatabaseNotWritableException.of(failure, tablePrefix)
                     .<RuntimeException>map(refused -> refused)
                     .or(() -> DatabaseUnreachableException.of(dataSource, failure))
                     .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));

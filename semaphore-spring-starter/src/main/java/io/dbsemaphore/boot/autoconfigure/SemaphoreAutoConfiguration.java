@@ -134,7 +134,8 @@ public final class SemaphoreAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     SemaphoreSettings semaphoreSettings(SemaphoreProperties properties, Environment environment) {
-        return SemaphoreConfigurationException.explaining(() -> properties.toSettings(InstanceOwner.of(environment)));
+        return SemaphoreConfigurationException.explaining(
+                () -> properties.toSettings(environment, InstanceOwner.of(environment)));
     }
 
     @Bean

@@ -1,9 +1,10 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.spi.StartFailure;
 import java.util.function.Supplier;
 
 /** Thrown at start if the configuration of the semaphores is invalid. */
-final class SemaphoreConfigurationException extends IllegalStateException {
+final class SemaphoreConfigurationException extends IllegalStateException implements StartFailure {
 
     private static final long serialVersionUID = 1L;
 
@@ -30,11 +31,13 @@ final class SemaphoreConfigurationException extends IllegalStateException {
         }
     }
 
-    String problem() {
+    @Override
+    public String description() {
         return problem;
     }
 
-    String action() {
+    @Override
+    public String action() {
         return action;
     }
 }

@@ -109,7 +109,7 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
     }
 
     private RuntimeException explain(DataAccessException failure) {
-        return DatabaseNotWritableException.of(failure)
+        return DatabaseNotWritableException.of(failure, "")
                 .filter(refused ->
                         refused.reason() != DatabaseNotWritableException.Reason.DENIED) // here, of creating tables
                 .<RuntimeException>map(refused -> refused)

@@ -66,6 +66,7 @@ class AnnotationFailureAnalysisTests {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains("@WithPermits on " + MisspeltBackup.class.getName() + ".run() names the semaphore 'bakcup'")
+                .contains("each call would fail. Did you mean 'backup'?")
                 .contains("semaphore.semaphores.bakcup.capacity")
                 .contains("semaphore.aop.allow-unknown-names=true")
                 .contains("backup");

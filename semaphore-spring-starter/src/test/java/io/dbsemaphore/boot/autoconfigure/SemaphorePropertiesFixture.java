@@ -11,6 +11,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.boot.test.util.TestPropertyValues.Pair;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 import org.springframework.util.ReflectionUtils;
 
 /** Properties become settings, as in the auto-configuration, without an engine. */
@@ -43,8 +44,9 @@ abstract class SemaphorePropertiesFixture {
     static class PropertiesConfiguration {
 
         @Bean
-        SemaphoreSettings settings(SemaphoreProperties properties) {
-            return SemaphoreConfigurationException.explaining(() -> properties.toSettings("this instance"));
+        SemaphoreSettings settings(SemaphoreProperties properties, Environment environment) {
+            return SemaphoreConfigurationException.explaining(
+                    () -> properties.toSettings(environment, "this instance"));
         }
 
         @Bean

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.core.env.PropertySource;
@@ -27,8 +28,11 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
         with(Map.of()).run(context -> {
             SemaphoreProperties properties = context.getBean(SemaphoreProperties.class);
 
-            assertThat(context.getBean(SemaphoreSettings.class))
-                    .hasToString(onlyOwner().toString());
+            assertThat(Stream.concat(settings(), Stream.of(SemaphoreSettings.REUSE)))
+                    .allSatisfy(setting -> assertThat(
+                                    context.getBean(SemaphoreSettings.class).get(setting))
+                            .as(setting.property())
+                            .isEqualTo(onlyOwner().get(setting)));
             assertThat(context.getBean(SemaphorePatterns.class)).isEqualTo(SemaphorePatterns.NONE);
             assertThat(properties.enabled()).isTrue();
             assertThat(properties.datasource()).isNull();

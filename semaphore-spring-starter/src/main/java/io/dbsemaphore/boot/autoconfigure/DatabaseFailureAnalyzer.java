@@ -1,0 +1,261 @@
+package io.dbsemaphore.boot.autoconfigure;
+
+import io.dbsemaphore.engine.DatabaseUnreachableException;
+import io.dbsemaphore.engine.SemaphoreTableMismatchException;
+import io.dbsemaphore.engine.SemaphoreTablesMissingException;
+import io.dbsemaphore.jdbc.DatabaseUrl;
+import io.dbsemaphore.jdbc.SqlErrors;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.core.env.Environment;
+
+/**
+ * Explains errors of a database, its driver, its pool or Liquibase that failed a start, as far as they concern the semaphores:
+ *
+ * <ul>
+ *   <li>The changelog, whether the library or the application ran it, cannot create a table that exists: the SQL script has made
+ *       it, or it is another application's.
+ *   <li>The database of the semaphores cannot be reached, by the library or by the application's migrations.
+ *   <li>The pool had no connection left for the library.
+ *   <li>A MySQL server requires a primary key for each table, which Liquibase's own table lacks.
+ * </ul>
+ *
+ * <p>It comes after the explanations by a {@link io.dbsemaphore.spi.StartFailure}, of which such an error may be the cause.
+ */
+final class DatabaseFailureAnalyzer implements FailureAnalyzer {
+
+    private static final int MAX_DEPTH = 50;
+
+    private static final String LIBRARY = "io.dbsemaphore.jdbc.";
+    private static final String URL = "spring.datasource.url";
+    private static final String ENGINE = "semaphoreEngine";
+
+    /** Table exists, by the SQL standard and on PostgreSQL. */
+    private static final Set<String> TABLE_EXISTS = Set.of("42S01", "42P07");
+
+    private static final Pattern CHANGE_SET =
+            Pattern.compile(Pattern.quote(SemaphoreTablesMissingException.CHANGELOG) + "::(\\w+)-\\d+::");
+
+    /** The errors of Group Replication, for a write, and of sql_require_primary_key, for the creation of the table. */
+    private static final Set<Integer> KEY_REQUIRED = Set.of(3098, 3750);
+
+    private static final String CHANGELOG_TABLE = "DATABASECHANGELOG";
+
+    private static final String ADD_KEY = """
+            Execute one of these statements and start again:
+                set persist sql_generate_invisible_primary_key = ON;   -- for tables created from now on
+
+                alter table DATABASECHANGELOG add column pk bigint unsigned auto_increment primary key invisible;
+
+            With Group Replication the first change set may have run without being recorded: drop its table \
+            if the next start reports that it already exists.""";
+
+    private static final String RAISE_POOL_SIZE = """
+            An acquire within an open transaction needs a second connection, because it does not use that of the \
+            transaction. Do one of these:
+
+                - Raise spring.datasource.hikari.maximum-pool-size: above the number of transactions that acquire at \
+            the same time, plus semaphore.max-connections
+
+                - Acquire before the transaction begins, as @WithPermits does on a @Transactional method""";
+
+    private static final String OTHER_DATABASE = """
+
+
+            If the semaphores are in a database other than that of the primary DataSource, set semaphore.datasource to the \
+            name of its DataSource bean.""";
+
+    private static final String DISABLE = " To start without semaphores: semaphore.enabled=false";
+
+    private final BeanFactory beanFactory;
+    private final Environment environment;
+
+    DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment) {
+        this.beanFactory = beanFactory;
+        this.environment = environment;
+    }
+
+    @Override
+    public @Nullable FailureAnalysis analyze(Throwable failure) {
+        List<Throwable> causes = causes(failure).toList();
+        return existingTable(causes)
+                .or(() -> unreachable(causes))
+                .or(() -> exhaustedPool(causes))
+                .or(() -> requiredKey(causes))
+                .or(() -> unreachableForTheApplication(causes))
+                .orElse(null);
+    }
+
+    private static Stream<Throwable> causes(Throwable failure) {
+        return Stream.iterate(failure, cause -> cause != null, Throwable::getCause)
+                .limit(MAX_DEPTH);
+    }
+
+    private static <T> Optional<T> first(List<Throwable> causes, Class<T> type) {
+        return causes.stream().filter(type::isInstance).map(type::cast).findFirst();
+    }
+
+    /** Works on names, since Liquibase may be missing from the class path. */
+    private static Optional<FailureAnalysis> existingTable(List<Throwable> causes) {
+        return causes.stream()
+                .filter(cause -> cause.getClass().getName().startsWith("liquibase."))
+                .flatMap(cause -> SqlErrors.root(cause)
+                        .filter(error -> TABLE_EXISTS.contains(String.valueOf(error.getSQLState())))
+                        .flatMap(exists -> existingTable(cause, exists))
+                        .stream())
+                .findFirst();
+    }
+
+    private static Optional<FailureAnalysis> existingTable(Throwable cause, SQLException exists) {
+        Matcher changeSet = CHANGE_SET.matcher(String.valueOf(cause.getMessage()));
+        if (!changeSet.find()) {
+            return Optional.empty();
+        }
+        String table = changeSet.group(1);
+        return Optional.of(new FailureAnalysis(
+                "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. The database reports: %s"
+                        .formatted(table, String.valueOf(exists.getMessage()).strip()),
+                "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): "
+                        + OwnChangelog.MADE_BY_SCRIPT + "\n\nIf it belongs to another application: "
+                        + new SemaphoreTableMismatchException(table, List.of(), true, exists).action(),
+                cause));
+    }
+
+    private Optional<FailureAnalysis> unreachable(List<Throwable> causes) {
+        return first(causes, DatabaseUnreachableException.class)
+                .map(cause -> unreachable(
+                        "The database of the semaphores",
+                        cause.url().orElse(null),
+                        environment.containsProperty(OwnPoolProperties.URL),
+                        cause));
+    }
+
+    /** Migrations run before the library connects. Does not handle applications with several data sources. */
+    private Optional<FailureAnalysis> unreachableForTheApplication(List<Throwable> causes) {
+        return first(causes, SQLException.class)
+                .filter(DatabaseUnreachableException::isFailureToConnect)
+                .filter(cause -> isDatabaseOfTheSemaphores())
+                .map(cause -> unreachable(
+                        "The database of the application",
+                        Optional.ofNullable(environment.getProperty(URL))
+                                .map(DatabaseUrl::withoutSecrets)
+                                .orElse(null),
+                        false,
+                        cause));
+    }
+
+    private boolean isDatabaseOfTheSemaphores() {
+        return beanFactory instanceof ListableBeanFactory beans
+                && beans.containsBeanDefinition(ENGINE)
+                && !environment.containsProperty(OwnPoolProperties.URL)
+                && beans.getBeanNamesForType(DataSource.class, true, false).length == 1;
+    }
+
+    /** With a cause, no connection could be opened: the pool is not exhausted. Does not handle other users of the pool. */
+    private static Optional<FailureAnalysis> exhaustedPool(List<Throwable> causes) {
+        return first(causes, SQLTransientConnectionException.class)
+                .filter(cause -> cause.getCause() == null
+                        && Arrays.stream(cause.getStackTrace())
+                                .anyMatch(frame -> frame.getClassName().startsWith(LIBRARY)))
+                .map(cause -> new FailureAnalysis(
+                        "The pool had no connection for the semaphores: %s".formatted(cause.getMessage()),
+                        RAISE_POOL_SIZE,
+                        cause));
+    }
+
+    /** If the library runs its changelog itself, it creates that table with a key; Spring Boot runs one of the application. */
+    private static Optional<FailureAnalysis> requiredKey(List<Throwable> causes) {
+        return first(causes, SQLException.class)
+                .filter(cause -> KEY_REQUIRED.contains(cause.getErrorCode())
+                        && causes.stream()
+                                .anyMatch(each ->
+                                        String.valueOf(each.getMessage()).contains(CHANGELOG_TABLE)))
+                .map(cause -> new FailureAnalysis(
+                        "The MySQL server requires a primary key for each table, and Liquibase's own table "
+                                + CHANGELOG_TABLE + " has none. The server reports: " + cause.getMessage(),
+                        ADD_KEY,
+                        cause));
+    }
+
+    /**
+     * @param database which database, to begin a sentence
+     * @param url the URL to show; null if it is unknown
+     * @param hasOwnPool whether it is that of semaphore.datasource.url
+     */
+    private static FailureAnalysis unreachable(
+            String database, @Nullable String url, boolean hasOwnPool, Throwable failure) {
+        return new FailureAnalysis(
+                "%s%s cannot be reached: %s"
+                        .formatted(database, url == null ? "" : ", " + url + ",", whatHappened(failure)),
+                hasOwnPool
+                        ? whatToCheck(failure).replace("spring.datasource", "semaphore.datasource") + DISABLE
+                        : whatToCheck(failure) + OTHER_DATABASE + DISABLE,
+                failure);
+    }
+
+    /** The error of the driver, and that of the network if there is one: drivers tell only one of them. */
+    private static String whatHappened(Throwable failure) {
+        String error =
+                SqlErrors.root(failure).map(DatabaseFailureAnalyzer::firstLine).orElse("");
+        String network = network(failure)
+                .map(cause -> cause.getClass().getSimpleName() + ": " + cause.getMessage())
+                .orElse("");
+        return network.isEmpty() ? error : error.isEmpty() ? network : "%s (%s)".formatted(error, network);
+    }
+
+    private static String whatToCheck(Throwable failure) {
+        Throwable network = network(failure).orElse(null);
+        if (network instanceof UnknownHostException) {
+            return "No host of that name is known. Correct the name in spring.datasource.url.";
+        }
+        if (network instanceof SocketTimeoutException) {
+            return "The server does not answer. Check the host and the port in spring.datasource.url, and the firewalls on the"
+                    + " way to it.";
+        }
+        if (network instanceof ConnectException) {
+            return "Nothing listens at that host and port. Start the database, or correct spring.datasource.url.";
+        }
+        Optional<SQLException> error = SqlErrors.root(failure);
+        if (error.map(SQLException::getSQLState)
+                .filter(state -> state.startsWith("28"))
+                .isPresent()) {
+            return "The database rejects the user or the password. Correct spring.datasource.username and"
+                    + " spring.datasource.password.";
+        }
+        if (error.filter(refused -> refused.getErrorCode() == 1049 || "3D000".equals(refused.getSQLState()))
+                .isPresent()) {
+            return "The server has no database of that name. Create it, or correct spring.datasource.url.";
+        }
+        return "Check that the database runs, and correct spring.datasource.url, spring.datasource.username and"
+                + " spring.datasource.password.";
+    }
+
+    private static Optional<Throwable> network(Throwable failure) {
+        return causes(failure)
+                .filter(cause -> cause instanceof ConnectException
+                        || cause instanceof SocketTimeoutException
+                        || cause instanceof UnknownHostException)
+                .findFirst();
+    }
+
+    /** Connector/J adds when it received the last packet. */
+    private static String firstLine(SQLException error) {
+        return String.valueOf(error.getMessage()).lines().findFirst().orElse("").strip();
+    }
+}
