@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
  * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts; the queue sets
  * everything else, once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
- * Thread-safe; two acquires of equal commands have distinct states.
+ * Thread-safe; two acquires of equal commands have distinct states. The queue extends it by what the transactions need not know.
  */
-public final class AcquireState {
+public class AcquireState {
 
     /** {@link #since} of an acquire that has not been refused: it is behind all that have. */
     public static final long NOT_REFUSED = Long.MAX_VALUE;
@@ -38,6 +38,14 @@ public final class AcquireState {
 
     public AcquireState(AcquireCommand command) {
         this.command = command;
+    }
+
+    /** Continues where an earlier acquire of the same call has ended: with its place, and with the same terms. */
+    protected final void continueFrom(AcquireState earlier) {
+        requestIds.addAll(earlier.requestIds);
+        since = earlier.since;
+        reuseTerms = earlier.reuseTerms;
+        tokens = earlier.tokens;
     }
 
     public AcquireCommand command() {

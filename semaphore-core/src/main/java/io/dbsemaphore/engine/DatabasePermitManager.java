@@ -3,8 +3,8 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
-import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.PermitManager.AcquireResult;
+import io.dbsemaphore.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.HeldGrant;
@@ -39,7 +39,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         return reused != null
                 ? reused
                 : run.acquires()
-                        .acquire(run.reuse().prepare(run.pendingAcquires().begin(request)));
+                        .acquire(run.reuse().prepare(run.acquireFactory().begin(request)));
     }
 
     @Override
@@ -49,7 +49,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         return reused != null
                 ? reused
                 : run.acquires()
-                        .acquire(run.reuse().prepare(run.pendingAcquires().beginForWork(request)));
+                        .acquire(run.reuse().prepare(run.acquireFactory().beginForWork(request)));
     }
 
     @Override
@@ -59,7 +59,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         if (reused != null) {
             return CompletableFuture.completedFuture(reused);
         }
-        return run.acquires().acquireAsync(run.pendingAcquires().begin(request));
+        return run.acquires().acquireAsync(run.acquireFactory().begin(request));
     }
 
     @Override

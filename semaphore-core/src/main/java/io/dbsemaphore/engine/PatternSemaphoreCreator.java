@@ -4,12 +4,12 @@ import io.dbsemaphore.PatternLimitExceededException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.engine.batch.AcquireAnswer;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
+import io.dbsemaphore.persistence.AdminTransactions;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -69,7 +69,7 @@ final class PatternSemaphoreCreator {
      *
      * @return completed when the acquire is to be tried again; null if it is not
      */
-    @Nullable CompletableFuture<?> createMissing(AcquireAnswer answer) {
+    @Nullable CompletableFuture<?> createMissing(Acquire.Answer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
                         && rejected.reason() instanceof SemaphoreNotFoundException unknown
                 ? createAll(unknown)

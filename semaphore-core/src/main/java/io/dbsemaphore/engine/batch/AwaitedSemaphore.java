@@ -36,7 +36,7 @@ final class AwaitedSemaphore {
     private long available;
     private long maxAvailable = Long.MAX_VALUE;
     private long changedAt;
-    private @Nullable QueuedAcquire passed;
+    private @Nullable Acquire passed;
 
     /**
      * Creates it without callers.
@@ -59,21 +59,21 @@ final class AwaitedSemaphore {
         return waiting;
     }
 
-    @Nullable QueuedAcquire first() {
+    @Nullable Acquire first() {
         return waiting.first();
     }
 
     /** The last caller that was passed since it could not be served; null if all were looked at. */
-    @Nullable QueuedAcquire passed() {
+    @Nullable Acquire passed() {
         return passed;
     }
 
-    void setPassed(@Nullable QueuedAcquire last) {
+    void setPassed(@Nullable Acquire last) {
         passed = last;
     }
 
     /** The first caller for which permits are withheld now; null if there is none. */
-    @Nullable QueuedAcquire firstWithClaim() {
+    @Nullable Acquire firstWithClaim() {
         return isWindowOpen() ? first() : waiting.firstOfOne();
     }
 
@@ -82,19 +82,19 @@ final class AwaitedSemaphore {
      *
      * @param isShort whether too few permits of this semaphore were available
      */
-    void park(QueuedAcquire acquire, int count, boolean isShort) {
+    void park(Acquire acquire, int count, boolean isShort) {
         long requested = add(acquire, count);
         changedAt = clock.now();
         if (isShort
                 && acquire.equals(first())
-                && acquire.state().demandAhead(latest.name()).equals(Demand.NONE)
+                && acquire.demandAhead(latest.name()).equals(Demand.NONE)
                 && elsewhere.isEmpty()) {
             maxAvailable = requested - 1; // whatever the numbers are, too little was available
         }
     }
 
     /** Adds a caller for which the database was not asked. */
-    void join(QueuedAcquire acquire) {
+    void join(Acquire acquire) {
         long unused = add(acquire, requestedBy(acquire));
     }
 
@@ -107,7 +107,7 @@ final class AwaitedSemaphore {
         return ReservationWindow.isOpen(databaseClock());
     }
 
-    private long add(QueuedAcquire acquire, int count) {
+    private long add(Acquire acquire, int count) {
         long requested = Math.max(1, count);
         waiting.add(acquire, acquire.command().exclusive() ? WHOLE_CAPACITY : requested);
         acquire.shortOf().put(latest.name(), requested);
@@ -115,44 +115,44 @@ final class AwaitedSemaphore {
     }
 
     /** Whether availability was read recently, and the capacity suffices for the acquire. */
-    boolean isKnownFor(QueuedAcquire acquire) {
+    boolean isKnownFor(Acquire acquire) {
         return clock.now() - answeredAt < RECENT
                 && (latest.capacity() == 0 || requestedBy(acquire) <= latest.capacity());
     }
 
     /** Whether too little is available for a new caller, in addition to what earlier callers wait for. */
-    boolean isShortFor(QueuedAcquire acquire) {
+    boolean isShortFor(Acquire acquire) {
         return available - waiting.demand().withheld(isWindowOpen()) - withheldElsewhere(AcquireState.NOT_REFUSED)
                 < Math.max(1, requestedBy(acquire));
     }
 
-    private int requestedBy(QueuedAcquire acquire) {
+    private int requestedBy(Acquire acquire) {
         AcquireCommand command = acquire.command();
         return command.exclusive() ? latest.capacity() : command.permits().getOrDefault(latest.name(), 0);
     }
 
     /** Whether enough permits are available for a caller, besides those that are withheld for callers ahead. */
-    boolean isEnoughFor(QueuedAcquire acquire) {
+    boolean isEnoughFor(Acquire acquire) {
         return available >= neededFor(acquire);
     }
 
-    private long neededFor(QueuedAcquire acquire) {
+    private long neededFor(Acquire acquire) {
         return Math.max(1, requestedBy(acquire)) + withheldAhead(acquire);
     }
 
-    private long withheldAhead(QueuedAcquire acquire) {
+    private long withheldAhead(Acquire acquire) {
         return waiting.demandAhead(acquire).withheld(isWindowOpen())
-                + withheldElsewhere(acquire.state().since());
+                + withheldElsewhere(acquire.since());
     }
 
     /** Whether permits are available for callers behind this one, which waits. */
-    boolean isAnyLeftBehind(QueuedAcquire acquire) {
+    boolean isAnyLeftBehind(Acquire acquire) {
         boolean withholds = isWindowOpen() || !acquire.command().isOfSeveral();
         return available > withheldAhead(acquire) + (withholds ? requestedBy(acquire) : 0);
     }
 
     /** Whether a caller waits for more than the capacity, which was lowered: the database is going to reject it. */
-    boolean isExceededBy(QueuedAcquire acquire) {
+    boolean isExceededBy(Acquire acquire) {
         return latest.capacity() > 0 && requestedBy(acquire) > latest.capacity();
     }
 
@@ -162,13 +162,13 @@ final class AwaitedSemaphore {
 
     /** The number of instances with a caller that came before the {@linkplain #next next} of this one. */
     int instancesAhead() {
-        QueuedAcquire next = next();
-        return next == null ? 0 : elsewhere.instancesAhead(next.state().since(), isWindowOpen());
+        Acquire next = next();
+        return next == null ? 0 : elsewhere.instancesAhead(next.since(), isWindowOpen());
     }
 
     /** The first caller for which permits are withheld now, or else the first. */
-    private @Nullable QueuedAcquire next() {
-        QueuedAcquire next = firstWithClaim();
+    private @Nullable Acquire next() {
+        Acquire next = firstWithClaim();
         return next == null ? first() : next;
     }
 
@@ -179,7 +179,7 @@ final class AwaitedSemaphore {
 
     /** How many permits the next caller lacks; less than 1 if it waits for other semaphores only. */
     long missing() {
-        QueuedAcquire next = next();
+        Acquire next = next();
         return next == null ? 0 : neededFor(next) - available;
     }
 
@@ -197,7 +197,7 @@ final class AwaitedSemaphore {
 
     /** Assumes that enough permits are available for the first caller, so that it is tried. */
     void raiseAvailableForFirst() {
-        QueuedAcquire first = first();
+        Acquire first = first();
         available = first == null ? available : Math.max(available, neededFor(first));
     }
 
@@ -241,12 +241,12 @@ final class AwaitedSemaphore {
     }
 
     /** Whether the latest numbers were read after this acquire was submitted. */
-    boolean isAnsweredFor(QueuedAcquire acquire) {
-        return latestAsOf - acquire.startedAt() > 0;
+    boolean isAnsweredFor(Acquire acquire) {
+        return latestAsOf - acquire.queuedAt() > 0;
     }
 
     /** The shortage that a waiting acquire meets, by the latest numbers. */
-    PermitShortage shortageOf(QueuedAcquire acquire) {
+    PermitShortage shortageOf(Acquire acquire) {
         long spare = Math.max(0, latest.capacity() - latest.held());
         return new PermitShortage(
                 latest.name(),

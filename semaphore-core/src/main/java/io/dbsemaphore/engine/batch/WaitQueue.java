@@ -22,7 +22,7 @@ final class WaitQueue {
 
     private static final class Node {
 
-        private final QueuedAcquire acquire;
+        private final Acquire acquire;
         private final long since;
         private final long ticket;
         private final long requested;
@@ -33,9 +33,9 @@ final class WaitQueue {
         private @Nullable Node left;
         private @Nullable Node right;
 
-        private Node(QueuedAcquire acquire, long requested) {
+        private Node(Acquire acquire, long requested) {
             this.acquire = acquire;
-            this.since = acquire.state().since();
+            this.since = acquire.since();
             this.ticket = acquire.ticket();
             this.requested = requested;
             update();
@@ -62,14 +62,14 @@ final class WaitQueue {
     private record Split(@Nullable Node below, @Nullable Node above) {}
 
     /** Adds an acquire that is not in the queue. */
-    void add(QueuedAcquire acquire, long requested) {
-        Split split = split(root, acquire.state().since(), acquire.ticket());
+    void add(Acquire acquire, long requested) {
+        Split split = split(root, acquire.since(), acquire.ticket());
         root = merge(merge(split.below(), new Node(acquire, requested)), split.above());
     }
 
     /** Removes an acquire. Returns whether it was present. */
-    boolean remove(QueuedAcquire acquire) {
-        long since = acquire.state().since();
+    boolean remove(Acquire acquire) {
+        long since = acquire.since();
         Split from = split(root, since, acquire.ticket());
         Split to = split(from.above(), since, acquire.ticket() + 1);
         root = merge(from.below(), to.above());
@@ -77,7 +77,7 @@ final class WaitQueue {
     }
 
     /** The acquire that waits longest; null when the queue is empty. */
-    @Nullable QueuedAcquire first() {
+    @Nullable Acquire first() {
         Node node = root;
         while (node != null && node.left != null) {
             node = node.left;
@@ -86,9 +86,9 @@ final class WaitQueue {
     }
 
     /** The acquire behind this one, which need not be in the queue any more; null when there is none. */
-    @Nullable QueuedAcquire after(QueuedAcquire acquire) {
-        long since = acquire.state().since();
-        QueuedAcquire next = null;
+    @Nullable Acquire after(Acquire acquire) {
+        long since = acquire.since();
+        Acquire next = null;
         Node node = root;
         while (node != null) {
             if (node.isBefore(since, acquire.ticket() + 1)) {
@@ -102,7 +102,7 @@ final class WaitQueue {
     }
 
     /** The acquire of this semaphore only that waits longest; null when there is none. */
-    @Nullable QueuedAcquire firstOfOne() {
+    @Nullable Acquire firstOfOne() {
         Node node = root;
         while (node != null) {
             if (hasOfOne(node.left)) {
@@ -152,8 +152,8 @@ final class WaitQueue {
     }
 
     /** The number of permits that acquires request which are before this one. */
-    Demand demandAhead(QueuedAcquire acquire) {
-        long since = acquire.state().since();
+    Demand demandAhead(Acquire acquire) {
+        long since = acquire.since();
         long permits = 0;
         long ofSeveral = 0;
         Node node = root;
@@ -169,11 +169,11 @@ final class WaitQueue {
         return new Demand(permits, ofSeveral);
     }
 
-    void forEach(Consumer<QueuedAcquire> action) {
+    void forEach(Consumer<Acquire> action) {
         forEach(root, action);
     }
 
-    private static void forEach(@Nullable Node node, Consumer<QueuedAcquire> action) {
+    private static void forEach(@Nullable Node node, Consumer<Acquire> action) {
         if (node != null) {
             forEach(node.left, action);
             action.accept(node.acquire);

@@ -74,12 +74,12 @@ final class WaitQueues {
     }
 
     /** Adds a refused acquire to the wait queues of its semaphores, also of those with enough permits. */
-    void park(QueuedAcquire acquire, Map<String, RemainingAvailability> availability) {
+    void park(Acquire acquire, Map<String, RemainingAvailability> availability) {
         long readAt = availability.values().stream()
                 .mapToLong(each -> Waiter.micros(each.readAt())) // of one statement
                 .max()
                 .orElse(0);
-        acquire.state().setSince(Math.min(readAt, arrivals.arrivalOf(acquire)));
+        acquire.setSince(Math.min(readAt, arrivals.arrivalOf(acquire)));
         Map<String, PermitShortage> shortages = acquire.lastShortages().stream()
                 .collect(Collectors.toMap(PermitShortage::name, Function.identity(), (one, same) -> one));
         try {
@@ -92,7 +92,7 @@ final class WaitQueues {
                                 count,
                                 Objects.requireNonNull(availability.get(name)))
                         : shortage;
-                byName.computeIfAbsent(name, added -> new AwaitedSemaphore(latest, readAt, acquire.startedAt(), clock))
+                byName.computeIfAbsent(name, added -> new AwaitedSemaphore(latest, readAt, acquire.queuedAt(), clock))
                         .park(acquire, latest.requested(), shortage != null);
             });
         } catch (RuntimeException | Error failure) { // all or none of them
@@ -115,7 +115,7 @@ final class WaitQueues {
     }
 
     /** Records that a caller no longer waits, and that no transaction has told the other instances yet. */
-    void recordDeparted(QueuedAcquire acquire) {
+    void recordDeparted(Acquire acquire) {
         recordDeparted(acquire.names());
     }
 
@@ -174,7 +174,7 @@ final class WaitQueues {
      *
      * @return whether it was added
      */
-    boolean join(QueuedAcquire acquire) {
+    boolean join(Acquire acquire) {
         List<AwaitedSemaphore> all = new ArrayList<>();
         boolean isShort = false;
         for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
@@ -186,14 +186,14 @@ final class WaitQueues {
             all.add(semaphore);
         }
         if (isShort) {
-            acquire.state().setSince(arrivals.arrivalOf(acquire));
+            acquire.setSince(arrivals.arrivalOf(acquire));
             all.forEach(semaphore -> semaphore.join(acquire));
         }
         return isShort;
     }
 
     /** Removes an acquire from all wait queues. */
-    void remove(QueuedAcquire acquire) {
+    void remove(Acquire acquire) {
         acquire.shortOf().keySet().forEach(name -> {
             AwaitedSemaphore semaphore = byName.get(name);
             if (semaphore != null
@@ -206,7 +206,7 @@ final class WaitQueues {
     }
 
     /** The number of permits that earlier callers of this JVM wait for, for each name of the acquire. */
-    Map<String, Demand> demandAhead(QueuedAcquire acquire) {
+    Map<String, Demand> demandAhead(Acquire acquire) {
         Map<String, Demand> demand = new HashMap<>();
         acquire.names()
                 .forEach(name -> find(name)
@@ -240,7 +240,7 @@ final class WaitQueues {
     }
 
     /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */
-    List<PermitShortage> shortages(QueuedAcquire acquire) {
+    List<PermitShortage> shortages(Acquire acquire) {
         List<PermitShortage> shortages = new ArrayList<>();
         for (String name : acquire.shortOf().keySet()) {
             AwaitedSemaphore semaphore = byName.get(name);
@@ -261,7 +261,7 @@ final class WaitQueues {
     }
 
     /** The first caller that waits for this semaphore, and for which permits are withheld; null if there is none. */
-    @Nullable QueuedAcquire first(String name) {
+    @Nullable Acquire first(String name) {
         AwaitedSemaphore semaphore = byName.get(name);
         return semaphore == null ? null : semaphore.firstWithClaim();
     }
@@ -279,12 +279,12 @@ final class WaitQueues {
      *
      * @param taken receives the permits that are reserved for them
      */
-    List<QueuedAcquire> wake(Collection<String> names, ObjLongConsumer<String> taken) {
+    List<Acquire> wake(Collection<String> names, ObjLongConsumer<String> taken) {
         return new WaiterSelector(byName, taken, this::remove).select(names);
     }
 
-    Collection<QueuedAcquire> clear() {
-        Set<QueuedAcquire> all = new LinkedHashSet<>();
+    Collection<Acquire> clear() {
+        Set<Acquire> all = new LinkedHashSet<>();
         byName.values().forEach(semaphore -> semaphore.waiting().forEach(all::add));
         byName.clear();
         all.forEach(acquire -> acquire.shortOf().clear());

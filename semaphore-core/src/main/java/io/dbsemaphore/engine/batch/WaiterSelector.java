@@ -19,8 +19,8 @@ final class WaiterSelector {
 
     private final Map<String, AwaitedSemaphore> byName;
     private final ObjLongConsumer<String> taken;
-    private final Consumer<QueuedAcquire> remove;
-    private final List<QueuedAcquire> selected = new ArrayList<>();
+    private final Consumer<Acquire> remove;
+    private final List<Acquire> selected = new ArrayList<>();
 
     /**
      * Creates a selector for one selection.
@@ -30,14 +30,14 @@ final class WaiterSelector {
      * @param remove removes a waiter from its wait queues
      */
     WaiterSelector(
-            Map<String, AwaitedSemaphore> byName, ObjLongConsumer<String> taken, Consumer<QueuedAcquire> remove) {
+            Map<String, AwaitedSemaphore> byName, ObjLongConsumer<String> taken, Consumer<Acquire> remove) {
         this.byName = byName;
         this.taken = taken;
         this.remove = remove;
     }
 
     /** Removes the waiters of these semaphores that can be served, and returns them. */
-    List<QueuedAcquire> select(Collection<String> names) {
+    List<Acquire> select(Collection<String> names) {
         Deque<String> changed = new ArrayDeque<>(names);
         while (!changed.isEmpty()) {
             AwaitedSemaphore semaphore = byName.get(changed.remove());
@@ -51,10 +51,10 @@ final class WaiterSelector {
     /** Returns the semaphores in whose wait queues others may be next now. */
     private List<String> select(AwaitedSemaphore semaphore) {
         List<String> changed = new ArrayList<>();
-        QueuedAcquire last = select(semaphore, semaphore.first(), changed);
+        Acquire last = select(semaphore, semaphore.first(), changed);
         if (last != null) { // many callers of several semaphores cannot be served
-            QueuedAcquire unused = select(semaphore, semaphore.waiting().firstOfOne(), changed);
-            QueuedAcquire from = semaphore.passed() == null ? last : semaphore.passed();
+            Acquire unused = select(semaphore, semaphore.waiting().firstOfOne(), changed);
+            Acquire from = semaphore.passed() == null ? last : semaphore.passed();
             semaphore.setPassed(select(semaphore, semaphore.waiting().after(from), changed));
         }
         return changed;
@@ -65,9 +65,9 @@ final class WaiterSelector {
      *
      * @return the last one that was looked at, if there may be others behind it that can be served; null otherwise
      */
-    private @Nullable QueuedAcquire select(
-            AwaitedSemaphore semaphore, @Nullable QueuedAcquire from, List<String> changed) {
-        QueuedAcquire next = from;
+    private @Nullable Acquire select(
+            AwaitedSemaphore semaphore, @Nullable Acquire from, List<String> changed) {
+        Acquire next = from;
         for (int passed = 0; next != null; next = semaphore.waiting().after(next)) {
             if (canBeServed(next)) {
                 changed.addAll(take(next));
@@ -80,7 +80,7 @@ final class WaiterSelector {
         return null;
     }
 
-    private Set<String> take(QueuedAcquire acquire) {
+    private Set<String> take(Acquire acquire) {
         Map<String, Long> permits = Map.copyOf(acquire.shortOf());
         permits.forEach((name, count) -> {
             AwaitedSemaphore semaphore = byName.get(name);
@@ -94,7 +94,7 @@ final class WaiterSelector {
         return permits.size() > 1 ? permits.keySet() : Set.of();
     }
 
-    private boolean canBeServed(QueuedAcquire acquire) {
+    private boolean canBeServed(Acquire acquire) {
         return isExceeded(acquire)
                 || acquire.shortOf().keySet().stream().allMatch(name -> {
                     AwaitedSemaphore semaphore = byName.get(name);
@@ -103,7 +103,7 @@ final class WaiterSelector {
     }
 
     /** Whether the acquire asks for more than the capacity of a semaphore, which was lowered: then it need not wait. */
-    private boolean isExceeded(QueuedAcquire acquire) {
+    private boolean isExceeded(Acquire acquire) {
         return acquire.shortOf().keySet().stream().anyMatch(name -> {
             AwaitedSemaphore semaphore = byName.get(name);
             return semaphore != null && semaphore.isExceededBy(acquire);
