@@ -5,6 +5,7 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.Comparator;
@@ -56,7 +57,7 @@ public final class Acquire extends AcquireState {
 
     /** The order in which acquires are decided: first those that were refused, by their places, then the others, by their arrival. */
     static final Comparator<Acquire> IN_ORDER =
-            Comparator.<Acquire>comparingLong(AcquireState::since).thenComparingLong(Acquire::ticket);
+            Comparator.<Acquire, Place>comparing(AcquireState::place).thenComparingLong(Acquire::ticket);
 
     /** Longer than the interval of the availability poller. */
     private static final Duration MIN_WAIT_TO_JOIN = Duration.ofSeconds(1);

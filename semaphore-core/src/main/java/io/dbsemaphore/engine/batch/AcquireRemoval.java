@@ -93,7 +93,7 @@ final class AcquireRemoval {
     /** Other instances may know of a caller that was refused. */
     private void departed(Acquire acquire) {
         if (acquire.wasRefused()) {
-            waitQueues.recordDeparted(acquire);
+            waitQueues.recordDeparted(acquire.names());
         }
     }
 

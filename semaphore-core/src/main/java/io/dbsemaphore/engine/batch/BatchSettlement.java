@@ -121,7 +121,7 @@ final class BatchSettlement {
     /** Other instances may have been told that the caller waits, or may not have been told that it no longer does. */
     private void departed(Acquire acquire) {
         if (acquire.hasWaitTime()) {
-            waitQueues.recordDeparted(acquire);
+            waitQueues.recordDeparted(acquire.names());
         }
     }
 

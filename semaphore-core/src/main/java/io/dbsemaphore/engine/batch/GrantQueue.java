@@ -246,7 +246,7 @@ final class GrantQueue {
                 return new HandoverResult(HandoverOutcome.NOT_POSSIBLE, null, false);
             }
             waitQueues.remove(first);
-            waitQueues.recordDeparted(first);
+            waitQueues.recordDeparted(first.names());
             HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
             first.decide(answer); // last: a failure before it leaves the permits with the caller of this method
             return done;

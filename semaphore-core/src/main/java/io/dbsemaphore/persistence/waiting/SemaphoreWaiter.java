@@ -51,7 +51,7 @@ class SemaphoreWaiter {
         this.semaphoreId = semaphoreId;
         this.instance = own.instance();
         this.owner = own.owner();
-        this.since = queue.first().get(0).sinceUtc();
+        this.since = queue.first().get(0).place().firstRefusedUtc();
         this.waiting = queue.size();
         this.firstWaiters = WaiterList.encode(queue.first());
         this.expiresAt = expiresAt;

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence.waiting;
 
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.Waiter;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,14 +24,15 @@ final class WaiterList {
 
     static String encode(List<Waiter> waiters) {
         StringBuilder text = new StringBuilder();
-        long before = waiters.isEmpty() ? 0 : waiters.get(0).since();
+        long before = waiters.isEmpty() ? 0 : waiters.get(0).place().firstRefusedAt();
         for (Waiter waiter : waiters) {
+            long at = waiter.place().firstRefusedAt();
             text.append(text.isEmpty() ? "" : " ")
-                    .append(Long.toString(waiter.since() - before, RADIX))
+                    .append(Long.toString(at - before, RADIX))
                     .append(':')
                     .append(waiter.exclusive() ? ALL : String.valueOf(waiter.permits()))
                     .append(waiter.ofSeveral() ? OF_SEVERAL : "");
-            before = waiter.since();
+            before = at;
         }
         return text.toString();
     }
@@ -38,7 +40,7 @@ final class WaiterList {
     /**
      * Decodes what {@link #encode} has made.
      *
-     * @param since the {@link Waiter#since} of the first
+     * @param since when the first was first refused
      * @return empty if the text is not of this format, as when another version has made it
      */
     static List<Waiter> decode(String text, long since) {
@@ -52,7 +54,7 @@ final class WaiterList {
             before += Long.parseLong(matcher.group(1), RADIX);
             boolean exclusive = ALL.equals(matcher.group(2));
             int permits = exclusive ? 0 : Integer.parseInt(matcher.group(2));
-            waiters.add(new Waiter(before, permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
+            waiters.add(new Waiter(Place.at(before), permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
         }
         return waiters;
     }

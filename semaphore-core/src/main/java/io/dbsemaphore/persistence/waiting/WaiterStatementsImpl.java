@@ -3,7 +3,7 @@ package io.dbsemaphore.persistence.waiting;
 import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
-import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.persistence.unit.RowInsert;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.time.LocalDateTime;
@@ -21,7 +21,7 @@ final class WaiterStatementsImpl implements WaiterStatements {
             new RowMapperResultSetExtractor<>((row, number) -> new InstanceQueue(
                     row.getLong(1),
                     row.getLong(2),
-                    WaiterList.decode(row.getString(4), Waiter.micros(row.getObject(3, LocalDateTime.class))),
+                    WaiterList.decode(row.getString(4), Place.micros(row.getObject(3, LocalDateTime.class))),
                     row.getInt(5),
                     row.getObject(6, LocalDateTime.class)));
 
@@ -64,7 +64,7 @@ final class WaiterStatementsImpl implements WaiterStatements {
                 "update " + waiters + " set since = ?, waiting = ?, first_waiters = ?, expires_at = ?"
                         + " where semaphore_id = ? and instance = ?",
                 List.of(
-                        queue.first().get(0).sinceUtc(),
+                        queue.first().get(0).place().firstRefusedUtc(),
                         queue.size(),
                         WaiterList.encode(queue.first()),
                         expiresAt,

@@ -7,6 +7,7 @@ import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.Waiter;
@@ -61,7 +62,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
     void doNotHideThatAnotherInstanceIsBeforeTheNextCaller() {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 0, WaitersElsewhere.NONE);
         now += Duration.ofSeconds(1).toNanos(); // so that the database is asked
-        Waiter between = new Waiter(Waiter.micros(CLOSED) + 5, 1, false, false);
+        Waiter between = new Waiter(Place.at(Place.micros(CLOSED) + 5), 1, false, false);
         LocalDateTime later = CLOSED.plus(Duration.ofMillis(100));
         InstanceQueue other = new InstanceQueue(1, 2, List.of(between), 1, later.plusSeconds(1));
         Acquire next = caller(BACKUP);

@@ -8,6 +8,7 @@ import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.Waiter;
@@ -137,8 +138,8 @@ class GrantQueueWaitTests extends GrantQueueFixture {
     @Test
     void decidesInTheOrderOfTheFirstRefusals() {
         List<Acquire> waiters = waiters(3);
-        waiters.get(1).setSince(2);
-        waiters.get(2).setSince(1);
+        waiters.get(1).setPlace(Place.at(2));
+        waiters.get(2).setPlace(Place.at(1));
         waiters.forEach(queue::add);
 
         assertThat(take().members()).containsExactly(waiters.get(2), waiters.get(1), waiters.get(0));
@@ -245,7 +246,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
     }
 
     private static WaitersElsewhere earlierCallerElsewhere() {
-        Waiter earlier = new Waiter(Waiter.micros(Values.NOW.minusMinutes(1)), 1, false, false);
+        Waiter earlier = new Waiter(Place.at(Place.micros(Values.NOW.minusMinutes(1))), 1, false, false);
         InstanceQueue queue = new InstanceQueue(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
         return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }

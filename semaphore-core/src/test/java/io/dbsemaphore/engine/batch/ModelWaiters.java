@@ -5,6 +5,7 @@ import static io.dbsemaphore.engine.batch.QueueModel.require;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.Comparator;
@@ -20,8 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class ModelWaiters {
 
     /** Callers are served in the order of their first refusal. */
-    static final Comparator<ModelCaller> IN_ORDER = Comparator.<ModelCaller>comparingLong(
-                    each -> each.state().since())
+    static final Comparator<ModelCaller> IN_ORDER = Comparator.<ModelCaller, Place>comparing(each -> each.state().place())
             .thenComparing(each -> each.acquire.ticket());
 
     private final ModelParticipants participants;

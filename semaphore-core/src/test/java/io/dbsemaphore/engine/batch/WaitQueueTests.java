@@ -79,7 +79,7 @@ class WaitQueueTests {
             boolean several = acquire.command().isOfSeveral();
             if (first.size() < 16
                     && (!several || first.stream().filter(Waiter::ofSeveral).count() < 8)) {
-                first.add(new Waiter(acquire.since(), ticket.intValue(), false, several));
+                first.add(new Waiter(acquire.place(), ticket.intValue(), false, several));
             }
         });
         return new LocalQueue(first, acquires.size());

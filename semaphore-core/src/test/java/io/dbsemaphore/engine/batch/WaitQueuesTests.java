@@ -6,6 +6,7 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
@@ -41,7 +42,7 @@ class WaitQueuesTests {
         assertThat(queues.isAwaited("copy")).as("copy").isEqualTo(false);
         assertThat(queues.isAwaited(List.of("copy", "backup"))).as("both").isEqualTo(true);
         assertThat(queues.isAwaited(List.of("copy"))).as("only copy").isEqualTo(false);
-        Waiter waiter = new Waiter(Waiter.micros(OPEN), 2, false, false);
+        Waiter waiter = new Waiter(Place.at(Place.micros(OPEN)), 2, false, false);
         assertThat(queues.local(List.of("backup", "copy")))
                 .as("for other instances")
                 .isEqualTo(Map.of("backup", new LocalQueue(List.of(waiter), 1)));
@@ -56,7 +57,7 @@ class WaitQueuesTests {
         now += Duration.ofMillis(100).toNanos() - 1;
         Acquire joining = caller(ONE);
         assertThat(queues.join(joining)).as("a moment before").isEqualTo(true);
-        assertThat(joining.since()).isEqualTo(Waiter.micros(OPEN) + 100_000);
+        assertThat(joining.place()).isEqualTo(Place.at(Place.micros(OPEN) + 100_000));
         assertThat(queues.demandAhead(joining)).isEqualTo(Map.of("backup", new Demand(1, 0)));
 
         now++;
