@@ -10,19 +10,18 @@ import org.jspecify.annotations.Nullable;
  * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
  * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts; the queue sets
  * everything else, once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
- * Thread-safe; two acquires of equal commands have distinct states.
+ * Thread-safe; two acquires of equal commands have distinct states. The queue extends it by what the transactions need not know.
  */
-public final class AcquireState {
+public class AcquireState {
 
-    /** {@link #since} of an acquire that has not been refused: it is behind all that have. */
-    public static final long NOT_REFUSED = Long.MAX_VALUE;
+    private static final long UNKNOWN = Long.MAX_VALUE;
 
     private final AcquireCommand command;
     private final Set<Long> requestIds = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Claim> claim = new AtomicReference<>(Claim.OPEN);
     private volatile boolean willingToWait;
-    private volatile long arrivedAt = NOT_REFUSED;
-    private volatile long since = NOT_REFUSED;
+    private volatile long arrivedAt = UNKNOWN;
+    private volatile Place place = Place.NONE;
     private volatile boolean outcomeUnknown;
     private volatile boolean externalIdLocked;
     private volatile @Nullable String blockedBy;
@@ -38,6 +37,14 @@ public final class AcquireState {
 
     public AcquireState(AcquireCommand command) {
         this.command = command;
+    }
+
+    /** Continues where an earlier acquire of the same call has ended: with its place, and with the same terms. */
+    protected final void continueFrom(AcquireState earlier) {
+        requestIds.addAll(earlier.requestIds);
+        place = earlier.place;
+        reuseTerms = earlier.reuseTerms;
+        tokens = earlier.tokens;
     }
 
     public AcquireCommand command() {
@@ -137,25 +144,22 @@ public final class AcquireState {
 
     /** Whether there was a recent answer of the database when the caller came, by which its clock is known. */
     public boolean isArrivalKnown() {
-        return arrivedAt != NOT_REFUSED;
+        return arrivedAt != UNKNOWN;
     }
 
-    /** Sets the place of the acquire in the order of all instances' callers, unless it is set, since it was refused. */
-    public void setSince(long micros) {
-        since = wasRefused() ? since : micros;
+    /** Sets the place of the acquire since it is refused; one that was refused before keeps its place. */
+    public void setPlace(Place refused) {
+        place = wasRefused() ? place : refused;
     }
 
-    /**
-     * The place of the acquire in the order of all instances' callers, once it was refused: when its caller came, in microseconds
-     * since 1970 by the database's clock; {@link #NOT_REFUSED} if it was not refused.
-     */
-    public long since() {
-        return since;
+    /** The place of the acquire in the order of all instances' callers; {@link Place#NONE} if it was not refused. */
+    public Place place() {
+        return place;
     }
 
     /** Whether the acquire was refused, so that its caller waits or has waited. */
     public boolean wasRefused() {
-        return since != NOT_REFUSED;
+        return !place.equals(Place.NONE);
     }
 
     /** Withdraws the acquire. True when nothing has been written for it, or will be. */

@@ -104,11 +104,9 @@ public final class Allocation {
 
     private Waiter waiter(AcquireState acquire, int count) {
         AcquireCommand command = acquire.command();
-        return new Waiter(
-                Math.min(Math.min(acquire.since(), acquire.arrivedAt()), Waiter.micros(now())),
-                count,
-                command.exclusive(),
-                command.isOfSeveral());
+        Place refused = Place.at(Math.min(acquire.arrivedAt(), Place.micros(now())));
+        Place place = acquire.place().isBefore(refused) ? acquire.place() : refused;
+        return new Waiter(place, count, command.exclusive(), command.isOfSeveral());
     }
 
     /** The semaphores of which permits are granted, by id, each with the lowest token that is going to be held. */

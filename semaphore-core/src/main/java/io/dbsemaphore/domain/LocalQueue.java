@@ -31,7 +31,7 @@ public record LocalQueue(List<Waiter> first, int size) {
         }
         List<Waiter> all = new ArrayList<>(first);
         all.addAll(more);
-        all.sort(Comparator.comparingLong(Waiter::since));
+        all.sort(Comparator.comparing(Waiter::place));
         return new LocalQueue(firstOf(all), size + more.size());
     }
 

@@ -17,7 +17,7 @@ public final class ReservationWindow {
     private ReservationWindow() {}
 
     public static boolean isOpen(LocalDateTime now) {
-        return isOpen(Waiter.micros(now));
+        return isOpen(Place.micros(now));
     }
 
     /** Whether the window is open, so many microseconds after 1970 by the database's clock. */

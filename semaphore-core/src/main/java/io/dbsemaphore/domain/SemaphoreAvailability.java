@@ -56,7 +56,7 @@ public final class SemaphoreAvailability {
     long withheldFrom(AcquireState acquire, String name) {
         boolean isWindowOpen = ReservationWindow.isOpen(now());
         return acquire.demandAhead(name).withheld(isWindowOpen)
-                + elsewhere.withheldAhead(acquire.since(), capacity(), isWindowOpen);
+                + elsewhere.withheldAhead(acquire.place(), capacity(), isWindowOpen);
     }
 
     /**

@@ -40,17 +40,16 @@ public final class WaitersElsewhere {
     }
 
     /**
-     * The number of permits that are withheld for callers that came before this one.
+     * The number of permits that are withheld for callers ahead of this place.
      *
-     * @param since when the caller was first refused
      * @param capacity of the semaphore
      * @param isWindowOpen whether permits are withheld for callers of {@linkplain ReservationWindow several} semaphores
      */
-    public long withheldAhead(long since, int capacity, boolean isWindowOpen) {
+    public long withheldAhead(Place place, int capacity, boolean isWindowOpen) {
         long withheld = 0;
         for (InstanceQueue queue : queues) {
             for (Waiter waiter : queue.first()) {
-                withheld += isAhead(waiter, queue.instance(), since)
+                withheld += isAhead(waiter, queue.instance(), place)
                         ? waiter.demand(capacity).withheld(isWindowOpen)
                         : 0;
             }
@@ -58,17 +57,18 @@ public final class WaitersElsewhere {
         return withheld;
     }
 
-    /** The number of instances with a caller that came before this one, and for which permits are withheld. */
-    public int instancesAhead(long since, boolean isWindowOpen) {
+    /** The number of instances with a caller ahead of this place for which permits are withheld. */
+    public int instancesAhead(Place place, boolean isWindowOpen) {
         return (int) queues.stream()
                 .filter(queue -> queue.first().stream()
                         .anyMatch(waiter ->
-                                isAhead(waiter, queue.instance(), since) && (isWindowOpen || !waiter.ofSeveral())))
+                                isAhead(waiter, queue.instance(), place) && (isWindowOpen || !waiter.ofSeveral())))
                 .count();
     }
 
-    private boolean isAhead(Waiter waiter, long itsInstance, long since) {
-        return waiter.since() < since || (waiter.since() == since && itsInstance < instance);
+    private boolean isAhead(Waiter waiter, long itsInstance, Place place) {
+        int order = waiter.place().compareTo(place);
+        return order < 0 || (order == 0 && itsInstance < instance);
     }
 
     @Override

@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
-import io.dbsemaphore.engine.batch.AcquireAnswer;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.GrantRegistry;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /** Makes the caller's result from the decision of the database: registers the grant, keeps it alive, and notifies listeners. */
 final class AcquireResults {
 
-    private final PendingAcquireFactory pendingAcquires;
+    private final AcquireFactory acquireFactory;
     private final PatternSemaphoreCreator patterns;
     private final ReleaseService releases;
     private final ReuseService reuse;
@@ -40,7 +40,7 @@ final class AcquireResults {
      * @param operations to which the handles of the grants delegate
      */
     AcquireResults(
-            PendingAcquireFactory pendingAcquires,
+            AcquireFactory acquireFactory,
             PatternSemaphoreCreator patterns,
             ReleaseService releases,
             ReuseService reuse,
@@ -49,7 +49,7 @@ final class AcquireResults {
             InstanceLease lease,
             ListenerNotifier listeners,
             GrantOperations operations) {
-        this.pendingAcquires = pendingAcquires;
+        this.acquireFactory = acquireFactory;
         this.patterns = patterns;
         this.releases = releases;
         this.reuse = reuse;
@@ -65,32 +65,32 @@ final class AcquireResults {
      *
      * @throws io.dbsemaphore.SemaphoreException when the acquire was rejected
      */
-    AcquireResult of(PendingAcquire pending, AcquireAnswer answer) {
+    AcquireResult of(Acquire acquire, Acquire.Answer answer) {
         GrantOutcome outcome = answer.outcome();
-        Duration waited = Duration.ofNanos(System.nanoTime() - pending.startedAt());
+        Duration waited = Duration.ofNanos(System.nanoTime() - acquire.call().startedAt());
         if (outcome instanceof GrantOutcome.Granted granted) {
-            PermitGrant handle = holdOrGiveBack(pending, granted, answer);
-            boolean refusedAtFirst = pending.state().wasRefused();
+            PermitGrant handle = holdOrGiveBack(acquire, granted, answer);
+            boolean refusedAtFirst = acquire.wasRefused();
             listeners.tell(
                     listener -> listener.acquired(new SemaphoreListener.Acquired(handle, waited, refusedAtFirst)));
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            listeners.tell(listener ->
-                    listener.refused(new SemaphoreListener.Refused(pending.request(), refused.shortages(), waited)));
+            listeners.tell(listener -> listener.refused(
+                    new SemaphoreListener.Refused(acquire.call().request(), refused.shortages(), waited)));
             return new AcquireResult.Unavailable(refused.shortages());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {
             throw CallerExceptions.of(patterns.explain(rejected.reason()));
         }
         throw new IllegalStateException(
-                "Nothing was decided about " + pending.state().command().externalId() + ": " + outcome);
+                "Nothing was decided about " + acquire.command().externalId() + ": " + outcome);
     }
 
     /** Releases the grant if an error occurs here, since an acquire that throws must hold nothing. */
-    private PermitGrant holdOrGiveBack(PendingAcquire pending, GrantOutcome.Granted granted, AcquireAnswer answer) {
+    private PermitGrant holdOrGiveBack(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
         try {
-            return hold(pending, granted, answer);
+            return hold(acquire, granted, answer);
         } catch (RuntimeException | Error failure) {
             if (!granted.replayed()) {
                 releases.giveBack(granted.grant());
@@ -99,28 +99,28 @@ final class AcquireResults {
         }
     }
 
-    private PermitGrant hold(PendingAcquire pending, GrantOutcome.Granted granted, AcquireAnswer answer) {
-        Optional<PermitGrant> handedOver = reuse.beginHandedOver(pending, granted);
-        return handedOver.isPresent() ? handedOver.get() : holdGranted(pending, granted, answer);
+    private PermitGrant hold(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
+        Optional<PermitGrant> handedOver = reuse.beginHandedOver(acquire, granted);
+        return handedOver.isPresent() ? handedOver.get() : holdGranted(acquire, granted, answer);
     }
 
-    private PermitGrant holdGranted(PendingAcquire pending, GrantOutcome.Granted granted, AcquireAnswer answer) {
+    private PermitGrant holdGranted(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
         HeldGrant state = held.register(granted.grant(), answer.asOf());
-        ReuseTerms terms = pending.state().reuseTerms();
-        if (pending.forWork() || pending.keptAlive()) {
+        ReuseTerms terms = acquire.reuseTerms();
+        if (acquire.call().forWork() || acquire.command().isKeptAlive()) {
             state.setForWork(true);
         }
-        state.setOutlivesShutdown(!pending.request().isReleaseAtShutdown());
-        state.setAcquiredAt(terms == null ? pending.acquiredAt() : null); // a reused permit is acquired by many
+        state.setOutlivesShutdown(!acquire.call().request().isReleaseAtShutdown());
+        state.setAcquiredAt(terms == null ? acquire.call().stack() : null); // a reused permit is acquired by many
         if (terms != null) {
-            ReusablePermit permit = reuse.granted(terms, pending, state, answer.asOf());
+            ReusablePermit permit = reuse.granted(terms, acquire, state, answer.asOf());
             PermitGrant firstUse = reuse.beginUse(permit);
             keepAlive(state, permit::user, terms.maxHold().plus(reuse.reuseOf(terms)), answer);
             return firstUse;
         }
         PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
-        if (pending.keptAlive()) {
-            keepAlive(state, () -> grant, pendingAcquires.maxHold(pending.request()), answer);
+        if (acquire.command().isKeptAlive()) {
+            keepAlive(state, () -> grant, acquireFactory.maxHold(acquire.call().request()), answer);
         } else {
             keepAlive.watch(state, grant); // unless an earlier acquire keeps it alive
         }
@@ -128,7 +128,7 @@ final class AcquireResults {
     }
 
     private void keepAlive(
-            HeldGrant state, Supplier<? extends @Nullable PermitGrant> user, Duration maxHold, AcquireAnswer answer) {
+            HeldGrant state, Supplier<? extends @Nullable PermitGrant> user, Duration maxHold, Acquire.Answer answer) {
         state.bindTo(lease, answer.epoch());
         keepAlive.keep(state, user, Deadline.after(answer.asOf(), maxHold));
         keepAlive.confirm(state);

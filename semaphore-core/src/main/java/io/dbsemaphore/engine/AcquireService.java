@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import io.dbsemaphore.engine.batch.AcquireAnswer;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
@@ -58,25 +58,27 @@ final class AcquireService {
      * @throws RuntimeException when the acquire failed; nothing is held, unless this is an
      *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
-    AcquireResult acquire(PendingAcquire pending) {
+    AcquireResult acquire(Acquire first) {
         gate.enter();
+        Acquire acquire = first;
         try {
-            AcquireAnswer answer = granter.grant(pending.state(), pending.waitTime());
+            Acquire.Answer answer = granter.grant(acquire);
             int created = 0;
-            while (reuse.isOutdated(pending, answer)
+            while (reuse.isOutdated(acquire, answer)
                     || (created++ < PatternSemaphoreCreator.MAX_REPEATED && isCreated(answer))) {
-                answer = granter.grant(pending.state(), pending.waitTime());
+                acquire = acquire.again();
+                answer = granter.grant(acquire);
             }
-            return results.of(pending, answer);
+            return results.of(acquire, answer);
         } catch (RuntimeException | Error failure) {
-            throw outcomes.resolve(pending.state(), pending.waitTime(), failure);
+            throw outcomes.resolve(acquire, failure);
         } finally {
             gate.exit();
         }
     }
 
     /** Creates missing semaphores; false if that was not the reason of the answer. */
-    private boolean isCreated(AcquireAnswer answer) {
+    private boolean isCreated(Acquire.Answer answer) {
         CompletableFuture<?> creation = patterns.createMissing(answer);
         if (creation == null) {
             return false;
@@ -96,11 +98,11 @@ final class AcquireService {
      * @return a future that is completed on a thread that code of the application may block
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
      */
-    CompletableFuture<AcquireResult> acquireAsync(PendingAcquire pending) {
+    CompletableFuture<AcquireResult> acquireAsync(Acquire acquire) {
         gate.enter();
-        AsyncAcquire acquire = new AsyncAcquire(pending);
-        acquire.begin();
-        return acquire.result;
+        AsyncAcquire async = new AsyncAcquire(acquire);
+        async.begin();
+        return async.result;
     }
 
     /** Runs a completion here if the engine has stopped meanwhile: without it the acquire would never end. */
@@ -115,17 +117,17 @@ final class AcquireService {
     /** One acquire in progress for which no thread waits. */
     private final class AsyncAcquire {
 
-        private final PendingAcquire pending;
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
+        private Acquire acquire;
         private int created;
 
-        AsyncAcquire(PendingAcquire pending) {
-            this.pending = pending;
+        AsyncAcquire(Acquire acquire) {
+            this.acquire = acquire;
         }
 
         void begin() {
             try {
-                CompletableFuture<?> prepared = reuse.prepareAsync(pending);
+                CompletableFuture<?> prepared = reuse.prepareAsync(acquire);
                 if (prepared.isDone()) {
                     submit();
                 } else {
@@ -141,7 +143,7 @@ final class AcquireService {
         private void takeOrSubmit() {
             AcquireResult reused;
             try {
-                reused = reuse.takeNow(pending.request());
+                reused = reuse.takeNow(acquire.call().request());
             } catch (RuntimeException | Error failure) {
                 fail(failure);
                 return;
@@ -155,25 +157,31 @@ final class AcquireService {
 
         private void submit() {
             try {
-                BatchingGranter.Submission submission = granter.submit(pending.state(), pending.waitTime());
+                Acquire submitted = acquire;
+                granter.submit(submitted);
                 CompletableFuture<?> unused =
-                        submission.answer().whenCompleteAsync(this::decided, AcquireService.this::complete);
+                        submitted.answer().whenCompleteAsync(this::decided, AcquireService.this::complete);
                 // no effect once the acquire is answered, for example if that answer completes the result
-                CompletableFuture<?> unusedToo = result.whenComplete(
-                        (ended, failure) -> submission.withdrawal().run());
+                CompletableFuture<?> unusedToo =
+                        result.whenComplete((ended, failure) -> granter.withdraw(submitted));
             } catch (RuntimeException | Error failure) {
                 fail(failure);
             }
         }
 
-        private void decided(@Nullable AcquireAnswer answer, @Nullable Throwable failure) {
+        private void submitAgain() {
+            acquire = acquire.again();
+            submit();
+        }
+
+        private void decided(Acquire.@Nullable Answer answer, @Nullable Throwable failure) {
             AcquireResult outcome;
             try {
                 if (answer == null) {
-                    throw outcomes.resolve(pending.state(), pending.waitTime(), CallerExceptions.of(cause(failure)));
+                    throw outcomes.resolve(acquire, CallerExceptions.of(cause(failure)));
                 }
-                if (!result.isDone() && reuse.isOutdated(pending, answer)) {
-                    submit();
+                if (!result.isDone() && reuse.isOutdated(acquire, answer)) {
+                    submitAgain();
                     return;
                 }
                 CompletableFuture<?> creation = result.isDone() || created++ >= PatternSemaphoreCreator.MAX_REPEATED
@@ -184,7 +192,7 @@ final class AcquireService {
                             creation.whenCompleteAsync(this::tryAgain, AcquireService.this::complete);
                     return;
                 }
-                outcome = results.of(pending, answer);
+                outcome = results.of(acquire, answer);
             } catch (RuntimeException | Error failed) {
                 fail(failed);
                 return;
@@ -195,7 +203,7 @@ final class AcquireService {
         /** Missing semaphores have been created. */
         private void tryAgain(@Nullable Object none, @Nullable Throwable failure) {
             if (failure == null) {
-                submit();
+                submitAgain();
             } else {
                 fail(CallerExceptions.of(cause(failure)));
             }

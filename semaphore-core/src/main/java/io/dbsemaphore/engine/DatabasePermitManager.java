@@ -3,6 +3,8 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.HeldGrant;
@@ -39,7 +41,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         return reused != null
                 ? reused
                 : run.acquires()
-                        .acquire(run.reuse().prepare(run.pendingAcquires().begin(request)));
+                        .acquire(run.reuse().prepare(run.acquireFactory().begin(request)));
     }
 
     @Override
@@ -49,7 +51,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         return reused != null
                 ? reused
                 : run.acquires()
-                        .acquire(run.reuse().prepare(run.pendingAcquires().beginForWork(request)));
+                        .acquire(run.reuse().prepare(run.acquireFactory().beginForWork(request)));
     }
 
     @Override
@@ -59,7 +61,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
         if (reused != null) {
             return CompletableFuture.completedFuture(reused);
         }
-        return run.acquires().acquireAsync(run.pendingAcquires().begin(request));
+        return run.acquires().acquireAsync(run.acquireFactory().begin(request));
     }
 
     @Override

@@ -50,7 +50,7 @@ final class EngineRun {
     private final SemaphoreSettings settings;
     private final SemaphorePersistence persistence;
     private final Retries retry;
-    private final PendingAcquireFactory pendingAcquires;
+    private final AcquireFactory acquireFactory;
     private final BatchingGranter granter;
     private final ReleaseBatcher releaseBatcher;
     private final BackgroundReleaser background;
@@ -120,7 +120,7 @@ final class EngineRun {
                 threads,
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
                 settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
-        pendingAcquires = new PendingAcquireFactory(settings, lease);
+        acquireFactory = new AcquireFactory(settings, lease);
         releaseBatcher = new ReleaseBatcher(persistence.batches(), threads, limits, listeners);
         granter = new BatchingGranter(
                 new BatchingGranter.Collaborators(
@@ -151,7 +151,7 @@ final class EngineRun {
                 keepAlive,
                 listeners);
         reuse = new ReuseService(
-                settings.get(SemaphoreSettings.REUSE), pendingAcquires, granter, releases, listeners, uses, threads);
+                settings.get(SemaphoreSettings.REUSE), acquireFactory, granter, releases, listeners, uses, threads);
         UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
                 configuration.patterns(),
@@ -159,10 +159,10 @@ final class EngineRun {
                 retry,
                 database.sessions().threads());
         AcquireResults results = new AcquireResults(
-                pendingAcquires, patterns, releases, reuse, held, keepAlive, lease, listeners, operations);
+                acquireFactory, patterns, releases, reuse, held, keepAlive, lease, listeners, operations);
         acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
         heldGrants = new HeldGrantService(
-                pendingAcquires,
+                acquireFactory,
                 persistence.holds(),
                 retry,
                 held,
@@ -210,8 +210,8 @@ final class EngineRun {
         }
     }
 
-    PendingAcquireFactory pendingAcquires() {
-        return pendingAcquires;
+    AcquireFactory acquireFactory() {
+        return acquireFactory;
     }
 
     AcquireService acquires() {

@@ -20,7 +20,7 @@ import java.util.Optional;
 /** Finds, renews and checks grants, and ends those that are found to be lost. */
 final class HeldGrantService {
 
-    private final PendingAcquireFactory pendingAcquires;
+    private final AcquireFactory acquireFactory;
     private final HoldTransactions transaction;
     private final Retries retry;
     private final GrantRegistry held;
@@ -35,7 +35,7 @@ final class HeldGrantService {
      * @param operations to which the handles of the grants delegate
      */
     HeldGrantService(
-            PendingAcquireFactory pendingAcquires,
+            AcquireFactory acquireFactory,
             HoldTransactions transaction,
             Retries retry,
             GrantRegistry held,
@@ -43,7 +43,7 @@ final class HeldGrantService {
             HeldCheck heldCheck,
             CheckedGrants checked,
             GrantOperations operations) {
-        this.pendingAcquires = pendingAcquires;
+        this.acquireFactory = acquireFactory;
         this.transaction = transaction;
         this.retry = retry;
         this.held = held;
@@ -66,7 +66,7 @@ final class HeldGrantService {
 
     /** See {@link io.dbsemaphore.SemaphoreOperations#renew}. */
     PermitGrant renew(String externalId, Duration ttl) {
-        Duration checkedTtl = pendingAcquires.checkTtl(ttl);
+        Duration checkedTtl = acquireFactory.checkTtl(ttl);
         long asOf = System.nanoTime();
         return retry.call(() -> transaction.renew(externalId, checkedTtl))
                 .map(grant -> renewed(grant, asOf))
@@ -78,7 +78,7 @@ final class HeldGrantService {
 
     /** See {@link GrantOperations#renew}. */
     void renew(HeldGrant state, PermitGrant handle, Duration ttl) {
-        Duration checkedTtl = pendingAcquires.checkTtl(ttl);
+        Duration checkedTtl = acquireFactory.checkTtl(ttl);
         StoredGrant grant = state.grant();
         try (Retries.Attempts attempts = retry.begin()) {
             while (true) {
@@ -97,7 +97,7 @@ final class HeldGrantService {
 
     /** Renews a grant by the handle of its current use. No other use follows, since it would have this time to live. */
     void renew(ReusedGrant grant, Duration ttl) {
-        Duration checkedTtl = pendingAcquires.checkTtl(ttl);
+        Duration checkedTtl = acquireFactory.checkTtl(ttl);
         if (!grant.bind()) {
             throw new PermitLostException(grant.externalId(), grant.permits());
         }

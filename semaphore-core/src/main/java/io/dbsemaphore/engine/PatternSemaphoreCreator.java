@@ -6,13 +6,13 @@ import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.domain.GrantOutcome;
-import io.dbsemaphore.engine.batch.AcquireAnswer;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
 import java.time.Duration;
+import io.dbsemaphore.persistence.AdminTransactions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -79,7 +79,7 @@ final class PatternSemaphoreCreator {
      * @return completed when the acquire is to be tried again; null if it is not
      */
     @Nullable
-    CompletableFuture<?> createMissing(AcquireAnswer answer) {
+    CompletableFuture<?> createMissing(Acquire.Answer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
                         && rejected.reason() instanceof SemaphoreNotFoundException unknown
                 ? createAll(unknown)

@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
-import io.dbsemaphore.engine.batch.AcquireAnswer;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.reuse.ReusablePermits;
@@ -78,7 +78,7 @@ final class PermitHandover {
             permit.state().setForWork(true);
             outcome = granter.handOver(
                     permit.terms(),
-                    new AcquireAnswer(new GrantOutcome.Granted(permit.state().grant(), false), System.nanoTime(), 0));
+                    new Acquire.Answer(new GrantOutcome.Granted(permit.state().grant(), false), System.nanoTime(), 0));
         }
         if (outcome == HandoverOutcome.NOBODY_WAITS) {
             permit.state().setForWork(false);

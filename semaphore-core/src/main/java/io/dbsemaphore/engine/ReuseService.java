@@ -8,7 +8,7 @@ import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
-import io.dbsemaphore.engine.batch.AcquireAnswer;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.batch.BatchingGranter;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.reuse.IdlePermitReturns;
@@ -35,7 +35,7 @@ final class ReuseService {
     private final ReusablePermits permits;
     private final PermitHandover handover;
     private final IdlePermitReturns idleReturns;
-    private final PendingAcquireFactory pendingAcquires;
+    private final AcquireFactory acquireFactory;
     private final BatchingGranter granter;
     private final ReleaseService releases;
     private final ListenerNotifier listeners;
@@ -48,7 +48,7 @@ final class ReuseService {
      */
     ReuseService(
             PerSemaphore<Duration> times,
-            PendingAcquireFactory pendingAcquires,
+            AcquireFactory acquireFactory,
             BatchingGranter granter,
             ReleaseService releases,
             ListenerNotifier listeners,
@@ -57,7 +57,7 @@ final class ReuseService {
         this.permits = new ReusablePermits(times);
         this.handover = new PermitHandover(permits, granter, releases);
         this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, handover::passOnOrGiveBack, threads);
-        this.pendingAcquires = pendingAcquires;
+        this.acquireFactory = acquireFactory;
         this.granter = granter;
         this.releases = releases;
         this.listeners = listeners;
@@ -84,13 +84,13 @@ final class ReuseService {
             return null;
         }
         long startedAt = System.nanoTime();
-        ReuseTerms terms = pendingAcquires
+        ReuseTerms terms = acquireFactory
                 .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
                 .orElse(null);
         if (terms == null || !permits.isKnown(terms.name()) || granter.isAwaited(terms.name())) {
             return null;
         }
-        pendingAcquires.checkHostTransaction(request);
+        acquireFactory.checkHostTransaction(request);
         ReusablePermit permit = permits.poll(terms);
         if (permit == null) {
             handover.giveBack(permits.pollOthers(terms));
@@ -135,33 +135,33 @@ final class ReuseService {
     }
 
     /** Prepares an acquire that needs a transaction: its grant may be reused later, or idle permits are returned first. */
-    PendingAcquire prepare(PendingAcquire pending) {
-        if (!permits.isDisabled() && !prepareReuse(pending)) {
-            idleReturns.await(pending.request());
+    Acquire prepare(Acquire acquire) {
+        if (!permits.isDisabled() && !prepareReuse(acquire)) {
+            idleReturns.await(acquire.call().request());
         }
-        return pending;
+        return acquire;
     }
 
     /** As {@link #prepare}, without a thread that waits: the acquire is to begin when the future is completed. */
-    CompletableFuture<?> prepareAsync(PendingAcquire pending) {
+    CompletableFuture<?> prepareAsync(Acquire acquire) {
         if (permits.isDisabled()) {
             return CompletableFuture.completedFuture(null);
         }
-        boolean unused = prepareReuse(pending);
-        return idleReturns.awaitAsync(pending.request());
+        boolean unused = prepareReuse(acquire);
+        return idleReturns.awaitAsync(acquire.call().request());
     }
 
     /** Returns false if the acquire cannot reuse permits, so that idle ones are given back. */
-    private boolean prepareReuse(PendingAcquire pending) {
-        ReuseTerms terms = pendingAcquires
-                .reuseTerms(pending.request(), pending.keptAlive())
+    private boolean prepareReuse(Acquire acquire) {
+        ReuseTerms terms = acquireFactory
+                .reuseTerms(acquire.call().request(), acquire.command().isKeptAlive())
                 .orElse(null);
         if (terms == null) {
-            pending.request().permits().keySet().forEach(name -> handover.giveBack(permits.pollAll(name)));
+            acquire.call().request().permits().keySet().forEach(name -> handover.giveBack(permits.pollAll(name)));
             return false;
         }
         if (!permits.reuseOf(terms.name()).isZero()) {
-            pending.state().reuse(terms, permits.tokensFor(terms.name()));
+            acquire.reuse(terms, permits.tokensFor(terms.name()));
         }
         return true;
     }
@@ -170,8 +170,8 @@ final class ReuseService {
      * Whether a waiting caller was handed a permit, but comes too late to use it, as in a JVM that was suspended. The permit goes
      * back, and the acquire has to be tried again.
      */
-    boolean isOutdated(PendingAcquire pending, AcquireAnswer answer) {
-        ReusablePermit permit = handedOver(pending, answer.outcome());
+    boolean isOutdated(Acquire acquire, Acquire.Answer answer) {
+        ReusablePermit permit = handedOver(acquire, answer.outcome());
         if (permit == null || permits.isReusable(permit)) {
             return false;
         }
@@ -180,21 +180,21 @@ final class ReuseService {
         return true;
     }
 
-    private @Nullable ReusablePermit handedOver(PendingAcquire pending, GrantOutcome outcome) {
-        return pending.state().reuseTerms() != null && outcome instanceof GrantOutcome.Granted granted
+    private @Nullable ReusablePermit handedOver(Acquire acquire, GrantOutcome outcome) {
+        return acquire.reuseTerms() != null && outcome instanceof GrantOutcome.Granted granted
                 ? permits.find(granted.grant().externalId())
                 : null;
     }
 
     /** The handle of a permit that a waiting caller was handed; empty if it was granted by a transaction. */
-    Optional<PermitGrant> beginHandedOver(PendingAcquire pending, GrantOutcome.Granted granted) {
-        ReusablePermit permit = handedOver(pending, granted);
+    Optional<PermitGrant> beginHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
+        ReusablePermit permit = handedOver(acquire, granted);
         return permit == null ? Optional.empty() : Optional.of(beginUse(permit));
     }
 
     /** Makes a permit reusable that was just granted. */
-    ReusablePermit granted(ReuseTerms terms, PendingAcquire pending, HeldGrant state, long asOf) {
-        ReusablePermit permit = permits.add(state, terms, pending.state().tokens(), asOf);
+    ReusablePermit granted(ReuseTerms terms, Acquire acquire, HeldGrant state, long asOf) {
+        ReusablePermit permit = permits.add(state, terms, acquire.tokens(), asOf);
         idleReturns.granted();
         return permit;
     }

@@ -3,10 +3,9 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.WaitTime;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -38,12 +37,12 @@ final class UnknownOutcomes {
      * @return the exception to be thrown to the caller
      * @throws Error the failure, if it is an error
      */
-    RuntimeException resolve(AcquireState acquire, WaitTime wait, Throwable failure) {
+    RuntimeException resolve(Acquire acquire, Throwable failure) {
         if (failure instanceof AcquireOutcomeUnknownException unknown) {
             return unknown; // undone in the background
         }
         if (acquire.isOutcomeUnknown()) {
-            undo(acquire, wait, failure);
+            undo(acquire, failure);
         }
         if (failure instanceof Error error) {
             throw error;
@@ -54,15 +53,15 @@ final class UnknownOutcomes {
     }
 
     /** The exception for an acquire that was not tried again, since the pause before the next attempt was interrupted. */
-    private static AcquireInterruptedException interrupted(AcquireState acquire, Throwable failure) {
+    private static AcquireInterruptedException interrupted(Acquire acquire, Throwable failure) {
         AcquireInterruptedException interrupted =
                 new AcquireInterruptedException(acquire.command().permits().keySet());
         interrupted.addSuppressed(failure);
         return interrupted;
     }
 
-    private void undo(AcquireState acquire, WaitTime wait, Throwable failure) {
-        if (wait.willingToWait() && wait.deadline().isPassed()) { // the database did not answer within the wait time
+    private void undo(Acquire acquire, Throwable failure) {
+        if (acquire.hasWaitTime() && acquire.callDeadline().isPassed()) { // the database did not answer within the wait time
             background.undo(acquire);
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }
@@ -70,7 +69,7 @@ final class UnknownOutcomes {
         CompletableFuture<?> undone = background.undoNow(acquire);
         Semaphore ended = new Semaphore(0);
         CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.release());
-        Deadline until = Deadline.after(wait.deadline().nanos(), decisionTimeout);
+        Deadline until = Deadline.after(acquire.callDeadline().nanos(), decisionTimeout);
         if (!Uninterruptibles.acquire(ended, until.remainingNanos()) || undone.isCompletedExceptionally()) {
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }

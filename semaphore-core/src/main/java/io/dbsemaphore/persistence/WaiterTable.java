@@ -4,6 +4,7 @@ import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.persistence.unit.Sql;
@@ -158,7 +159,7 @@ final class WaiterTable {
         return new InstanceQueue(
                 row.getLong(1),
                 row.getLong(2),
-                decode(row.getString(4), Waiter.micros(row.getObject(3, LocalDateTime.class))),
+                decode(row.getString(4), Place.micros(row.getObject(3, LocalDateTime.class))),
                 row.getInt(5),
                 row.getObject(6, LocalDateTime.class));
     }
@@ -262,7 +263,7 @@ final class WaiterTable {
                                 id,
                                 local.instance(),
                                 local.owner(),
-                                first.sinceUtc(),
+                                first.place().firstRefusedUtc(),
                                 queue.size(),
                                 encode(queue.first()),
                                 now.plus(VALID_FOR))));
@@ -284,7 +285,7 @@ final class WaiterTable {
         private void update(long semaphoreId, LocalQueue queue, LocalDateTime now) {
             sql.update(
                     UPDATE,
-                    queue.first().get(0).sinceUtc(),
+                    queue.first().get(0).place().firstRefusedUtc(),
                     queue.size(),
                     encode(queue.first()),
                     now.plus(VALID_FOR),
@@ -347,14 +348,14 @@ final class WaiterTable {
      */
     static String encode(List<Waiter> waiters) {
         StringBuilder text = new StringBuilder();
-        long before = waiters.isEmpty() ? 0 : waiters.get(0).since();
+        long before = waiters.isEmpty() ? 0 : waiters.get(0).place().firstRefusedAt();
         for (Waiter waiter : waiters) {
             text.append(text.isEmpty() ? "" : " ")
-                    .append(Long.toString(waiter.since() - before, RADIX))
+                    .append(Long.toString(waiter.place().firstRefusedAt() - before, RADIX))
                     .append(':')
                     .append(waiter.exclusive() ? ALL : String.valueOf(waiter.permits()))
                     .append(waiter.ofSeveral() ? OF_SEVERAL : "");
-            before = waiter.since();
+            before = waiter.place().firstRefusedAt();
         }
         return text.toString();
     }
@@ -362,7 +363,7 @@ final class WaiterTable {
     /**
      * Decodes what {@link #encode} has made.
      *
-     * @param since the {@link Waiter#since} of the first
+     * @param since when the first was first refused
      * @return empty if the text is not of this format, as when another version has made it
      */
     static List<Waiter> decode(String text, long since) {
@@ -376,7 +377,7 @@ final class WaiterTable {
             before += Long.parseLong(matcher.group(1), RADIX);
             boolean exclusive = ALL.equals(matcher.group(2));
             int permits = exclusive ? 0 : Integer.parseInt(matcher.group(2));
-            waiters.add(new Waiter(before, permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
+            waiters.add(new Waiter(Place.at(before), permits, exclusive, OF_SEVERAL.equals(matcher.group(3))));
         }
         return waiters;
     }

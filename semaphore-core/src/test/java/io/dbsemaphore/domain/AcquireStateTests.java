@@ -15,10 +15,10 @@ class AcquireStateTests {
     void keepsItsPlaceWhenItIsRefusedAgain() {
         assertThat(state.wasRefused()).isEqualTo(false);
 
-        state.setSince(7);
-        state.setSince(9);
+        state.setPlace(Place.at(7));
+        state.setPlace(Place.at(9));
 
         assertThat(state.wasRefused()).isEqualTo(true);
-        assertThat(state.since()).isEqualTo(7);
+        assertThat(state.place()).isEqualTo(Place.at(7));
     }
 }

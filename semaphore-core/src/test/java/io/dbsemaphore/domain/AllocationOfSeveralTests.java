@@ -58,7 +58,7 @@ class AllocationOfSeveralTests {
         lock("a", 1, 1, 1, OPEN);
         lock("b", 2, 3, 0, OPEN);
         AcquireState again = waiting(Map.of("a", 1, "b", 2));
-        again.setSince(-5);
+        again.setPlace(Place.at(-5));
         AcquireState fresh = waiting(Map.of("a", 1));
         AcquireState impatient = acquire(Map.of("a", 1));
 
@@ -67,8 +67,8 @@ class AllocationOfSeveralTests {
         assertThat(allocation.hasRefusals()).isTrue();
         assertThat(allocation.waiters())
                 .containsOnlyKeys("a", "b")
-                .containsEntry("a", List.of(new Waiter(-5, 1, false, true), new Waiter(0, 1, false, false)))
-                .containsEntry("b", List.of(new Waiter(-5, 2, false, true)));
+                .containsEntry("a", List.of(new Waiter(Place.at(-5), 1, false, true), new Waiter(Place.at(0), 1, false, false)))
+                .containsEntry("b", List.of(new Waiter(Place.at(-5), 2, false, true)));
         assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 3, 1));
     }
 
@@ -144,7 +144,7 @@ class AllocationOfSeveralTests {
 
     @Test
     void knowsWhoseSemaphoresAreFair() {
-        LocalQueue queue = new LocalQueue(List.of(new Waiter(1, 1, false, false)), 1);
+        LocalQueue queue = new LocalQueue(List.of(new Waiter(Place.at(1), 1, false, false)), 1);
         LocalQueues queues = new FairQueuing(3, "me", "a"::equals).queues(Set.of("a", "b"), Map.of("a", queue));
         assertThat(queues).isEqualTo(new LocalQueues(3, "me", Set.of("a"), Map.of("a", queue)));
         assertThat(queues.isFair("a")).isTrue();
@@ -160,7 +160,7 @@ class AllocationOfSeveralTests {
     void tellsOfOthersThatWait() {
         RemainingAvailability alone = remaining(5, 5, 0, 100, 121);
         WaitersElsewhere elsewhere = WaitersElsewhere.of(
-                List.of(new InstanceQueue(1, 2, List.of(new Waiter(1, 1, false, false)), 1, OPEN.plusSeconds(1))),
+                List.of(new InstanceQueue(1, 2, List.of(new Waiter(Place.at(1), 1, false, false)), 1, OPEN.plusSeconds(1))),
                 1,
                 OPEN);
         assertThat(alone.isAwaitedElsewhere()).isFalse();

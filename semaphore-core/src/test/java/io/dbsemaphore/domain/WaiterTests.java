@@ -9,22 +9,22 @@ class WaiterTests {
 
     @Test
     void asksForItsPermits() {
-        assertThat(new Waiter(1, 3, false, false).demand(3)).isEqualTo(new Demand(3, 0));
-        assertThat(new Waiter(1, 3, false, true).demand(5)).isEqualTo(new Demand(3, 3));
-        assertThat(new Waiter(1, 4, false, false).demand(3)).isEqualTo(Demand.NONE);
+        assertThat(new Waiter(Place.at(1), 3, false, false).demand(3)).isEqualTo(new Demand(3, 0));
+        assertThat(new Waiter(Place.at(1), 3, false, true).demand(5)).isEqualTo(new Demand(3, 3));
+        assertThat(new Waiter(Place.at(1), 4, false, false).demand(3)).isEqualTo(Demand.NONE);
     }
 
     @Test
     void asksForTheWholeCapacityIfExclusive() {
-        assertThat(new Waiter(1, 3, true, false)).isEqualTo(new Waiter(1, 7, true, false));
-        assertThat(new Waiter(1, 3, true, false).demand(9)).isEqualTo(new Demand(9, 0));
+        assertThat(new Waiter(Place.at(1), 3, true, false)).isEqualTo(new Waiter(Place.at(1), 7, true, false));
+        assertThat(new Waiter(Place.at(1), 3, true, false).demand(9)).isEqualTo(new Demand(9, 0));
     }
 
     @Test
     void convertsTheDatabasesTime() {
         LocalDateTime time = LocalDateTime.of(1970, 1, 1, 0, 0, 1, 2_000);
-        assertThat(Waiter.micros(time)).isEqualTo(1_000_002);
-        assertThat(new Waiter(1_000_002, 1, false, false).sinceUtc()).isEqualTo(time);
+        assertThat(Place.micros(time)).isEqualTo(1_000_002);
+        assertThat(new Waiter(Place.at(1_000_002), 1, false, false).place().firstRefusedUtc()).isEqualTo(time);
     }
 
     @Test

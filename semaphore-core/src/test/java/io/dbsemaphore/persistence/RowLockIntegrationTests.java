@@ -10,6 +10,7 @@ import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.Database;
@@ -18,8 +19,8 @@ import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.SentStatements.Sent;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
-import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestDatabase;
 import jakarta.persistence.Column;
 import jakarta.persistence.LockModeType;
 import jakarta.persistence.Table;
@@ -208,7 +209,7 @@ class RowLockIntegrationTests {
 
         /** Acquires while a caller waits for one of the semaphores, which the transaction tells the other instances. */
         void acquireWhileOneWaits() {
-            LocalQueue queue = new LocalQueue(List.of(new Waiter(TimeUnit.DAYS.toMicros(20_000), 1, false, false)), 1);
+            LocalQueue queue = new LocalQueue(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), 1, false, false)), 1);
             StoredGrant unused =
                     acquire(true, new LocalQueues(System.nanoTime(), "owner", Set.of("first"), Map.of("first", queue)));
         }

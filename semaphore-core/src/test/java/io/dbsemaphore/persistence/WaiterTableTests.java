@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.Waiter;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,10 +14,10 @@ class WaiterTableTests {
     @Test
     void decodesWhatItEncodes() {
         List<Waiter> waiters = List.of(
-                new Waiter(SINCE, 1, false, false),
-                new Waiter(SINCE, 20, false, true),
-                new Waiter(SINCE + 100, 0, true, false),
-                new Waiter(SINCE + 1_000_000, 0, true, true));
+                new Waiter(Place.at(SINCE), 1, false, false),
+                new Waiter(Place.at(SINCE), 20, false, true),
+                new Waiter(Place.at(SINCE + 100), 0, true, false),
+                new Waiter(Place.at(SINCE + 1_000_000), 0, true, true));
 
         String encoded = WaiterTable.encode(waiters);
 

@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.LocalQueues;
 import java.util.List;
@@ -19,7 +18,7 @@ import java.util.stream.Collectors;
  * @param startedAt this JVM's monotonic clock when the batch was taken from the queue
  */
 record AcquireBatch(
-        List<QueuedAcquire> members,
+        List<Acquire> members,
         Set<String> names,
         Set<String> awaited,
         LocalQueues queues,
@@ -32,24 +31,24 @@ record AcquireBatch(
     }
 
     /** Whether the transaction waits for the external id of its only member, before it locks a semaphore. */
-    static boolean awaitsExternalId(List<QueuedAcquire> members) {
-        return members.size() == 1 && members.get(0).state().isExternalIdLocked();
+    static boolean awaitsExternalId(List<Acquire> members) {
+        return members.size() == 1 && members.get(0).isExternalIdLocked();
     }
 
     /** The members that may have waited for their external ids, if the transaction has waited for a lock without success. */
-    Set<QueuedAcquire> mayAwaitExternalIds() {
+    Set<Acquire> mayAwaitExternalIds() {
         return members.stream()
-                .filter(acquire -> mayAwaitExternalId(acquire.state()))
+                .filter(AcquireBatch::mayAwaitExternalId)
                 .collect(Collectors.toSet());
     }
 
     /** Whether the transaction may have waited for the external id: it was awaited before, or is written and may exist already. */
-    private static boolean mayAwaitExternalId(AcquireState state) {
-        return state.isExternalIdLocked()
-                || (state.isClaimed() && (state.command().externalIdGiven() || state.isOutcomeUnknown()));
+    private static boolean mayAwaitExternalId(Acquire acquire) {
+        return acquire.isExternalIdLocked()
+                || (acquire.isClaimed() && (acquire.command().externalIdGiven() || acquire.isOutcomeUnknown()));
     }
 
     GrantBatch grants(SortedMap<Long, List<Long>> releases) {
-        return new GrantBatch(members.stream().map(QueuedAcquire::state).toList(), awaited, releases, queues);
+        return new GrantBatch(List.copyOf(members), awaited, releases, queues);
     }
 }

@@ -1,23 +1,36 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Applies deadlines to queued acquires, whether a thread waits for the answer or a timer. When the wait time has ended, the
- * acquire is tried once more. A caller that was refused before is answered shortly after that, and so is a caller for which
- * there is no connection, or whose row another transaction has locked; another decision in flight is awaited for the decision
- * timeout, also if a conflict with another transaction delays it. An acquire without a wait time begins with the decision timeout.
+ * Waits for the answers to acquires, and applies their deadlines: on the caller's thread ({@link #await}), or on a timer where no
+ * thread waits ({@link #schedule}). When the wait time has ended, the acquire is tried once more. A caller that was refused before
+ * is answered shortly after that, and so is a caller for which there is no connection, or whose row another transaction has locked;
+ * another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. An acquire
+ * without a wait time begins with the decision timeout.
  */
-final class AcquireDeadlines {
+final class AcquireDeadlines implements AutoCloseable {
 
     /** How long the last attempt may take to begin, and to end if the caller was refused before. */
     private static final Duration LAST_ATTEMPT = Duration.ofMillis(200);
@@ -30,11 +43,15 @@ final class AcquireDeadlines {
 
     private static final long SOON = Duration.ofMillis(5).toNanos();
 
+    /** The timer's thread ends when it has been idle for so long. */
+    private static final Duration IDLE = Duration.ofSeconds(2);
+
     private final GrantQueue queue;
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
     private final Runnable queued;
     private final Runnable onDeparture;
+    private final ScheduledThreadPoolExecutor timer;
 
     /**
      * Creates it without deadlines.
@@ -47,12 +64,102 @@ final class AcquireDeadlines {
             BackgroundReleaser background,
             Duration decisionTimeout,
             Runnable queued,
-            Runnable onDeparture) {
+            Runnable onDeparture,
+            DaemonThreads threads) {
         this.queue = queue;
         this.background = background;
         this.decisionTimeout = decisionTimeout;
         this.queued = queued;
         this.onDeparture = onDeparture;
+        timer = threads.scheduler("semaphore-deadlines");
+        timer.setKeepAliveTime(IDLE.toMillis(), TimeUnit.MILLISECONDS);
+        timer.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Waits for the answer until the deadline, or until the decision under way is made.
+     *
+     * @throws AcquireInterruptedException when interrupted while the acquire was not being decided
+     */
+    Acquire.Answer await(Acquire acquire) {
+        boolean interrupted = false;
+        try {
+            for (long nanos = advance(acquire); nanos > 0; nanos = advance(acquire)) {
+                try {
+                    if (isAnswered(acquire, nanos)) {
+                        break;
+                    }
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                    if (withdraw(acquire)) {
+                        throw new AcquireInterruptedException(
+                                acquire.command().permits().keySet());
+                    }
+                }
+            }
+            return acquire.answer().join();
+        } catch (CompletionException failure) {
+            throw CallerExceptions.of(failure.getCause());
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static boolean isAnswered(Acquire acquire, long nanos) throws InterruptedException {
+        try {
+            Acquire.Answer unused = acquire.answer().get(nanos, TimeUnit.NANOSECONDS);
+            return true;
+        } catch (ExecutionException failure) {
+            return true;
+        } catch (TimeoutException notYet) {
+            return false;
+        }
+    }
+
+    /** Applies the deadlines of an acquire for whose answer no thread waits, now and when they have passed. */
+    void schedule(Acquire acquire) {
+        try {
+            long nanos = advance(acquire);
+            if (nanos > 0) {
+                ScheduledFuture<?> next = timer.schedule(() -> schedule(acquire), nanos, TimeUnit.NANOSECONDS);
+                CompletableFuture<?> unused = acquire.answer().whenComplete((answer, failure) -> next.cancel(false));
+            }
+        } catch (RejectedExecutionException closed) {
+            end(acquire);
+        } catch (RuntimeException | Error failure) { // no caller may wait indefinitely
+            end(acquire);
+            throw failure;
+        }
+    }
+
+    /** Lets the timer end as soon as all scheduled acquires have their answers. */
+    @Override
+    public void close() {
+        timer.shutdown();
+    }
+
+    /**
+     * Ends the wait of a caller that no longer wants the permits.
+     *
+     * @return true when nothing was decided, and nothing is held; otherwise an answer follows
+     */
+    boolean withdraw(Acquire acquire) {
+        boolean unknown = acquire.isOutcomeUnknown(); // then the outcome is determined first
+        acquire.endWait();
+        boolean givenUp = unknown ? !queue.tryOnceMore(acquire) : queue.giveUp(acquire);
+        if (givenUp && acquire.isOutcomeUnknown()) {
+            answer(acquire);
+        } else if (givenUp) {
+            queued.run();
+            onDeparture.run();
+        }
+        boolean withdrawn = givenUp && !acquire.isOutcomeUnknown();
+        if (withdrawn) {
+            acquire.answer().completeExceptionally(new CancellationException());
+        }
+        return withdrawn;
     }
 
     /**
@@ -60,7 +167,7 @@ final class AcquireDeadlines {
      *
      * @return the nanoseconds until the next deadline; 0 when the acquire is answered
      */
-    long advance(QueuedAcquire acquire) {
+    private long advance(Acquire acquire) {
         if (acquire.answer().isDone()) {
             return 0;
         }
@@ -85,7 +192,7 @@ final class AcquireDeadlines {
     }
 
     /** Whether a decision is in flight, or may still begin, since the wait time gave it no time, or little time, to begin. */
-    private boolean isWorthWaiting(QueuedAcquire acquire) {
+    private boolean isWorthWaiting(Acquire acquire) {
         return !acquire.hasWaitTime()
                 || queue.isInFlight(acquire)
                 || isConflict(acquire.lastFailure())
@@ -93,7 +200,7 @@ final class AcquireDeadlines {
     }
 
     /** Whether there is an answer of the database from an earlier attempt. A conflict is none: the next attempt may succeed. */
-    private boolean isAnswerKnown(QueuedAcquire acquire) {
+    private boolean isAnswerKnown(Acquire acquire) {
         RuntimeException last = acquire.lastFailure();
         return acquire.hasWaitTime()
                 && (!acquire.lastShortages().isEmpty()
@@ -105,11 +212,11 @@ final class AcquireDeadlines {
         return failure != null && SqlErrors.isVictim(failure);
     }
 
-    private static boolean mayBeFirstAttempt(QueuedAcquire acquire) {
-        return System.nanoTime() - acquire.startedAt() < FIRST_ATTEMPT;
+    private static boolean mayBeFirstAttempt(Acquire acquire) {
+        return System.nanoTime() - acquire.queuedAt() < FIRST_ATTEMPT;
     }
 
-    private long giveUp(QueuedAcquire acquire) {
+    private long giveUp(Acquire acquire) {
         if (queue.giveUp(acquire)) {
             answer(acquire);
             return 0;
@@ -123,7 +230,7 @@ final class AcquireDeadlines {
     }
 
     /** Ends an acquire now. A grant that is being written for it is undone by the thread that writes it. */
-    void end(QueuedAcquire acquire) {
+    private void end(Acquire acquire) {
         if (queue.abandon(acquire)) {
             answer(acquire);
         } else if (acquire.isAbandoned()) {
@@ -131,46 +238,40 @@ final class AcquireDeadlines {
         }
     }
 
-    private static Deadline after(QueuedAcquire acquire, Duration more) {
+    private static Deadline after(Acquire acquire, Duration more) {
         return Deadline.after(acquire.deadline().nanos(), more);
     }
 
     /** Answers an acquire that was given up, with the result of earlier attempts. */
-    void answer(QueuedAcquire acquire) {
+    private void answer(Acquire acquire) {
         if (acquire.unblocksOthers()) {
             queued.run();
         }
         onDeparture.run();
-        if (acquire.state().isOutcomeUnknown()) {
-            background.undo(acquire.state());
+        if (acquire.isOutcomeUnknown()) {
+            background.undo(acquire);
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
         } else if (!acquire.lastShortages().isEmpty()) {
             boolean unused = acquire.answer()
                     .complete(
-                            new AcquireAnswer(new GrantOutcome.Refused(acquire.lastShortages()), System.nanoTime(), 0));
+                            new Acquire.Answer(new GrantOutcome.Refused(acquire.lastShortages()), System.nanoTime(), 0));
         } else {
             fail(acquire, noAnswer(acquire));
         }
     }
 
-    /** A caller no longer waits: other acquires may be served now, and other instances have to be told. */
-    void afterDeparture() {
-        queued.run();
-        onDeparture.run();
-    }
-
-    private static void fail(QueuedAcquire acquire, RuntimeException failure) {
+    private static void fail(Acquire acquire, RuntimeException failure) {
         boolean unused = acquire.answer().completeExceptionally(failure);
     }
 
-    private RuntimeException noAnswer(QueuedAcquire acquire) {
+    private RuntimeException noAnswer(Acquire acquire) {
         RuntimeException last = acquire.lastFailure();
         if (last != null) {
             return last;
         }
         Duration passed =
-                Duration.ofNanos(System.nanoTime() - acquire.startedAt()).truncatedTo(ChronoUnit.MILLIS);
-        return acquire.isBlockedByRow() || acquire.state().isExternalIdLocked()
+                Duration.ofNanos(System.nanoTime() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
+        return acquire.isBlockedByRow() || acquire.isExternalIdLocked()
                 ? new CannotAcquireLockException(
                         acquire.lockedFor(passed.compareTo(decisionTimeout) < 0 ? passed : decisionTimeout))
                 : new QueryTimeoutException(

@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
-import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -46,16 +46,16 @@ final class AcquireRemoval {
      *
      * @return whether the acquire is going to be decided
      */
-    boolean tryOnceMore(QueuedAcquire acquire) {
-        acquire.state().setWillingToWait(false);
-        boolean isReady = acquire.place() == Place.READY;
+    boolean tryOnceMore(Acquire acquire) {
+        acquire.setWillingToWait(false);
+        boolean isReady = acquire.stage() == Stage.READY;
         if (isReady) {
             ready.remove(acquire);
         }
         acquire.pauseUntil(clock.in(Duration.ZERO));
         if (isReady) {
             ready.add(acquire);
-        } else if (acquire.place() == Place.WAIT_QUEUE) {
+        } else if (acquire.stage() == Stage.WAIT_QUEUE) {
             List<PermitShortage> latest = waitQueues.shortages(acquire);
             removeFromWaitQueues(acquire);
             if (!latest.isEmpty()) {
@@ -76,14 +76,14 @@ final class AcquireRemoval {
      *
      * @return true when nothing is written for the acquire, now or later; false when it is answered, or being written
      */
-    boolean giveUp(QueuedAcquire acquire) {
-        acquire.state().setWillingToWait(false);
-        if (acquire.place() == Place.DONE
-                || (acquire.place() == Place.BATCH && !acquire.state().withdraw())) {
+    boolean giveUp(Acquire acquire) {
+        acquire.setWillingToWait(false);
+        if (acquire.stage() == Stage.DONE
+                || (acquire.stage() == Stage.BATCH && !acquire.withdraw())) {
             return false;
         }
         ready.remove(acquire);
-        acquire.setUnblocksOthers(acquire.place() == Place.READY);
+        acquire.setUnblocksOthers(acquire.stage() == Stage.READY);
         removeFromWaitQueues(acquire);
         departed(acquire);
         acquire.giveUp();
@@ -91,13 +91,13 @@ final class AcquireRemoval {
     }
 
     /** Other instances may know of a caller that was refused. */
-    private void departed(QueuedAcquire acquire) {
-        if (acquire.state().wasRefused()) {
-            waitQueues.recordDeparted(acquire);
+    private void departed(Acquire acquire) {
+        if (acquire.wasRefused()) {
+            waitQueues.recordDeparted(acquire.names());
         }
     }
 
-    private void removeFromWaitQueues(QueuedAcquire acquire) {
+    private void removeFromWaitQueues(Acquire acquire) {
         Set<String> names = Set.copyOf(acquire.shortOf().keySet());
         waitQueues.remove(acquire);
         acquire.setUnblocksOthers(wake.test(names));

@@ -55,22 +55,22 @@ final class ArrivalClock {
     }
 
     /** Places a caller that comes now, if there is a recent answer. */
-    void arrived(QueuedAcquire acquire) {
+    void arrived(Acquire acquire) {
         long now = clock.now();
-        acquire.setArrivedAt(now);
+        acquire.setQueuedAt(now);
         if (isRecent(now)) {
             long micros = elapsed(now) + offset;
             latest = latest - micros < MAX_STEP ? Math.max(latest, micros) : micros;
-            acquire.state().setArrivedAt(latest);
+            acquire.setArrivedAt(latest);
         }
     }
 
     /** When a caller has arrived, in microseconds since 1970 by the database's clock. To be called after an answer was read. */
-    long arrivalOf(QueuedAcquire acquire) {
-        if (!acquire.state().isArrivalKnown()) {
-            acquire.state().setArrivedAt(elapsed(acquire.arrivedAt()) + firstOffset);
+    long arrivalOf(Acquire acquire) {
+        if (!acquire.isArrivalKnown()) {
+            acquire.setArrivedAt(elapsed(acquire.queuedAt()) + firstOffset);
         }
-        return acquire.state().arrivedAt();
+        return acquire.arrivedAt();
     }
 
     /** A difference, since {@link System#nanoTime} may overflow. */

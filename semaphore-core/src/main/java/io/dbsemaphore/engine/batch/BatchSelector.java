@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -20,7 +20,7 @@ final class BatchSelector {
     private final int maxBatchSize;
     private final boolean mayWait;
     private final boolean waitsAtFirst;
-    private final List<QueuedAcquire> members = new ArrayList<>();
+    private final List<Acquire> members = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
     private final Set<String> externalIds = new HashSet<>();
     private final Set<String> reserved = new HashSet<>();
@@ -61,7 +61,7 @@ final class BatchSelector {
         return !from(queue, inFlight, backOff, 1, true, mayWait, false).members.isEmpty();
     }
 
-    List<QueuedAcquire> members() {
+    List<Acquire> members() {
         return members;
     }
 
@@ -90,15 +90,15 @@ final class BatchSelector {
     }
 
     /** Selects an acquire, or skips it. Returns false when all that follow with the same names would be skipped, too. */
-    private boolean consider(QueuedAcquire acquire) {
-        if (acquire.place() != Place.READY) {
+    private boolean consider(Acquire acquire) {
+        if (acquire.stage() != Stage.READY) {
             throw new IllegalStateException(
                     "Not in the ready queue: " + acquire.command().externalId());
         }
         if (backOff.isPaused(acquire.names())) {
             return false; // and its other semaphores are not reserved
         }
-        if (acquire.state().isExternalIdLocked() && !mayAwaitExternalId()) {
+        if (acquire.isExternalIdLocked() && !mayAwaitExternalId()) {
             return true; // nothing is reserved for it, and those behind it do not wait for its external id
         }
         if (isBlocked(acquire.names())) {
@@ -106,8 +106,8 @@ final class BatchSelector {
             return false;
         }
         if (members.isEmpty()) {
-            awaited = mayWait && !acquire.state().isExternalIdLocked()
-                    ? acquire.state().blockedBy()
+            awaited = mayWait && !acquire.isExternalIdLocked()
+                    ? acquire.blockedBy()
                     : null;
             closed = acquire.isIsolated();
             add(acquire);
@@ -138,7 +138,7 @@ final class BatchSelector {
         return mayWait && members.isEmpty();
     }
 
-    private boolean exceedsMaxNames(QueuedAcquire acquire) {
+    private boolean exceedsMaxNames(Acquire acquire) {
         return names.size() + acquire.names().size() > MAX_NAMES
                 && names.size()
                                 + acquire.names().stream()
@@ -147,8 +147,8 @@ final class BatchSelector {
                         > MAX_NAMES;
     }
 
-    private boolean fits(QueuedAcquire acquire) {
-        boolean needsAnother = mayWait && awaited == null && acquire.state().blockedBy() != null;
+    private boolean fits(Acquire acquire) {
+        boolean needsAnother = mayWait && awaited == null && acquire.blockedBy() != null;
         boolean wouldWaitToo =
                 awaited == null || (acquire.names().contains(awaited) && names.containsAll(acquire.names()));
         return !acquire.isIsolated()
@@ -157,14 +157,14 @@ final class BatchSelector {
                 && !externalIds.contains(acquire.command().externalId());
     }
 
-    private void add(QueuedAcquire acquire) {
+    private void add(Acquire acquire) {
         members.add(acquire);
         names.addAll(acquire.names());
         externalIds.add(acquire.command().externalId());
     }
 
     /** Reserves the semaphores of the acquire for it, unless its turn cannot come before that of a batch that has stalled. */
-    private void skip(QueuedAcquire acquire) {
+    private void skip(Acquire acquire) {
         if (acquire.names().stream().noneMatch(inFlight::isStalled)) {
             reserved.addAll(acquire.names());
         }

@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.SemaphoreClosedException;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.PartialReleaseException;
@@ -44,7 +43,7 @@ final class BatchSettlement {
     private final BatchLimits limits;
     private final boolean closed;
     private final QueueClock clock;
-    private final List<AcquireState> toUndo = new ArrayList<>();
+    private final List<Acquire> toUndo = new ArrayList<>();
 
     /**
      * The result of a settlement, to be processed without the lock.
@@ -52,7 +51,7 @@ final class BatchSettlement {
      * @param decided the acquires whose callers are to be answered
      * @param toUndo what may have been granted to callers that no longer wait
      */
-    record Result(List<QueuedAcquire> decided, List<AcquireState> toUndo) {}
+    record Result(List<Acquire> decided, List<Acquire> toUndo) {}
 
     /**
      * Begins to settle one batch.
@@ -75,43 +74,42 @@ final class BatchSettlement {
     }
 
     Result result(AcquireBatch batch) {
-        List<QueuedAcquire> members = batch.members();
-        return new Result(members.stream().filter(QueuedAcquire::isDecided).toList(), toUndo);
+        List<Acquire> members = batch.members();
+        return new Result(members.stream().filter(Acquire::isDecided).toList(), toUndo);
     }
 
     void committed(AcquireBatch batch, BatchResult result, long epoch) {
         List<GrantOutcome> outcomes = result.outcomes();
         for (int i = 0; i < outcomes.size(); i++) {
-            QueuedAcquire acquire = batch.members().get(i);
+            Acquire acquire = batch.members().get(i);
             if (acquire.isInBatch()) {
-                settle(acquire, new AcquireAnswer(outcomes.get(i), batch.startedAt(), epoch), result.availability());
+                settle(acquire, new Acquire.Answer(outcomes.get(i), batch.startedAt(), epoch), result.availability());
             }
         }
     }
 
-    private void settle(QueuedAcquire acquire, AcquireAnswer answer, Map<String, RemainingAvailability> availability) {
+    private void settle(Acquire acquire, Acquire.Answer answer, Map<String, RemainingAvailability> availability) {
         GrantOutcome outcome = answer.outcome();
-        AcquireState state = acquire.state();
-        state.setExternalIdLocked(false);
+        acquire.setExternalIdLocked(false);
         if (outcome instanceof GrantOutcome.Postponed postponed) {
             postpone(acquire, postponed.name());
             return;
         }
-        state.setOutcomeUnknown(false);
+        acquire.setOutcomeUnknown(false);
         if (outcome instanceof GrantOutcome.Granted) {
             if (acquire.isAbandoned()) {
-                toUndo.add(state);
+                toUndo.add(acquire);
             }
             acquire.decide(answer);
             return;
         }
-        state.unclaim();
+        acquire.unclaim();
         if (outcome instanceof GrantOutcome.Refused refused) {
             acquire.refused(refused.shortages());
             waitQueues.recordRefusal(refused.shortages());
-            state.setBlockedBy(null);
+            acquire.setBlockedBy(null);
             acquire.setPostponedUntil(null);
-            if (state.isWillingToWait() && !acquire.isAbandoned()) {
+            if (acquire.isWillingToWait() && !acquire.isAbandoned()) {
                 park(acquire, availability);
                 return;
             }
@@ -121,31 +119,31 @@ final class BatchSettlement {
     }
 
     /** Other instances may have been told that the caller waits, or may not have been told that it no longer does. */
-    private void departed(QueuedAcquire acquire) {
+    private void departed(Acquire acquire) {
         if (acquire.hasWaitTime()) {
-            waitQueues.recordDeparted(acquire);
+            waitQueues.recordDeparted(acquire.names());
         }
     }
 
-    private void fail(QueuedAcquire acquire, RuntimeException failure) {
+    private void fail(Acquire acquire, RuntimeException failure) {
         departed(acquire);
         acquire.decide(failure);
     }
 
-    private void park(QueuedAcquire acquire, Map<String, RemainingAvailability> availability) {
+    private void park(Acquire acquire, Map<String, RemainingAvailability> availability) {
         if (closed) {
             fail(acquire, new SemaphoreClosedException());
         } else {
             waitQueues.park(acquire, availability);
-            acquire.moveTo(QueuedAcquire.Place.WAIT_QUEUE); // if it is not in them, it is to be given up with the batch
+            acquire.moveTo(Acquire.Stage.WAIT_QUEUE); // if it is not in them, it is to be given up with the batch
         }
     }
 
     /** Another transaction has locked or deleted a row. A later batch waits for it or tries it again, for a limited time. */
-    private void postpone(QueuedAcquire acquire, String name) {
-        acquire.state().unclaim();
-        boolean repeatedly = acquire.state().blockedBy() != null;
-        acquire.state().setBlockedBy(name);
+    private void postpone(Acquire acquire, String name) {
+        acquire.unclaim();
+        boolean repeatedly = acquire.blockedBy() != null;
+        acquire.setBlockedBy(name);
         contention.contested();
         // an acquire that was not postponed before may wait for the row at once
         tryAgainAfterLock(acquire, clock.in(limits.lockWait()), repeatedly ? randomMillis(2, 20) : Duration.ZERO, null);
@@ -157,9 +155,9 @@ final class BatchSettlement {
      * pauses, since few batches may wait at the same time. The time in a shared batch does not count, because the locked external
      * id may have been another member's.
      */
-    private void externalIdLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
-        Duration pause = acquire.state().isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);
-        acquire.state().setExternalIdLocked(true);
+    private void externalIdLocked(Acquire acquire, AcquireBatch batch, RuntimeException failure) {
+        Duration pause = acquire.isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);
+        acquire.setExternalIdLocked(true);
         acquire.isolate();
         boolean shared = batch.members().size() > 1;
         if (!shared && isWaitOver(acquire)) {
@@ -170,7 +168,7 @@ final class BatchSettlement {
         tryAgainAfterLock(acquire, until, pause, failure);
     }
 
-    private void rowLocked(QueuedAcquire acquire, AcquireBatch batch, RuntimeException failure) {
+    private void rowLocked(Acquire acquire, AcquireBatch batch, RuntimeException failure) {
         contention.contested();
         if (isWaitOver(acquire)) {
             failLocked(acquire, failure);
@@ -180,19 +178,19 @@ final class BatchSettlement {
     }
 
     /** Whether the caller's wait time is over, so that it is answered after this attempt. */
-    private static boolean isWaitOver(QueuedAcquire acquire) {
+    private static boolean isWaitOver(Acquire acquire) {
         return acquire.hasWaitTime() && acquire.isWaitOver();
     }
 
     /** Answers a caller whose last attempt has waited for a lock: by what it was refused for before, if it was. */
-    private void failLocked(QueuedAcquire acquire, RuntimeException cause) {
-        if (acquire.lastShortages().isEmpty() || acquire.state().isOutcomeUnknown()) {
+    private void failLocked(Acquire acquire, RuntimeException cause) {
+        if (acquire.lastShortages().isEmpty() || acquire.isOutcomeUnknown()) {
             Duration passed =
-                    Duration.ofNanos(clock.now() - acquire.startedAt()).truncatedTo(ChronoUnit.MILLIS);
+                    Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
             decideAndUndo(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
         } else {
             departed(acquire);
-            acquire.decide(new AcquireAnswer(new GrantOutcome.Refused(acquire.lastShortages()), clock.now(), 0));
+            acquire.decide(new Acquire.Answer(new GrantOutcome.Refused(acquire.lastShortages()), clock.now(), 0));
         }
     }
 
@@ -202,7 +200,7 @@ final class BatchSettlement {
 
     /** Tries an acquire again that found something locked, for a limited time. */
     private void tryAgainAfterLock(
-            QueuedAcquire acquire, Deadline firstUntil, Duration pause, @Nullable RuntimeException cause) {
+            Acquire acquire, Deadline firstUntil, Duration pause, @Nullable RuntimeException cause) {
         if (acquire.postponedUntil() == null) {
             acquire.setPostponedUntil(firstUntil);
         }
@@ -229,22 +227,22 @@ final class BatchSettlement {
      */
     void failed(AcquireBatch batch, Throwable failure, boolean reached) {
         if (failure instanceof PartialReleaseException) { // a piggy-backed release is the cause, not a member
-            batch.members().stream().filter(QueuedAcquire::isInBatch).forEach(this::tryAgain);
+            batch.members().stream().filter(Acquire::isInBatch).forEach(this::tryAgain);
             return;
         }
         boolean unknown = failure instanceof CommitOutcomeUnknownException;
         boolean unreachable = !reached || unknown || TransactionFailures.isUnreachable(failure);
         RuntimeException reported = reported(failure);
         boolean lockWait = SqlErrors.isLockWait(failure);
-        Set<QueuedAcquire> mayAwaitIds = lockWait ? batch.mayAwaitExternalIds() : Set.of();
-        for (QueuedAcquire acquire : batch.members()) {
+        Set<Acquire> mayAwaitIds = lockWait ? batch.mayAwaitExternalIds() : Set.of();
+        for (Acquire acquire : batch.members()) {
             // in a shared batch the locked rows may have been those of another member
             acquire.setWriteBlocked(
-                    lockWait && batch.members().size() == 1 && acquire.state().isClaimed());
-            if (unknown && acquire.state().isClaimed()) {
-                acquire.state().setOutcomeUnknown(true);
-            } else if (!acquire.state().isOutcomeUnknown()) {
-                acquire.state().unclaim();
+                    lockWait && batch.members().size() == 1 && acquire.isClaimed());
+            if (unknown && acquire.isClaimed()) {
+                acquire.setOutcomeUnknown(true);
+            } else if (!acquire.isOutcomeUnknown()) {
+                acquire.unclaim();
             }
             if (!acquire.isInBatch()) {
                 continue;
@@ -269,12 +267,12 @@ final class BatchSettlement {
     }
 
     private void settleFailed(
-            QueuedAcquire acquire,
+            Acquire acquire,
             AcquireBatch batch,
             Throwable failure,
             RuntimeException reported,
             boolean unreachable) {
-        acquire.state().setExternalIdLocked(false);
+        acquire.setExternalIdLocked(false);
         boolean shared = batch.members().size() > 1;
         boolean conflict = SqlErrors.isVictim(failure);
         boolean mayBeCausedByAnother = shared && !unreachable;
@@ -296,40 +294,40 @@ final class BatchSettlement {
     }
 
     private boolean isWorthAnotherAttempt(
-            QueuedAcquire acquire, RuntimeException reported, Throwable failure, boolean unreachable) {
+            Acquire acquire, RuntimeException reported, Throwable failure, boolean unreachable) {
         int attempts = acquire.failed(reported);
-        boolean waits = acquire.state().isWillingToWait() && !clock.isPassed(acquire.deadline());
+        boolean waits = acquire.isWillingToWait() && !clock.isPassed(acquire.deadline());
         if (SqlErrors.isVictim(failure)) { // until AcquireDeadlines ends the acquire
             return waits || limits.maxAttempts() > 1;
         }
-        long elapsed = clock.now() - acquire.startedAt();
+        long elapsed = clock.now() - acquire.queuedAt();
         return (waits && unreachable)
                 || RetryLimit.remain(failure, attempts, limits.maxAttempts(), elapsed, Duration.ZERO);
     }
 
     /** Whether the maximum time to wait for row locks, over all attempts, has not passed since the wait for permits ended. */
-    private boolean isInTime(QueuedAcquire acquire) {
+    private boolean isInTime(Acquire acquire) {
         return !acquire.isWaitOver()
                 || !clock.isPassed(Deadline.after(acquire.deadline().nanos(), limits.lockWait()));
     }
 
-    private void pauseAndTryAgain(QueuedAcquire acquire, Duration pause) {
+    private void pauseAndTryAgain(Acquire acquire, Duration pause) {
         acquire.pauseUntil(clock.in(pause));
         tryAgain(acquire);
     }
 
     /** A caller that is answered by a failure undoes what may be granted; for an abandoned acquire the granter does. */
-    private void decideAndUndo(QueuedAcquire acquire, RuntimeException failure) {
-        if (acquire.isAbandoned() && acquire.state().isOutcomeUnknown()) {
-            toUndo.add(acquire.state());
+    private void decideAndUndo(Acquire acquire, RuntimeException failure) {
+        if (acquire.isAbandoned() && acquire.isOutcomeUnknown()) {
+            toUndo.add(acquire);
         }
         fail(acquire, failure);
     }
 
-    private void tryAgain(QueuedAcquire acquire) {
+    private void tryAgain(Acquire acquire) {
         if (acquire.isAbandoned()) {
             decideAndUndo(acquire, new CancellationException("The acquire was abandoned by its caller"));
-        } else if (closed && !acquire.state().isOutcomeUnknown()) {
+        } else if (closed && !acquire.isOutcomeUnknown()) {
             fail(acquire, new SemaphoreClosedException());
         } else {
             ready.add(acquire);
@@ -338,9 +336,9 @@ final class BatchSettlement {
 
     /** Answers all members after an unexpected error, so that none waits indefinitely. What may be granted has to be undone. */
     void giveUp(AcquireBatch batch, Throwable unexpected) {
-        batch.members().stream().filter(QueuedAcquire::isInBatch).forEach(acquire -> {
-            if (acquire.state().isClaimed()) {
-                acquire.state().setOutcomeUnknown(true);
+        batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> {
+            if (acquire.isClaimed()) {
+                acquire.setOutcomeUnknown(true);
             }
             decideAndUndo(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });

@@ -4,13 +4,11 @@ import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.engine.support.WaitTime;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.BatchTransaction;
@@ -18,8 +16,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,21 +36,10 @@ public final class BatchingGranter implements AutoCloseable {
     private final BatchObserver observer;
     private final boolean batching;
     private final AcquireDeadlines deadlines;
-    private final AnswerWait waits;
-    private final AcquireTimer timer;
     private final AvailabilityPoller poller;
     private final GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MAX_DELAY);
     private final BatchRunner runner;
     private final BatchWorkers workers;
-
-    /**
-     * An acquire for whose answer no thread waits.
-     *
-     * @param answer completed as {@link #grant} returns or throws, or with a {@link CancellationException} when withdrawn; on a
-     *     thread of the engine, which must not be blocked
-     * @param withdrawal removes the acquire from the queue, unless a grant is being written for it
-     */
-    public record Submission(CompletableFuture<AcquireAnswer> answer, Runnable withdrawal) {}
 
     /**
      * The collaborators of a granter.
@@ -85,9 +70,8 @@ public final class BatchingGranter implements AutoCloseable {
         batching = limits.maxBatchSize() > 1;
         observer = with.observer();
         queue = new GrantQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
-        deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::signal, this::departed);
-        waits = new AnswerWait(queue, deadlines);
-        timer = new AcquireTimer(deadlines, with.threads());
+        deadlines = new AcquireDeadlines(
+                queue, with.background(), decisionTimeout, this::signal, this::departed, with.threads());
         poller = new AvailabilityPoller(
                 queue.waiters(), with.availability(), with.channel(), with.threads(), this::signal);
         runner = new BatchRunner(
@@ -109,55 +93,47 @@ public final class BatchingGranter implements AutoCloseable {
     }
 
     /**
-     * Grants an acquire as soon as permits are available within the wait time.
+     * Grants an acquire as soon as permits are available within its wait time; without a wait time it is tried once.
      *
-     * @param wait how long to wait for permits; without a wait time the acquire is tried once
      * @return granted, refused or rejected
      * @throws AcquireInterruptedException when interrupted while the acquire was not being decided; nothing is held
      * @throws SemaphoreClosedException when closed
      * @throws RuntimeException when the acquire failed. Permits may be held only if the {@linkplain
-     *     AcquireState#isOutcomeUnknown() outcome is unknown}
+     *     Acquire#isOutcomeUnknown() outcome is unknown}
      */
-    public AcquireAnswer grant(AcquireState state, WaitTime wait) {
+    public Acquire.Answer grant(Acquire acquire) {
         if (Thread.currentThread().isInterrupted()) {
-            throw new AcquireInterruptedException(state.command().permits().keySet());
+            throw new AcquireInterruptedException(acquire.command().permits().keySet());
         }
-        QueuedAcquire acquire = queued(state, wait);
         if (enqueue(acquire)) {
             signal();
         }
-        return waits.await(acquire);
+        return deadlines.await(acquire);
     }
 
-    /** As {@link #grant}, without waiting for the answer. */
-    public Submission submit(AcquireState state, WaitTime wait) {
-        QueuedAcquire acquire = queued(state, wait);
+    /** As {@link #grant}, without waiting for the {@linkplain Acquire#answer answer}. */
+    public void submit(Acquire acquire) {
         boolean isTried = enqueue(acquire);
         try {
             if (isTried) {
                 signal();
             }
-            timer.schedule(acquire);
+            deadlines.schedule(acquire);
         } catch (RuntimeException | Error failure) {
             withdraw(acquire);
             throw failure;
         }
-        return new Submission(acquire.answer(), () -> withdraw(acquire));
     }
 
-    private void withdraw(QueuedAcquire acquire) {
-        if (!acquire.answer().isDone() && !waits.withdraw(acquire)) {
-            timer.schedule(acquire);
+    /** Removes a submitted acquire from the queue, unless it is answered or a grant is being written for it. */
+    public void withdraw(Acquire acquire) {
+        if (!acquire.answer().isDone() && !deadlines.withdraw(acquire)) {
+            deadlines.schedule(acquire);
         }
     }
 
-    private static QueuedAcquire queued(AcquireState state, WaitTime wait) {
-        state.setWillingToWait(wait.willingToWait());
-        return new QueuedAcquire(state, wait.deadline(), QueueClock.SYSTEM);
-    }
-
     /** Returns whether the acquire is to be tried now. */
-    private boolean enqueue(QueuedAcquire acquire) {
+    private boolean enqueue(Acquire acquire) {
         boolean isTried = queue.add(acquire);
         groupCommitDelay.arrived();
         if (!isTried) {
@@ -194,7 +170,7 @@ public final class BatchingGranter implements AutoCloseable {
     }
 
     /** See {@link GrantQueue#handOver}. */
-    public HandoverOutcome handOver(ReuseTerms terms, AcquireAnswer answer) {
+    public HandoverOutcome handOver(ReuseTerms terms, Acquire.Answer answer) {
         GrantQueue.HandoverResult result = queue.handOver(terms, answer);
         try {
             if (result.acquire() != null) {
@@ -217,11 +193,11 @@ public final class BatchingGranter implements AutoCloseable {
     /** Ends every wait with a {@link SemaphoreClosedException}. */
     @Override
     public void close() {
-        List<QueuedAcquire> waiting = queue.close();
+        List<Acquire> waiting = queue.close();
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
         poller.close(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
         workers.close();
-        timer.close();
+        deadlines.close();
     }
 
     private void signal() {

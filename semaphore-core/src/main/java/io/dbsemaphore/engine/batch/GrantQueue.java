@@ -6,7 +6,7 @@ import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
-import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.util.Collection;
 import java.util.List;
@@ -59,7 +59,7 @@ final class GrantQueue {
      * @return whether the acquire is to be tried now
      * @throws SemaphoreClosedException when closed
      */
-    boolean add(QueuedAcquire acquire) {
+    boolean add(Acquire acquire) {
         return lock.is(() -> {
             if (closed) {
                 throw new SemaphoreClosedException();
@@ -67,7 +67,7 @@ final class GrantQueue {
             acquire.setTicket(++tickets);
             waitQueues.arrivals().arrived(acquire);
             if (waitQueues.join(acquire)) {
-                acquire.moveTo(Place.WAIT_QUEUE);
+                acquire.moveTo(Stage.WAIT_QUEUE);
                 return false;
             }
             ready.add(acquire);
@@ -101,15 +101,15 @@ final class GrantQueue {
     AcquireBatch take(boolean withKeptAlive, boolean takesReleases) {
         return lock.get(() -> {
             BatchSelector selection = select(withKeptAlive, takesReleases);
-            List<QueuedAcquire> members =
-                    selection.members().stream().sorted(QueuedAcquire.IN_ORDER).toList();
+            List<Acquire> members =
+                    selection.members().stream().sorted(Acquire.IN_ORDER).toList();
             Set<String> names = Set.copyOf(selection.names());
             Set<String> awaited = selection.awaited();
             boolean awaitsExternalId = AcquireBatch.awaitsExternalId(members);
             members.forEach(acquire -> {
                 ready.remove(acquire);
-                acquire.moveTo(Place.BATCH);
-                acquire.state().setDemandAhead(waitQueues.demandAhead(acquire));
+                acquire.moveTo(Stage.BATCH);
+                acquire.setDemandAhead(waitQueues.demandAhead(acquire));
                 acquire.setRowAwaited(awaitsExternalId || !awaited.isEmpty());
             });
             AcquireBatch batch = new AcquireBatch(
@@ -217,7 +217,7 @@ final class GrantQueue {
     }
 
     private boolean wake(Collection<String> names) {
-        List<QueuedAcquire> woken = waitQueues.wake(names, (name, permits) -> inFlight.changed(name, -permits));
+        List<Acquire> woken = waitQueues.wake(names, (name, permits) -> inFlight.changed(name, -permits));
         woken.forEach(ready::add);
         return !woken.isEmpty();
     }
@@ -231,22 +231,22 @@ final class GrantQueue {
      * Hands permits that a caller of this JVM has released to the first caller that waits for them, if that agrees in the terms.
      *
      * @param answer for the waiting caller
-     * @return what became of the permits; the caller {@linkplain QueuedAcquire#complete completes} the acquire that got them
+     * @return what became of the permits; the caller {@linkplain Acquire#complete completes} the acquire that got them
      */
-    HandoverResult handOver(ReuseTerms terms, AcquireAnswer answer) {
+    HandoverResult handOver(ReuseTerms terms, Acquire.Answer answer) {
         return lock.get(() -> {
-            QueuedAcquire first = waitQueues.first(terms.name());
+            Acquire first = waitQueues.first(terms.name());
             if (first == null && !waitQueues.isAwaited(terms.name())) {
                 return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
             }
             if (closed
                     || first == null
                     || waitQueues.isNextElsewhere(terms.name())
-                    || !terms.equals(first.state().reuseTerms())) {
+                    || !terms.equals(first.reuseTerms())) {
                 return new HandoverResult(HandoverOutcome.NOT_POSSIBLE, null, false);
             }
             waitQueues.remove(first);
-            waitQueues.recordDeparted(first);
+            waitQueues.recordDeparted(first.names());
             HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
             first.decide(answer); // last: a failure before it leaves the permits with the caller of this method
             return done;
@@ -254,23 +254,23 @@ final class GrantQueue {
     }
 
     /** What became of permits: the acquire that got them, and whether a further caller was woken to be tried. */
-    record HandoverResult(HandoverOutcome outcome, @Nullable QueuedAcquire acquire, boolean woken) {}
+    record HandoverResult(HandoverOutcome outcome, @Nullable Acquire acquire, boolean woken) {}
 
     /** See {@link AcquireRemoval#tryOnceMore}. */
-    boolean tryOnceMore(QueuedAcquire acquire) {
+    boolean tryOnceMore(Acquire acquire) {
         return lock.is(() -> removal.tryOnceMore(acquire));
     }
 
     /** See {@link AcquireRemoval#giveUp}. */
-    boolean giveUp(QueuedAcquire acquire) {
+    boolean giveUp(Acquire acquire) {
         return lock.is(() -> removal.giveUp(acquire));
     }
 
     /** As {@link #giveUp}; a grant that is being written for the acquire is undone by the thread that writes it. */
-    boolean abandon(QueuedAcquire acquire) {
+    boolean abandon(Acquire acquire) {
         return lock.is(() -> {
             boolean givenUp = removal.giveUp(acquire);
-            if (!givenUp && acquire.place() == Place.BATCH) {
+            if (!givenUp && acquire.stage() == Stage.BATCH) {
                 acquire.abandon();
             }
             return givenUp;
@@ -278,23 +278,23 @@ final class GrantQueue {
     }
 
     /** Whether a batch in flight decides the acquire, or blocks one of its names. */
-    boolean isInFlight(QueuedAcquire acquire) {
-        return lock.is(() -> acquire.place() == Place.BATCH
-                || (acquire.place() == Place.READY && acquire.names().stream().anyMatch(inFlight::blocks)));
+    boolean isInFlight(Acquire acquire) {
+        return lock.is(() -> acquire.stage() == Stage.BATCH
+                || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(inFlight::blocks)));
     }
 
     /** Whether a row that another transaction has locked has postponed the acquire since it was refused last. */
-    boolean isPostponed(QueuedAcquire acquire) {
+    boolean isPostponed(Acquire acquire) {
         return lock.is(() -> acquire.postponedUntil() != null);
     }
 
     /** Closes the queue, and empties it and the wait queues. Batches in flight are still decided. */
-    List<QueuedAcquire> close() {
+    List<Acquire> close() {
         return lock.get(() -> {
             closed = true;
-            List<QueuedAcquire> all = ready.clear();
+            List<Acquire> all = ready.clear();
             all.addAll(waitQueues.clear());
-            all.forEach(acquire -> acquire.moveTo(Place.DONE));
+            all.forEach(acquire -> acquire.moveTo(Stage.DONE));
             return all;
         });
     }

@@ -130,7 +130,7 @@ final class PolledWaiters {
         return lock.is(waitQueues::takeGrantedElsewhere);
     }
 
-    /** See {@link PollingInterval#of}; the shortest for all semaphores. */
+    /** See {@link WaitQueues#pollAfter}; the shortest for all semaphores. */
     Duration pollAfter(Duration backOff) {
         return lock.get(() -> waitQueues.pollAfter(backOff));
     }

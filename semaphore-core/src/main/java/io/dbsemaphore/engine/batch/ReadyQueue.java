@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -23,14 +23,14 @@ import java.util.function.Predicate;
  */
 final class ReadyQueue {
 
-    private static final Comparator<QueuedAcquire> BY_PAUSE =
-            Comparator.comparing(QueuedAcquire::notBefore).thenComparing(QueuedAcquire::ticket);
+    private static final Comparator<Acquire> BY_PAUSE =
+            Comparator.comparing(Acquire::notBefore).thenComparing(Acquire::ticket);
 
-    private final Map<Group, TreeMap<Long, QueuedAcquire>> ready = new HashMap<>();
+    private final Map<Group, TreeMap<Long, Acquire>> ready = new HashMap<>();
     /** The acquires that are ready to wait for their external ids. Those that have not waited yet come first. */
-    private final TreeSet<QueuedAcquire> awaitingIds = new TreeSet<>(BY_PAUSE);
+    private final TreeSet<Acquire> awaitingIds = new TreeSet<>(BY_PAUSE);
 
-    private final TreeSet<QueuedAcquire> pausing = new TreeSet<>(BY_PAUSE);
+    private final TreeSet<Acquire> pausing = new TreeSet<>(BY_PAUSE);
     private final QueueClock clock;
     private int size;
     private int keptAlive;
@@ -42,7 +42,7 @@ final class ReadyQueue {
     /** What acquires have in common that are selected or skipped together. */
     private record Group(Set<String> names, boolean keptAlive) {
 
-        static Group of(QueuedAcquire acquire) {
+        static Group of(Acquire acquire) {
             return new Group(acquire.names(), acquire.command().isKeptAlive());
         }
     }
@@ -50,12 +50,12 @@ final class ReadyQueue {
     /** The position of a selection within acquires that are offered in this order. */
     private static final class Cursor {
 
-        private final Iterator<QueuedAcquire> rest;
+        private final Iterator<Acquire> rest;
         private final boolean sameNames;
         private final long firstTicket;
-        private QueuedAcquire next;
+        private Acquire next;
 
-        private Cursor(Collection<QueuedAcquire> acquires, boolean sameNames, long firstTicket) {
+        private Cursor(Collection<Acquire> acquires, boolean sameNames, long firstTicket) {
             this.rest = acquires.iterator();
             this.sameNames = sameNames;
             this.firstTicket = firstTicket;
@@ -63,16 +63,16 @@ final class ReadyQueue {
         }
 
         /** The acquires of a group, each at the position of its ticket. */
-        static Cursor ofGroup(SortedMap<Long, QueuedAcquire> group) {
+        static Cursor ofGroup(SortedMap<Long, Acquire> group) {
             return new Cursor(group.values(), true, 0);
         }
 
         /** All of these at the position of the first ticket among them, since any of them may take the turn of that one. */
-        static Cursor atFirstTicket(Collection<QueuedAcquire> acquires) {
+        static Cursor atFirstTicket(Collection<Acquire> acquires) {
             return new Cursor(
                     acquires,
                     false,
-                    acquires.stream().mapToLong(QueuedAcquire::ticket).min().orElseThrow());
+                    acquires.stream().mapToLong(Acquire::ticket).min().orElseThrow());
         }
 
         boolean advance() {
@@ -87,8 +87,8 @@ final class ReadyQueue {
     }
 
     /** Adds an acquire that is not in the queue, at the position of its ticket. */
-    void add(QueuedAcquire acquire) {
-        acquire.moveTo(Place.READY);
+    void add(Acquire acquire) {
+        acquire.moveTo(Stage.READY);
         size++;
         keptAlive += acquire.command().isKeptAlive() ? 1 : 0;
         if (clock.isPassed(acquire.notBefore())) {
@@ -98,8 +98,8 @@ final class ReadyQueue {
         }
     }
 
-    private void makeReady(QueuedAcquire acquire) {
-        if (acquire.state().isExternalIdLocked()) {
+    private void makeReady(Acquire acquire) {
+        if (acquire.isExternalIdLocked()) {
             awaitingIds.add(acquire);
             return;
         }
@@ -107,16 +107,16 @@ final class ReadyQueue {
     }
 
     /** Removes an acquire, if present. Its pause must not have been changed since it was added. */
-    void remove(QueuedAcquire acquire) {
+    void remove(Acquire acquire) {
         if (pausing.remove(acquire) || awaitingIds.remove(acquire) || removeReady(acquire)) {
             size--;
             keptAlive -= acquire.command().isKeptAlive() ? 1 : 0;
         }
     }
 
-    private boolean removeReady(QueuedAcquire acquire) {
+    private boolean removeReady(Acquire acquire) {
         Group group = Group.of(acquire);
-        TreeMap<Long, QueuedAcquire> members = ready.get(group);
+        TreeMap<Long, Acquire> members = ready.get(group);
         if (members == null || members.remove(acquire.ticket()) == null) {
             return false;
         }
@@ -131,8 +131,8 @@ final class ReadyQueue {
     }
 
     /** The number of ready acquires of the same semaphores. */
-    int sizeOfGroup(QueuedAcquire acquire) {
-        TreeMap<Long, QueuedAcquire> members = ready.get(Group.of(acquire));
+    int sizeOfGroup(Acquire acquire) {
+        TreeMap<Long, Acquire> members = ready.get(Group.of(acquire));
         return members == null ? 0 : members.size();
     }
 
@@ -155,7 +155,7 @@ final class ReadyQueue {
      * @param withKeptAlive whether to offer acquires whose grants this JVM keeps alive
      * @param selection returns false when all acquires that follow with the same names need not be offered
      */
-    void offer(boolean withKeptAlive, BooleanSupplier isFull, Predicate<QueuedAcquire> selection) {
+    void offer(boolean withKeptAlive, BooleanSupplier isFull, Predicate<Acquire> selection) {
         while (nanosToReady() <= 0) {
             makeReady(pausing.pollFirst());
         }
@@ -165,7 +165,7 @@ final class ReadyQueue {
                 cursors.add(Cursor.ofGroup(members));
             }
         });
-        List<QueuedAcquire> awaiting = awaitingIds.stream()
+        List<Acquire> awaiting = awaitingIds.stream()
                 .filter(acquire -> withKeptAlive || !acquire.command().isKeptAlive())
                 .toList();
         if (!awaiting.isEmpty()) {
@@ -180,8 +180,8 @@ final class ReadyQueue {
         }
     }
 
-    List<QueuedAcquire> clear() {
-        List<QueuedAcquire> all = new ArrayList<>(pausing);
+    List<Acquire> clear() {
+        List<Acquire> all = new ArrayList<>(pausing);
         all.addAll(awaitingIds);
         ready.values().forEach(members -> all.addAll(members.values()));
         pausing.clear();

@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.Waiter;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,10 +11,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires that wait for permits of one semaphore, in the order of their first refusal, and, for each, the number of permits
- * requested ahead of it. A search tree by first refusal and ticket that is a heap by random priority, with a sum in each
- * node, so that each operation takes logarithmic time (a treap: Seidel and Aragon,
- * <a href="https://doi.org/10.1007/BF01940876">Randomized Search Trees</a>, 1996). Guarded by the lock of the
+ * Acquires that wait for permits of one semaphore, in their {@linkplain Acquire#IN_ORDER order}, and, for each, the number of permits
+ * requested ahead of it. A search tree in that order that is a heap by random priority, with a sum in each node, so that each
+ * operation takes logarithmic time (a treap: Seidel and Aragon, <a href="https://doi.org/10.1007/BF01940876">Randomized Search
+ * Trees</a>, 1996); a sorted map would have to add up the requests of all callers ahead. Guarded by the lock of the
  * {@link GrantQueue}.
  */
 final class WaitQueue {
@@ -22,9 +23,8 @@ final class WaitQueue {
 
     private static final class Node {
 
-        private final QueuedAcquire acquire;
-        private final long since;
-        private final long ticket;
+        private final Acquire acquire;
+        private final Place place;
         private final long requested;
         private final int priority = ThreadLocalRandom.current().nextInt();
         private long sum;
@@ -33,10 +33,9 @@ final class WaitQueue {
         private @Nullable Node left;
         private @Nullable Node right;
 
-        private Node(QueuedAcquire acquire, long requested) {
+        private Node(Acquire acquire, long requested) {
             this.acquire = acquire;
-            this.since = acquire.state().since();
-            this.ticket = acquire.ticket();
+            this.place = acquire.place();
             this.requested = requested;
             update();
         }
@@ -45,8 +44,13 @@ final class WaitQueue {
             return acquire.command().isOfSeveral();
         }
 
-        private boolean isBefore(long otherSince, long otherTicket) {
-            return since < otherSince || (since == otherSince && ticket < otherTicket);
+        private boolean isBefore(Acquire other) {
+            return compareTo(other) < 0;
+        }
+
+        private int compareTo(Acquire other) {
+            int order = place.compareTo(other.place());
+            return order == 0 ? Long.compare(acquire.ticket(), other.ticket()) : order;
         }
 
         private Node update() {
@@ -62,22 +66,21 @@ final class WaitQueue {
     private record Split(@Nullable Node below, @Nullable Node above) {}
 
     /** Adds an acquire that is not in the queue. */
-    void add(QueuedAcquire acquire, long requested) {
-        Split split = split(root, acquire.state().since(), acquire.ticket());
+    void add(Acquire acquire, long requested) {
+        Split split = split(root, acquire, false);
         root = merge(merge(split.below(), new Node(acquire, requested)), split.above());
     }
 
     /** Removes an acquire. Returns whether it was present. */
-    boolean remove(QueuedAcquire acquire) {
-        long since = acquire.state().since();
-        Split from = split(root, since, acquire.ticket());
-        Split to = split(from.above(), since, acquire.ticket() + 1);
+    boolean remove(Acquire acquire) {
+        Split from = split(root, acquire, false);
+        Split to = split(from.above(), acquire, true);
         root = merge(from.below(), to.above());
         return to.below() != null;
     }
 
-    /** The acquire that waits longest; null when the queue is empty. */
-    @Nullable QueuedAcquire first() {
+    /** The first acquire; null when the queue is empty. */
+    @Nullable Acquire first() {
         Node node = root;
         while (node != null && node.left != null) {
             node = node.left;
@@ -86,12 +89,11 @@ final class WaitQueue {
     }
 
     /** The acquire behind this one, which need not be in the queue any more; null when there is none. */
-    @Nullable QueuedAcquire after(QueuedAcquire acquire) {
-        long since = acquire.state().since();
-        QueuedAcquire next = null;
+    @Nullable Acquire after(Acquire acquire) {
+        Acquire next = null;
         Node node = root;
         while (node != null) {
-            if (node.isBefore(since, acquire.ticket() + 1)) {
+            if (node.compareTo(acquire) <= 0) {
                 node = node.right;
             } else {
                 next = node.acquire;
@@ -101,8 +103,8 @@ final class WaitQueue {
         return next;
     }
 
-    /** The acquire of this semaphore only that waits longest; null when there is none. */
-    @Nullable QueuedAcquire firstOfOne() {
+    /** The first acquire of this semaphore only; null when there is none. */
+    @Nullable Acquire firstOfOne() {
         Node node = root;
         while (node != null) {
             if (hasOfOne(node.left)) {
@@ -124,7 +126,7 @@ final class WaitQueue {
         return root == null;
     }
 
-    /** The acquires that have waited longest, in order, and the number of all. */
+    /** The first acquires, in order, and the number of all. */
     LocalQueue toLocal() {
         List<Waiter> first = new ArrayList<>();
         addFirst(root, first, 0);
@@ -141,7 +143,7 @@ final class WaitQueue {
         int count = addFirst(node.left, first, ofSeveral);
         if (first.size() < LocalQueue.MAX_FIRST && (!node.isOfSeveral() || count < LocalQueue.MAX_OF_SEVERAL)) {
             first.add(new Waiter(
-                    node.since, (int) node.requested, node.acquire.command().exclusive(), node.isOfSeveral()));
+                    node.place, (int) node.requested, node.acquire.command().exclusive(), node.isOfSeveral()));
             count += node.isOfSeveral() ? 1 : 0;
         }
         return addFirst(node.right, first, count);
@@ -152,13 +154,12 @@ final class WaitQueue {
     }
 
     /** The number of permits that acquires request which are before this one. */
-    Demand demandAhead(QueuedAcquire acquire) {
-        long since = acquire.state().since();
+    Demand demandAhead(Acquire acquire) {
         long permits = 0;
         long ofSeveral = 0;
         Node node = root;
         while (node != null) {
-            if (node.isBefore(since, acquire.ticket())) {
+            if (node.isBefore(acquire)) {
                 permits += node.sum - (node.right == null ? 0 : node.right.sum);
                 ofSeveral += node.sumOfSeveral - (node.right == null ? 0 : node.right.sumOfSeveral);
                 node = node.right;
@@ -169,11 +170,11 @@ final class WaitQueue {
         return new Demand(permits, ofSeveral);
     }
 
-    void forEach(Consumer<QueuedAcquire> action) {
+    void forEach(Consumer<Acquire> action) {
         forEach(root, action);
     }
 
-    private static void forEach(@Nullable Node node, Consumer<QueuedAcquire> action) {
+    private static void forEach(@Nullable Node node, Consumer<Acquire> action) {
         if (node != null) {
             forEach(node.left, action);
             action.accept(node.acquire);
@@ -181,17 +182,18 @@ final class WaitQueue {
         }
     }
 
-    /** Splits a tree into the acquires before a place, and the others. */
-    private static Split split(@Nullable Node node, long since, long ticket) {
+    /** Splits a tree into the acquires before this one, which is itself one of them if it is to be below, and the others. */
+    private static Split split(@Nullable Node node, Acquire at, boolean below) {
         if (node == null) {
             return new Split(null, null);
         }
-        if (node.isBefore(since, ticket)) {
-            Split split = split(node.right, since, ticket);
+        int order = node.compareTo(at);
+        if (order < 0 || (order == 0 && below)) {
+            Split split = split(node.right, at, below);
             node.right = split.below();
             return new Split(node.update(), split.above());
         }
-        Split split = split(node.left, since, ticket);
+        Split split = split(node.left, at, below);
         node.left = split.above();
         return new Split(split.below(), node.update());
     }

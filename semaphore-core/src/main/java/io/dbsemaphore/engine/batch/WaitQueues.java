@@ -1,15 +1,20 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.domain.Waiter;
+import io.dbsemaphore.domain.ReservationWindow;
+import io.dbsemaphore.domain.WaitersElsewhere;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -19,6 +24,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
@@ -26,13 +33,44 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wait queues of this JVM, an {@link AwaitedSemaphore} each. Each has an estimate of the available permits, so that a waiter
- * is woken when it can probably be granted, and only then; the database decides. Guarded by the lock of {@link GrantQueue}.
+ * The callers of this JVM that wait for permits, a queue for each semaphore. A caller of several semaphores is in the queues of all of
+ * them, also of those with enough permits.
+ *
+ * <p>Each queue has an estimate of the available permits, so that a caller is woken when it can probably be granted, and only then; the
+ * database decides. The estimate is what a batch left or the poller has read, with what this JVM has released and promised to woken
+ * callers since. A caller can be served if each of its semaphores has what it asks for, and besides that what is withheld for callers
+ * ahead of it: those before it in the queue, and those of other instances with a smaller place. What callers of several semaphores ask
+ * for is withheld only while the {@linkplain ReservationWindow window} is open.
+ *
+ * <p>A new caller that would be refused by what is known joins the queues without a transaction ({@link #join}). A caller that leaves
+ * is recorded as departed until the other instances are told, which would otherwise withhold permits for it.
+ *
+ * <p>Guarded by the lock of {@link GrantQueue}.
  */
 final class WaitQueues {
 
+    /** How long an answer of the database is assumed to hold for further callers. */
+    private static final long RECENT = Duration.ofMillis(100).toNanos();
+
+    /** What an exclusive caller waits for: the capacity may be raised meanwhile. */
+    private static final long WHOLE_CAPACITY = Integer.MAX_VALUE;
+
+    /** How many callers that cannot be served are looked at, at the beginning and where the last look has ended. */
+    private static final int MAX_PASSED = 16;
+
+    /** The longest interval between polls of an instance that is next, or the one after it. */
+    private static final long LONGEST_OF_NEXT = Duration.ofMillis(100).toNanos();
+
+    private static final long LONGEST = Duration.ofMillis(400).toNanos();
+    private static final long SHORTEST = Duration.ofMillis(2).toNanos();
+
+    /** How long grants of other instances are counted before a new count begins, and before the count says anything. */
+    private static final long TURNOVER_WINDOW = Duration.ofMillis(500).toNanos();
+
+    private static final long TURNOVER_KNOWN = TURNOVER_WINDOW / 5;
+
     /** Concurrent, so that {@link #isAwaited(String)} can be asked without the lock. */
-    private final Map<String, AwaitedSemaphore> byName = new ConcurrentHashMap<>();
+    private final Map<String, Queue> byName = new ConcurrentHashMap<>();
 
     private final Set<String> departed = new HashSet<>();
     private final QueueClock clock;
@@ -43,6 +81,232 @@ final class WaitQueues {
         arrivals = new ArrivalClock(clock);
     }
 
+    /** The callers that wait for one semaphore, and what is known of its availability. */
+    private final class Queue {
+
+        private final WaitQueue waiting = new WaitQueue();
+        private PermitShortage latest;
+        private long latestAsOf;
+        private long latestReadAt;
+        private long answeredAt;
+        private WaitersElsewhere elsewhere = WaitersElsewhere.NONE;
+        private long available;
+        private long maxAvailable = Long.MAX_VALUE;
+        private long changedAt = clock.now();
+        /** The last caller that was passed since it could not be served; null if all were looked at. */
+        private @Nullable Acquire passed;
+
+        private long fence;
+        private boolean grantedElsewhere;
+        private long grants;
+        private long grantsSince = clock.now();
+        private double grantsPerNano;
+
+        /**
+         * Creates it without callers.
+         *
+         * @param latest the numbers with which the first caller was refused
+         * @param readAt the database's clock then, in microseconds since 1970
+         * @param asOf this JVM's monotonic clock before the database was asked
+         */
+        private Queue(PermitShortage latest, long readAt, long asOf) {
+            this.latest = latest;
+            this.latestReadAt = readAt;
+            this.latestAsOf = asOf;
+            this.answeredAt = asOf;
+        }
+
+        private boolean isWindowOpen() {
+            return ReservationWindow.isOpen(latestReadAt + TimeUnit.NANOSECONDS.toMicros(clock.now() - answeredAt));
+        }
+
+        /** The first caller for which permits are withheld now; null if there is none. */
+        private @Nullable Acquire firstWithClaim() {
+            return isWindowOpen() ? waiting.first() : waiting.firstOfOne();
+        }
+
+        /** The first caller for which permits are withheld now, or else the first. */
+        private @Nullable Acquire next() {
+            Acquire next = firstWithClaim();
+            return next == null ? waiting.first() : next;
+        }
+
+        /** Adds a caller that the database has refused; {@code isShort} if for want of permits of this semaphore. */
+        private void park(Acquire acquire, int count, boolean isShort) {
+            long requested = add(acquire, count);
+            changedAt = clock.now();
+            if (isShort
+                    && acquire.equals(waiting.first())
+                    && acquire.demandAhead(latest.name()).equals(Demand.NONE)
+                    && elsewhere.isEmpty()) {
+                maxAvailable = requested - 1; // whatever the numbers are, too little was available
+            }
+        }
+
+        private long add(Acquire acquire, int count) {
+            long requested = Math.max(1, count);
+            waiting.add(acquire, acquire.command().exclusive() ? WHOLE_CAPACITY : requested);
+            acquire.shortOf().put(latest.name(), requested);
+            return requested;
+        }
+
+        private int requestedBy(Acquire acquire) {
+            AcquireCommand command = acquire.command();
+            return command.exclusive() ? latest.capacity() : command.permits().getOrDefault(latest.name(), 0);
+        }
+
+        private long withheldElsewhere(Place place) {
+            return elsewhere.isEmpty() ? 0 : elsewhere.withheldAhead(place, latest.capacity(), isWindowOpen());
+        }
+
+        private long withheldAhead(Acquire acquire) {
+            return waiting.demandAhead(acquire).withheld(isWindowOpen()) + withheldElsewhere(acquire.place());
+        }
+
+        private long neededFor(Acquire acquire) {
+            return Math.max(1, requestedBy(acquire)) + withheldAhead(acquire);
+        }
+
+        /** Whether availability was read recently, and the capacity suffices for a new caller. */
+        private boolean isKnownFor(Acquire acquire) {
+            return clock.now() - answeredAt < RECENT
+                    && (latest.capacity() == 0 || requestedBy(acquire) <= latest.capacity());
+        }
+
+        /** Whether too little is available for a new caller, in addition to what earlier callers wait for. */
+        private boolean isShortFor(Acquire acquire) {
+            return available - waiting.demand().withheld(isWindowOpen()) - withheldElsewhere(Place.NONE)
+                    < Math.max(1, requestedBy(acquire));
+        }
+
+        /** Whether a caller waits for more than the capacity, which was lowered: the database is going to reject it. */
+        private boolean isExceededBy(Acquire acquire) {
+            return latest.capacity() > 0 && requestedBy(acquire) > latest.capacity();
+        }
+
+        /** Whether permits are available for callers behind this one, which waits. */
+        private boolean isAnyLeftBehind(Acquire acquire) {
+            boolean withholds = isWindowOpen() || !acquire.command().isOfSeveral();
+            return available > withheldAhead(acquire) + (withholds ? requestedBy(acquire) : 0);
+        }
+
+        /** Takes the callers that can be served. Not all are looked at if many callers of several semaphores cannot be. */
+        private void serve(Consumer<Acquire> taken) {
+            Acquire last = serve(waiting.first(), taken);
+            if (last != null) {
+                Acquire unused = serve(waiting.firstOfOne(), taken);
+                passed = serve(waiting.after(passed == null ? last : passed), taken);
+            }
+        }
+
+        /** Takes from this one on. Returns the last that was looked at, if others behind it may be served; null otherwise. */
+        private @Nullable Acquire serve(@Nullable Acquire from, Consumer<Acquire> taken) {
+            int passedOver = 0;
+            for (Acquire next = from; next != null; next = waiting.after(next)) {
+                if (canBeServed(next)) {
+                    taken.accept(next);
+                } else if (!isAnyLeftBehind(next)) {
+                    return null;
+                } else if (++passedOver == MAX_PASSED) {
+                    return next;
+                }
+            }
+            return null;
+        }
+
+        private void adjustAvailable(long permits) {
+            available += permits;
+            changedAt = clock.now();
+        }
+
+        /** Assumes that enough permits are available for the first caller, so that it is tried. */
+        private void raiseAvailableForFirst() {
+            Acquire first = waiting.first();
+            available = first == null ? available : Math.max(available, neededFor(first));
+        }
+
+        private void recordBatch(RemainingAvailability remaining, long changed, long asOf) {
+            available = Math.min(remaining.available(), maxAvailable) + changed;
+            maxAvailable = Long.MAX_VALUE;
+            changedAt = clock.now();
+            elsewhere = remaining.elsewhere();
+            recordFence(remaining.fenceBefore(), remaining.fence());
+            answered(remaining.capacity(), remaining.held(), Place.micros(remaining.readAt()), asOf);
+        }
+
+        private void recordPoll(PolledAvailability polled, long asOf) {
+            if (changedAt - asOf < 0) {
+                available = polled.available();
+                if (!polled.isDeleted()) {
+                    elsewhere = polled.elsewhere();
+                    recordFence(polled.fence(), polled.fence());
+                    answered(polled.capacity(), polled.held(), Place.micros(polled.readAt()), asOf);
+                }
+            }
+        }
+
+        private void answered(int capacity, long held, long readAt, long asOf) {
+            latest = new PermitShortage(latest.name(), capacity, held, latest.requested(), latest.earliestExpiry());
+            latestAsOf = asOf;
+            latestReadAt = readAt;
+            answeredAt = clock.now();
+        }
+
+        /** Counts the grants of other instances, by the fence that was read and the one that this instance has written. */
+        private void recordFence(long before, long after) {
+            if (fence != 0 && before > fence) {
+                grants += before - fence;
+                grantedElsewhere = true;
+            }
+            fence = Math.max(fence, after);
+            long elapsed = clock.now() - grantsSince;
+            if (elapsed > TURNOVER_WINDOW) {
+                grantsPerNano = grants / (double) elapsed;
+                grants = 0;
+                grantsSince = clock.now();
+            }
+        }
+
+        /** Whether another instance was granted permits since the last call that the next caller lacks. */
+        private boolean takeGrantedElsewhere() {
+            boolean granted = grantedElsewhere;
+            grantedElsewhere = false;
+            return granted && missing() > 0;
+        }
+
+        /** How many permits the next caller lacks; less than 1 if it waits for other semaphores only. */
+        private long missing() {
+            Acquire next = next();
+            return next == null ? 0 : neededFor(next) - available;
+        }
+
+        /** The number of instances with a caller that is served before the next of this one. */
+        private int instancesAhead() {
+            Acquire next = next();
+            return next == null ? 0 : elsewhere.instancesAhead(next.place(), isWindowOpen());
+        }
+
+        /** The time until others were granted what the next caller lacks, if they go on; {@link Long#MAX_VALUE} if they do not. */
+        private long nanosToTurn() {
+            long missing = missing();
+            long elapsed = clock.now() - grantsSince;
+            double perNano = Math.max(elapsed > TURNOVER_KNOWN ? grants / (double) elapsed : 0, grantsPerNano);
+            return missing < 1 || perNano == 0 ? Long.MAX_VALUE : (long) (missing / perNano);
+        }
+
+        /** The shortage that a waiting acquire meets, by the latest numbers. */
+        private PermitShortage shortageOf(Acquire acquire) {
+            long spare = Math.max(0, latest.capacity() - latest.held());
+            return new PermitShortage(
+                    latest.name(),
+                    latest.capacity(),
+                    latest.held(),
+                    acquire.shortOf().getOrDefault(latest.name(), 0L).intValue(),
+                    latest.earliestExpiry(),
+                    Math.min(spare, withheldAhead(acquire)));
+        }
+    }
+
     ArrivalClock arrivals() {
         return arrivals;
     }
@@ -50,7 +314,7 @@ final class WaitQueues {
     /** Records the database's clock, by the answer of one transaction, which began at this instant of the monotonic clock. */
     void recordClock(Collection<RemainingAvailability> availability, long asOf) {
         availability.stream()
-                .mapToLong(each -> Waiter.micros(each.readAt()))
+                .mapToLong(each -> Place.micros(each.readAt()))
                 .max()
                 .ifPresent(micros -> arrivals.read(micros, asOf));
     }
@@ -73,52 +337,190 @@ final class WaitQueues {
         return names.stream().anyMatch(byName::containsKey);
     }
 
-    /** Adds a refused acquire to the wait queues of its semaphores, also of those with enough permits. */
-    void park(QueuedAcquire acquire, Map<String, RemainingAvailability> availability) {
+    private Optional<Queue> find(String name) {
+        return Optional.ofNullable(byName.get(name));
+    }
+
+    /** The first caller that waits for this semaphore, and for which permits are withheld; null if there is none. */
+    @Nullable Acquire first(String name) {
+        Queue queue = byName.get(name);
+        return queue == null ? null : queue.firstWithClaim();
+    }
+
+    /** The callers as other instances have to know them, by semaphore. */
+    Map<String, LocalQueue> local(Collection<String> names) {
+        Map<String, LocalQueue> local = new HashMap<>();
+        names.forEach(name -> find(name).ifPresent(queue -> local.put(name, queue.waiting.toLocal())));
+        return local;
+    }
+
+    /** The number of permits that earlier callers of this JVM wait for, for each name of the acquire. */
+    Map<String, Demand> demandAhead(Acquire acquire) {
+        Map<String, Demand> demand = new HashMap<>();
+        acquire.names()
+                .forEach(name -> find(name).ifPresent(queue -> demand.put(name, queue.waiting.demandAhead(acquire))));
+        return demand;
+    }
+
+    /** Adds a refused acquire to the queues of its semaphores, all or none of them. */
+    void park(Acquire acquire, Map<String, RemainingAvailability> availability) {
         long readAt = availability.values().stream()
-                .mapToLong(each -> Waiter.micros(each.readAt())) // of one statement
+                .mapToLong(each -> Place.micros(each.readAt())) // of one statement
                 .max()
                 .orElse(0);
-        acquire.state().setSince(Math.min(readAt, arrivals.arrivalOf(acquire)));
+        acquire.setPlace(Place.at(Math.min(readAt, arrivals.arrivalOf(acquire))));
         Map<String, PermitShortage> shortages = acquire.lastShortages().stream()
                 .collect(Collectors.toMap(PermitShortage::name, Function.identity(), (one, same) -> one));
         try {
             acquire.command().permits().forEach((name, count) -> {
                 PermitShortage shortage = shortages.get(name);
                 PermitShortage latest = shortage == null
-                        ? enough(
-                                name,
-                                acquire.command().exclusive(),
-                                count,
-                                Objects.requireNonNull(availability.get(name)))
+                        ? enough(name, acquire, count, Objects.requireNonNull(availability.get(name)))
                         : shortage;
-                byName.computeIfAbsent(name, added -> new AwaitedSemaphore(latest, readAt, acquire.startedAt(), clock))
+                byName.computeIfAbsent(name, added -> new Queue(latest, readAt, acquire.queuedAt()))
                         .park(acquire, latest.requested(), shortage != null);
             });
-        } catch (RuntimeException | Error failure) { // all or none of them
+        } catch (RuntimeException | Error failure) {
             remove(acquire);
-            byName.values().removeIf(semaphore -> semaphore.waiting().isEmpty());
+            byName.values().removeIf(queue -> queue.waiting.isEmpty());
             throw failure;
         }
     }
 
-    private static PermitShortage enough(String name, boolean exclusive, int count, RemainingAvailability remaining) {
-        int requested = exclusive ? remaining.capacity() : count;
+    private static PermitShortage enough(String name, Acquire acquire, int count, RemainingAvailability remaining) {
+        int requested = acquire.command().exclusive() ? remaining.capacity() : count;
         return new PermitShortage(name, remaining.capacity(), remaining.held(), requested, Optional.empty(), 0);
     }
 
-    Map<String, LocalQueue> local(Collection<String> names) {
-        Map<String, LocalQueue> local = new HashMap<>();
-        names.forEach(name -> find(name)
-                .ifPresent(semaphore -> local.put(name, semaphore.waiting().toLocal())));
-        return local;
+    /**
+     * Adds a new acquire to the queues without asking the database, if recent answers imply that it would be refused.
+     *
+     * @return whether it was added
+     */
+    boolean join(Acquire acquire) {
+        List<Queue> all = new ArrayList<>();
+        boolean isShort = false;
+        for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
+            Queue queue = byName.get(name);
+            if (queue == null || !queue.isKnownFor(acquire)) {
+                return false;
+            }
+            isShort |= queue.isShortFor(acquire);
+            all.add(queue);
+        }
+        if (isShort) {
+            acquire.setPlace(Place.at(arrivals.arrivalOf(acquire)));
+            all.forEach(queue -> queue.add(acquire, queue.requestedBy(acquire)));
+        }
+        return isShort;
     }
 
-    /** Records that a caller no longer waits, and that no transaction has told the other instances yet. */
-    void recordDeparted(QueuedAcquire acquire) {
-        recordDeparted(acquire.names());
+    /** Removes an acquire from all queues. */
+    void remove(Acquire acquire) {
+        acquire.shortOf().keySet().forEach(name -> {
+            Queue queue = byName.get(name);
+            if (queue != null && queue.waiting.remove(acquire) && queue.waiting.isEmpty()) {
+                byName.remove(name);
+            }
+        });
+        acquire.shortOf().clear();
     }
 
+    Collection<Acquire> clear() {
+        Set<Acquire> all = new LinkedHashSet<>();
+        byName.values().forEach(queue -> queue.waiting.forEach(all::add));
+        byName.clear();
+        all.forEach(acquire -> acquire.shortOf().clear());
+        return all;
+    }
+
+    /**
+     * Removes the waiters of these semaphores that can be served, and of others that are next because of that.
+     *
+     * @param reserved receives the permits that are reserved for them
+     */
+    List<Acquire> wake(Collection<String> names, ObjLongConsumer<String> reserved) {
+        List<Acquire> woken = new ArrayList<>();
+        Deque<String> changed = new ArrayDeque<>(names);
+        while (!changed.isEmpty()) {
+            find(changed.remove())
+                    .ifPresent(queue -> queue.serve(acquire -> {
+                        Map<String, Long> permits = Map.copyOf(acquire.shortOf());
+                        permits.forEach((name, count) -> {
+                            adjustAvailable(name, -count);
+                            reserved.accept(name, count);
+                        });
+                        remove(acquire);
+                        woken.add(acquire);
+                        changed.addAll(permits.size() > 1 ? permits.keySet() : Set.of());
+                    }));
+        }
+        return woken;
+    }
+
+    /** Whether all semaphores of a waiter have enough permits; or it asks for more than a lowered capacity, so that it need not wait. */
+    private boolean canBeServed(Acquire acquire) {
+        boolean isEnough = true;
+        for (String name : acquire.shortOf().keySet()) {
+            Queue queue = byName.get(name);
+            if (queue != null && queue.isExceededBy(acquire)) {
+                return true;
+            }
+            isEnough = isEnough && queue != null && queue.available >= queue.neededFor(acquire);
+        }
+        return isEnough;
+    }
+
+    /**
+     * Lets the first waiter be tried although too few permits of this semaphore are available, unless its other semaphores have
+     * too few: its acquire may reclaim expired permits.
+     */
+    void wakeFirst(String name) {
+        find(name).ifPresent(Queue::raiseAvailableForFirst);
+    }
+
+    /** Adjusts the number of available permits. */
+    void adjustAvailable(String name, long permits) {
+        find(name).ifPresent(queue -> queue.adjustAvailable(permits));
+    }
+
+    /**
+     * Records the availability after a batch.
+     *
+     * @param changed the change of availability since the batch read it
+     * @param asOf this JVM's monotonic clock before the batch read it
+     */
+    void recordBatch(String name, RemainingAvailability remaining, long changed, long asOf) {
+        find(name).ifPresent(queue -> queue.recordBatch(remaining, changed, asOf));
+    }
+
+    /** Records what the poller has read, unless availability has changed since. */
+    void recordPoll(String name, PolledAvailability polled, long asOf) {
+        find(name).ifPresent(queue -> queue.recordPoll(polled, asOf));
+    }
+
+    /** Records the numbers with which a caller was refused; they are newer than those of the waiting callers. */
+    void recordRefusal(List<PermitShortage> shortages) {
+        shortages.forEach(shortage -> find(shortage.name()).ifPresent(queue -> queue.latest = shortage));
+    }
+
+    /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */
+    List<PermitShortage> shortages(Acquire acquire) {
+        List<PermitShortage> shortages = new ArrayList<>();
+        for (String name : acquire.shortOf().keySet()) {
+            Queue queue = byName.get(name);
+            if (queue == null || queue.latestAsOf - acquire.queuedAt() <= 0) {
+                return List.of();
+            }
+            PermitShortage shortage = queue.shortageOf(acquire);
+            if (shortage.held() + shortage.withheld() + shortage.requested() > shortage.capacity()) {
+                shortages.add(shortage);
+            }
+        }
+        return shortages;
+    }
+
+    /** Records that a caller no longer waits for these semaphores, and that no transaction has told the other instances yet. */
     void recordDeparted(Collection<String> names) {
         departed.addAll(names);
     }
@@ -136,15 +538,27 @@ final class WaitQueues {
 
     /** Whether a caller of another instance is to be served before the first of this one. */
     boolean isNextElsewhere(String name) {
-        AwaitedSemaphore semaphore = byName.get(name);
-        return semaphore != null && semaphore.instancesAhead() > 0;
+        Queue queue = byName.get(name);
+        return queue != null && queue.instancesAhead() > 0;
     }
 
-    /** Whether another instance was granted permits of a semaphore since the last call. */
+    /** Whether callers of this instance are next, as far as is known, and lack one permit. */
+    boolean isServedByOnePermit(String name) {
+        Queue queue = byName.get(name);
+        return queue != null && queue.instancesAhead() == 0 && queue.missing() == 1;
+    }
+
+    /** Whether no more than one instance has a caller that is served before the next of this one, as far as is known. */
+    boolean isTurnNear(String name) {
+        Queue queue = byName.get(name);
+        return queue != null && queue.instancesAhead() <= 1;
+    }
+
+    /** Whether another instance was granted permits that a caller lacks, since the last call. */
     boolean takeGrantedElsewhere() {
         boolean any = false;
-        for (AwaitedSemaphore semaphore : byName.values()) {
-            any |= semaphore.takeGrantedElsewhere();
+        for (Queue queue : byName.values()) {
+            any |= queue.takeGrantedElsewhere();
         }
         return any;
     }
@@ -152,142 +566,25 @@ final class WaitQueues {
     /** The shortest time after which the poller should look at a semaphore. */
     Duration pollAfter(Duration sinceChange) {
         return byName.values().stream()
-                .map(semaphore -> PollingInterval.of(semaphore.instancesAhead(), semaphore.nanosToTurn(), sinceChange))
+                .map(queue -> pollAfter(queue.instancesAhead(), queue.nanosToTurn(), sinceChange))
                 .min(Comparator.naturalOrder())
                 .orElse(sinceChange);
     }
 
-    /** Whether callers of this instance are next, as far as is known, and lack one permit. */
-    boolean isServedByOnePermit(String name) {
-        AwaitedSemaphore semaphore = byName.get(name);
-        return semaphore != null && semaphore.instancesAhead() == 0 && semaphore.missing() == 1;
-    }
-
-    /** Whether no more than one instance has a caller that came before the next of this one, as far as is known. */
-    boolean isTurnNear(String name) {
-        AwaitedSemaphore semaphore = byName.get(name);
-        return semaphore != null && semaphore.instancesAhead() <= 1;
-    }
-
     /**
-     * Adds a new acquire to the wait queues without asking the database, if recent answers imply that it would be refused.
+     * The interval between two polls of one semaphore. The more instances are before this one, the longer it is, so that many instances
+     * poll the database about as often as few. Where permits are granted often, the poll comes when the turn of this instance is due.
      *
-     * @return whether it was added
+     * @param instancesAhead the number of instances with a caller that is served before those of this one
+     * @param nanosToTurn the time until the turn of this instance
+     * @param backOff the interval while nothing happens, for an instance that is next; half as long again for the one after it
      */
-    boolean join(QueuedAcquire acquire) {
-        List<AwaitedSemaphore> all = new ArrayList<>();
-        boolean isShort = false;
-        for (String name : acquire.mayJoinUnasked() ? acquire.names() : Set.<String>of()) {
-            AwaitedSemaphore semaphore = byName.get(name);
-            if (semaphore == null || !semaphore.isKnownFor(acquire)) {
-                return false;
-            }
-            isShort |= semaphore.isShortFor(acquire);
-            all.add(semaphore);
-        }
-        if (isShort) {
-            acquire.state().setSince(arrivals.arrivalOf(acquire));
-            all.forEach(semaphore -> semaphore.join(acquire));
-        }
-        return isShort;
-    }
-
-    /** Removes an acquire from all wait queues. */
-    void remove(QueuedAcquire acquire) {
-        acquire.shortOf().keySet().forEach(name -> {
-            AwaitedSemaphore semaphore = byName.get(name);
-            if (semaphore != null
-                    && semaphore.waiting().remove(acquire)
-                    && semaphore.waiting().isEmpty()) {
-                byName.remove(name);
-            }
-        });
-        acquire.shortOf().clear();
-    }
-
-    /** The number of permits that earlier callers of this JVM wait for, for each name of the acquire. */
-    Map<String, Demand> demandAhead(QueuedAcquire acquire) {
-        Map<String, Demand> demand = new HashMap<>();
-        acquire.names()
-                .forEach(name -> find(name)
-                        .ifPresent(semaphore ->
-                                demand.put(name, semaphore.waiting().demandAhead(acquire))));
-        return demand;
-    }
-
-    /** Adjusts the number of available permits. */
-    void adjustAvailable(String name, long permits) {
-        find(name).ifPresent(semaphore -> semaphore.adjustAvailable(permits));
-    }
-
-    private Optional<AwaitedSemaphore> find(String name) {
-        return Optional.ofNullable(byName.get(name));
-    }
-
-    /**
-     * Records the availability after a batch.
-     *
-     * @param changed the change of availability since the batch read it
-     * @param asOf this JVM's monotonic clock before the batch read it
-     */
-    void recordBatch(String name, RemainingAvailability remaining, long changed, long asOf) {
-        find(name).ifPresent(semaphore -> semaphore.recordBatch(remaining, changed, asOf));
-    }
-
-    /** Records the numbers with which a caller was refused; they are newer than those of the waiting callers. */
-    void recordRefusal(List<PermitShortage> shortages) {
-        shortages.forEach(shortage -> find(shortage.name()).ifPresent(semaphore -> semaphore.recordRefusal(shortage)));
-    }
-
-    /** The shortages that a waiting acquire meets, by the latest numbers; empty when those were read before its submission. */
-    List<PermitShortage> shortages(QueuedAcquire acquire) {
-        List<PermitShortage> shortages = new ArrayList<>();
-        for (String name : acquire.shortOf().keySet()) {
-            AwaitedSemaphore semaphore = byName.get(name);
-            if (semaphore == null || !semaphore.isAnsweredFor(acquire)) {
-                return List.of();
-            }
-            PermitShortage shortage = semaphore.shortageOf(acquire);
-            if (shortage.held() + shortage.withheld() + shortage.requested() > shortage.capacity()) {
-                shortages.add(shortage);
-            }
-        }
-        return shortages;
-    }
-
-    /** Records what the poller has read, unless availability has changed since. */
-    void recordPoll(String name, PolledAvailability polled, long asOf) {
-        find(name).ifPresent(semaphore -> semaphore.recordPoll(polled, asOf));
-    }
-
-    /** The first caller that waits for this semaphore, and for which permits are withheld; null if there is none. */
-    @Nullable QueuedAcquire first(String name) {
-        AwaitedSemaphore semaphore = byName.get(name);
-        return semaphore == null ? null : semaphore.firstWithClaim();
-    }
-
-    /**
-     * Lets the first waiter be tried although too few permits of this semaphore are available, unless its other semaphores have
-     * too few: its acquire may reclaim expired permits.
-     */
-    void wakeFirst(String name) {
-        find(name).ifPresent(AwaitedSemaphore::raiseAvailableForFirst);
-    }
-
-    /**
-     * Removes the waiters of these semaphores for which enough permits are available.
-     *
-     * @param taken receives the permits that are reserved for them
-     */
-    List<QueuedAcquire> wake(Collection<String> names, ObjLongConsumer<String> taken) {
-        return new WaiterSelector(byName, taken, this::remove).select(names);
-    }
-
-    Collection<QueuedAcquire> clear() {
-        Set<QueuedAcquire> all = new LinkedHashSet<>();
-        byName.values().forEach(semaphore -> semaphore.waiting().forEach(all::add));
-        byName.clear();
-        all.forEach(acquire -> acquire.shortOf().clear());
-        return all;
+    static Duration pollAfter(int instancesAhead, long nanosToTurn, Duration backOff) {
+        long longest = switch (instancesAhead) {
+            case 0 -> Math.min(backOff.toNanos(), LONGEST_OF_NEXT);
+            case 1 -> Math.min(backOff.toNanos() * 3 / 2, LONGEST_OF_NEXT);
+            default -> Math.min(LONGEST_OF_NEXT << Math.min(instancesAhead - 2, 4), LONGEST);
+        };
+        return Duration.ofNanos(Math.max(SHORTEST, Math.min(longest, nanosToTurn)));
     }
 }

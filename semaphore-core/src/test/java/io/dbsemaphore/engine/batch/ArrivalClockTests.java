@@ -2,7 +2,6 @@ package io.dbsemaphore.engine.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.Map;
@@ -22,7 +21,7 @@ class ArrivalClockTests {
     void placesCallersByTheDatabasesClockAsOfTheirArrival() {
         read(DATABASE, now);
         now = 30;
-        QueuedAcquire caller = arrive();
+        Acquire caller = arrive();
         now = 5_000;
 
         assertThat(arrivals.arrivalOf(caller)).isEqualTo(DATABASE + 30);
@@ -30,12 +29,12 @@ class ArrivalClockTests {
 
     @Test
     void placesThoseThatCameBeforeTheFirstAnswerBeforeThoseThatCameAfterIt() {
-        QueuedAcquire first = arrive();
+        Acquire first = arrive();
         now = 10;
-        QueuedAcquire second = arrive();
+        Acquire second = arrive();
         now = 4_000;
         read(DATABASE, 0);
-        QueuedAcquire third = arrive();
+        Acquire third = arrive();
         now = 9_000;
         read(DATABASE + 5_800, 5_000); // took less time to arrive
 
@@ -49,7 +48,7 @@ class ArrivalClockTests {
         read(DATABASE, now);
         now = 1_000;
         read(DATABASE + 100, 0); // took 900 µs to arrive
-        QueuedAcquire caller = arrive();
+        Acquire caller = arrive();
 
         assertThat(arrivals.arrivalOf(caller)).isEqualTo(DATABASE + 1_000);
     }
@@ -58,11 +57,11 @@ class ArrivalClockTests {
     void neverPlacesALaterCallerBeforeAnEarlierOne() {
         read(DATABASE, now);
         now = TimeUnit.SECONDS.toMicros(5);
-        QueuedAcquire earlier = arrive();
+        Acquire earlier = arrive();
         now = TimeUnit.SECONDS.toMicros(5) + 10;
         read(DATABASE + now - 500_000, now); // its clock was set back
         now += 10;
-        QueuedAcquire later = arrive();
+        Acquire later = arrive();
 
         assertThat(arrivals.arrivalOf(later)).isGreaterThanOrEqualTo(arrivals.arrivalOf(earlier));
     }
@@ -71,10 +70,10 @@ class ArrivalClockTests {
     void followsAClockThatWasSetBackByMore() {
         read(DATABASE, now);
         now = 1_000;
-        QueuedAcquire before = arrive();
+        Acquire before = arrive();
         now = 2_000;
         read(DATABASE - TimeUnit.HOURS.toMicros(1), now);
-        QueuedAcquire after = arrive();
+        Acquire after = arrive();
 
         assertThat(arrivals.arrivalOf(before)).isEqualTo(DATABASE + 1_000);
         assertThat(arrivals.arrivalOf(after)).isEqualTo(DATABASE - TimeUnit.HOURS.toMicros(1));
@@ -85,8 +84,8 @@ class ArrivalClockTests {
     void asksForANewAnswerAfterAWhile() {
         read(DATABASE, now);
         now = TimeUnit.SECONDS.toMicros(20);
-        QueuedAcquire caller = arrive();
-        assertThat(caller.state().isArrivalKnown()).isEqualTo(false);
+        Acquire caller = arrive();
+        assertThat(caller.isArrivalKnown()).isEqualTo(false);
         now += 2_000;
         read(DATABASE + now + 70_000, now);
 
@@ -102,17 +101,17 @@ class ArrivalClockTests {
     void doesNotTakeALateAnswerForAClockThatWasSetBack() {
         read(DATABASE, now);
         now = TimeUnit.SECONDS.toMicros(4);
-        QueuedAcquire earlier = arrive();
+        Acquire earlier = arrive();
         read(DATABASE + 1_000, 1_000);
-        QueuedAcquire later = arrive();
+        Acquire later = arrive();
 
         assertThat(arrivals.arrivalOf(earlier)).isEqualTo(DATABASE + now);
         assertThat(arrivals.arrivalOf(later)).isEqualTo(DATABASE + now);
     }
 
-    private QueuedAcquire arrive() {
-        AcquireState state = GrantQueueFixture.state(Map.of("backup", 1), true);
-        QueuedAcquire caller = new QueuedAcquire(state, Deadline.in(Duration.ofMinutes(1)), clock);
+    private Acquire arrive() {
+        Acquire caller = GrantQueueFixture.acquire(
+                GrantQueueFixture.command(Map.of("backup", 1)), true, Deadline.in(Duration.ofMinutes(1)), clock);
         arrivals.arrived(caller);
         return caller;
     }

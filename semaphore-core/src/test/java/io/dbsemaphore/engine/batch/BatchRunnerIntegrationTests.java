@@ -8,7 +8,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
@@ -72,7 +71,7 @@ class BatchRunnerIntegrationTests {
 
     @Test
     void aGrantIsTheAnswer() {
-        QueuedAcquire acquire = acquire(false);
+        Acquire acquire = acquire(false);
 
         assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).run()).hasMessage("after the commit");
 
@@ -88,7 +87,7 @@ class BatchRunnerIntegrationTests {
     @Test
     void aCallerThatIsInTheNextBatchIsLeftToIt() {
         PermitGrant held = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
-        QueuedAcquire waiting = acquire(true);
+        Acquire waiting = acquire(true);
         CompletableFuture<AcquireBatch> next = new CompletableFuture<>();
 
         assertThatThrownBy(() -> runnerWhoseObserver(() -> {
@@ -131,11 +130,10 @@ class BatchRunnerIntegrationTests {
                 new GroupCommitDelay(Duration.ofMillis(1)));
     }
 
-    private QueuedAcquire acquire(boolean waits) {
-        AcquireState state = new AcquireState(new AcquireCommand(
-                cluster.externalId(), false, false, Map.of(name, 1), false, Duration.ofMinutes(5), "test", null));
-        state.setWillingToWait(waits);
-        QueuedAcquire acquire = new QueuedAcquire(state, Deadline.in(LIMIT), QueueClock.SYSTEM);
+    private Acquire acquire(boolean waits) {
+        AcquireCommand command = new AcquireCommand(
+                cluster.externalId(), false, false, Map.of(name, 1), false, Duration.ofMinutes(5), "test", null);
+        Acquire acquire = GrantQueueFixture.acquire(command, waits, Deadline.in(LIMIT), QueueClock.SYSTEM);
         queue.add(acquire);
         return acquire;
     }

@@ -12,8 +12,8 @@ import io.dbsemaphore.RequestConflictException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
-import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
@@ -255,7 +255,7 @@ class BatchingIntegrationTests {
         Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(5)).until(() -> {
             StackTraceElement[] stack = thread.getStackTrace();
             return IntStream.range(0, stack.length)
-                    .anyMatch(i -> stack[i].getClassName().equals(AnswerWait.class.getName())
+                    .anyMatch(i -> stack[i].getClassName().equals(AcquireDeadlines.class.getName())
                             && stack[i].getMethodName().equals("isAnswered"));
         });
     }

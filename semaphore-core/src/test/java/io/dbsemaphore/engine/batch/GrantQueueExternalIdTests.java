@@ -3,7 +3,6 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.Deadline;
 import java.sql.SQLException;
@@ -28,10 +27,10 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         ordered.add(withLockedExternalId(clock));
         AcquireBatch waiting = ordered.take(true, false);
         now.addAndGet(Duration.ofSeconds(1).toNanos());
-        ordered.add(new QueuedAcquire(state(Map.of("copy", 1), false), Deadline.in(Duration.ZERO), clock));
+        ordered.add(acquire(command(Map.of("copy", 1)), false, Deadline.in(Duration.ZERO), clock));
         AcquireBatch inFlight = ordered.take(true, false);
-        ordered.add(new QueuedAcquire(state(Map.of("backup", 1, "copy", 1), false), Deadline.in(Duration.ZERO), clock));
-        ordered.add(new QueuedAcquire(state(BACKUP, false), Deadline.in(Duration.ZERO), clock));
+        ordered.add(acquire(command(Map.of("backup", 1, "copy", 1)), false, Deadline.in(Duration.ZERO), clock));
+        ordered.add(acquire(command(BACKUP), false, Deadline.in(Duration.ZERO), clock));
 
         assertThat(waiting.isWaiting()).isEqualTo(true);
         assertThat(inFlight.names()).containsExactly("copy");
@@ -41,9 +40,9 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
     /** It waits for the only slot for such waits; other acquires of the same semaphore do not wait with it. */
     @Test
     void takesOthersWhileTwoWaitForTheirExternalIds() {
-        QueuedAcquire first = withLockedExternalId(QueueClock.SYSTEM);
-        QueuedAcquire second = withLockedExternalId(QueueClock.SYSTEM);
-        QueuedAcquire other = withoutWaitTime(BACKUP);
+        Acquire first = withLockedExternalId(QueueClock.SYSTEM);
+        Acquire second = withLockedExternalId(QueueClock.SYSTEM);
+        Acquire other = withoutWaitTime(BACKUP);
         List.of(first, second, other).forEach(queue::add);
 
         AcquireBatch waiting = queue.take(true, false);
@@ -57,8 +56,8 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
     /** Hold-and-wait: the transaction may have inserted the id. */
     @Test
     void waitsForAnExternalIdOrForARow() {
-        QueuedAcquire acquire = withLockedExternalId(QueueClock.SYSTEM);
-        acquire.state().setBlockedBy("backup");
+        Acquire acquire = withLockedExternalId(QueueClock.SYSTEM);
+        acquire.setBlockedBy("backup");
         queue.add(acquire);
 
         AcquireBatch batch = queue.take(true, false);
@@ -66,7 +65,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         assertThat(batch.isWaiting()).isEqualTo(true);
         assertThat(batch.awaited()).isEmpty();
         end(queue, batch, Map.of(), new GrantOutcome.Postponed("backup"));
-        assertThat(acquire.state().isExternalIdLocked()).as("locked").isEqualTo(false);
+        assertThat(acquire.isExternalIdLocked()).as("locked").isEqualTo(false);
     }
 
     @Test
@@ -87,11 +86,11 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         AtomicLong now = new AtomicLong();
         QueueClock clock = new QueueClock(now::get, bound -> 0);
         GrantQueue single = queue(2, 500, clock);
-        List<QueuedAcquire> acquires =
+        List<Acquire> acquires =
                 Stream.generate(() -> withLockedExternalId(clock)).limit(3).toList();
         acquires.forEach(single::add);
 
-        List<QueuedAcquire> taken = new ArrayList<>();
+        List<Acquire> taken = new ArrayList<>();
         for (int i = 0; i < acquires.size(); i++) {
             AcquireBatch batch = single.take(true, false);
             taken.addAll(batch.members());
@@ -108,13 +107,13 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         AtomicLong now = new AtomicLong();
         QueueClock clock = new QueueClock(now::get, bound -> 0);
         GrantQueue impatient = queue(2, 500, Duration.ofSeconds(1), clock);
-        List<QueuedAcquire> acquires = Stream.of("locked", "free")
-                .map(id -> new AcquireState(new AcquireCommand(id, true, true, BACKUP, false, null, "test", null)))
-                .map(state -> new QueuedAcquire(state, clock.in(Duration.ZERO), clock))
+        List<Acquire> acquires = Stream.of("locked", "free")
+                .map(id -> new AcquireCommand(id, true, true, BACKUP, false, null, "test", null))
+                .map(command -> acquire(command, false, clock.in(Duration.ZERO), clock))
                 .toList();
         acquires.forEach(impatient::add);
         AcquireBatch batch = impatient.take(true, false);
-        acquires.forEach(acquire -> acquire.state().claim());
+        acquires.forEach(acquire -> acquire.claim());
         now.addAndGet(Duration.ofSeconds(1).toNanos());
 
         BatchSettlement.Result settled = impatient.finishFailed(batch, locked(), true);
@@ -125,11 +124,11 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
 
     @Test
     void doesNotSayThatNothingIsHeldWhereTheOutcomeIsUnknown() {
-        QueuedAcquire acquire = withoutWaitTime(BACKUP);
+        Acquire acquire = withoutWaitTime(BACKUP);
 
         assertThat(acquire.lockedFor(Duration.ofSeconds(1))).contains("Nothing is held");
 
-        acquire.state().setOutcomeUnknown(true);
+        acquire.setOutcomeUnknown(true);
 
         assertThat(acquire.lockedFor(Duration.ofSeconds(1)))
                 .doesNotContain("Nothing is held")
@@ -138,7 +137,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
 
     @Test
     void namesWhatIsLocked() {
-        QueuedAcquire acquire = withLockedExternalId(QueueClock.SYSTEM);
+        Acquire acquire = withLockedExternalId(QueueClock.SYSTEM);
         String externalId = acquire.command().externalId();
 
         assertThat(acquire.lockedFor(Duration.ofSeconds(1))).contains("external id '" + externalId + "'");
@@ -149,8 +148,8 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
     void waitsForNoExternalIdOfAGrantThatCannotBeKeptAlive() {
         GrantQueue expired = queue(3, 500, QueueClock.SYSTEM);
         AcquireCommand command = new AcquireCommand("kept", true, true, BACKUP, false, null, "test", 1L);
-        QueuedAcquire keptAlive = withLockedExternalId(new AcquireState(command), QueueClock.SYSTEM);
-        QueuedAcquire other = withLockedExternalId(QueueClock.SYSTEM);
+        Acquire keptAlive = withLockedExternalId(command, QueueClock.SYSTEM);
+        Acquire other = withLockedExternalId(QueueClock.SYSTEM);
         List.of(keptAlive, other).forEach(expired::add);
 
         assertThat(expired.take(false, false).members()).containsExactly(other);
@@ -160,7 +159,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
 
     @Test
     void waitsForNoExternalIdAfterItWasClosed() {
-        QueuedAcquire acquire = withLockedExternalId(QueueClock.SYSTEM);
+        Acquire acquire = withLockedExternalId(QueueClock.SYSTEM);
         queue.add(acquire);
 
         assertThat(queue.close()).containsExactly(acquire);
@@ -176,13 +175,13 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         return new SQLException("Lock wait timeout exceeded", "40001", 1205);
     }
 
-    private static QueuedAcquire withLockedExternalId(QueueClock clock) {
-        return withLockedExternalId(state(BACKUP, false), clock);
+    private static Acquire withLockedExternalId(QueueClock clock) {
+        return withLockedExternalId(command(BACKUP), clock);
     }
 
-    private static QueuedAcquire withLockedExternalId(AcquireState state, QueueClock clock) {
-        QueuedAcquire acquire = new QueuedAcquire(state, Deadline.in(Duration.ZERO), clock);
-        state.setExternalIdLocked(true);
+    private static Acquire withLockedExternalId(AcquireCommand command, QueueClock clock) {
+        Acquire acquire = acquire(command, false, Deadline.in(Duration.ZERO), clock);
+        acquire.setExternalIdLocked(true);
         acquire.isolate();
         return acquire;
     }

@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -33,31 +33,35 @@ abstract class GrantQueueFixture {
         return new GrantQueue(limits, false, Values.FAIR, clock);
     }
 
-    static AcquireState state(Map<String, Integer> permits, boolean willingToWait) {
+    static AcquireCommand command(Map<String, Integer> permits) {
         String id = UUID.randomUUID().toString();
-        AcquireState state = new AcquireState(new AcquireCommand(id, false, true, permits, false, null, "test", null));
-        state.setWillingToWait(willingToWait);
-        return state;
+        return new AcquireCommand(id, false, true, permits, false, null, "test", null);
     }
 
-    static QueuedAcquire withoutWaitTime(Map<String, Integer> permits) {
-        return new QueuedAcquire(state(permits, false), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
+    /** The queue knows what a caller asks for by the command only. */
+    static Acquire acquire(AcquireCommand command, boolean waits, Deadline deadline, QueueClock clock) {
+        Acquire.Call call = new Acquire.Call(AcquireRequest.of("test"), 0, false, null);
+        return new Acquire(call, command, waits, deadline, clock);
     }
 
-    static QueuedAcquire waiter(Map<String, Integer> permits) {
-        return new QueuedAcquire(state(permits, true), Deadline.in(Duration.ofMinutes(1)), QueueClock.SYSTEM);
+    static Acquire withoutWaitTime(Map<String, Integer> permits) {
+        return acquire(command(permits), false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
     }
 
-    final QueuedAcquire addWaiter() {
+    static Acquire waiter(Map<String, Integer> permits) {
+        return acquire(command(permits), true, Deadline.in(Duration.ofMinutes(1)), QueueClock.SYSTEM);
+    }
+
+    final Acquire addWaiter() {
         return addWaiters(1).get(0);
     }
 
-    static List<QueuedAcquire> waiters(int count) {
+    static List<Acquire> waiters(int count) {
         return Stream.generate(() -> waiter(BACKUP)).limit(count).toList();
     }
 
-    final List<QueuedAcquire> addWaiters(int count) {
-        List<QueuedAcquire> waiters = waiters(count);
+    final List<Acquire> addWaiters(int count) {
+        List<Acquire> waiters = waiters(count);
         waiters.forEach(queue::add);
         return waiters;
     }

@@ -21,14 +21,14 @@ import org.springframework.dao.DataAccessResourceFailureException;
 class GrantQueueRemovalTests extends GrantQueueFixture {
 
     private static final ReuseTerms TERMS = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
-    private static final AcquireAnswer ANSWER = new AcquireAnswer(new GrantOutcome.Withdrawn(), 0, 0);
+    private static final Acquire.Answer ANSWER = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
 
     private long now = 1;
     private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
 
     @Test
     void answersTheRefusalOfACallerWhoseWaitHasEnded() {
-        QueuedAcquire waiter = addWaiter();
+        Acquire waiter = addWaiter();
         assertThat(queue.tryOnceMore(waiter)).as("to be decided").isEqualTo(true);
 
         assertThat(settleRefused(take()).decided()).containsExactly(waiter);
@@ -37,9 +37,9 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
     /** A batch has claimed its acquire, so that it can no longer be withdrawn. */
     @Test
     void answersTheRefusalOfACallerThatWasToBeGivenUp() {
-        QueuedAcquire waiter = addWaiter();
+        Acquire waiter = addWaiter();
         AcquireBatch batch = take();
-        assertThat(waiter.state().claim()).as("claimed").isEqualTo(true);
+        assertThat(waiter.claim()).as("claimed").isEqualTo(true);
         assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(false);
 
         assertThat(settleRefused(batch).decided()).containsExactly(waiter);
@@ -47,7 +47,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void answersARefusedCallerThatCannotBeLetWait() {
-        QueuedAcquire waiter = waiter(Map.of("backup", 1, "copy", 1));
+        Acquire waiter = waiter(Map.of("backup", 1, "copy", 1));
         queue.add(waiter);
 
         BatchSettlement.Result result = settleRefused(take()); // which knows nothing of the second semaphore
@@ -61,7 +61,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
     @Test
     void makesTheLastAttemptWithoutAPause() {
         GrantQueue pausing = queue(2, 500, clock);
-        QueuedAcquire waiter = caller(Duration.ofMinutes(1));
+        Acquire waiter = caller(Duration.ofMinutes(1));
         pausing.add(waiter);
         BatchSettlement.Result unused = pausing.finishFailed(
                 pausing.take(true, false), new DataAccessResourceFailureException("No connection"), false);
@@ -75,7 +75,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
     /** They would go on keeping permits for it. */
     @Test
     void tellsOtherInstancesThatARefusedCallerIsGone() {
-        QueuedAcquire waiter = addWaiter();
+        Acquire waiter = addWaiter();
         refuseAll();
 
         assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(true);
@@ -85,7 +85,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void tellsOtherInstancesThatACallerGetsNoLastAttempt() {
-        List<QueuedAcquire> waiters = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
+        List<Acquire> waiters = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
         refuseAll();
 
         waiters.forEach(queue::tryOnceMore);
@@ -95,7 +95,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void tellsOtherInstancesNothingOfCallersThatTheyCannotKnow() {
-        QueuedAcquire queued = addWaiter();
+        Acquire queued = addWaiter();
         assertThat(queue.giveUp(queued)).as("before it was refused").isEqualTo(true);
         queue.add(withoutWaitTime(BACKUP));
         refuseAll();
@@ -105,7 +105,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void letsOthersBeTriedWhenACallerIsGoneThatWasToBeTried() {
-        QueuedAcquire queued = addWaiter();
+        Acquire queued = addWaiter();
         assertThat(queue.giveUp(queued)).as("given up").isEqualTo(true);
 
         assertThat(queued.unblocksOthers()).as("others are tried").isEqualTo(true);
@@ -113,8 +113,8 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void letsTheNextBeTriedWhenACallerIsGoneThatWaitedForMore() {
-        QueuedAcquire first = waiter(Map.of("backup", 2));
-        QueuedAcquire next = waiter(BACKUP);
+        Acquire first = waiter(Map.of("backup", 2));
+        Acquire next = waiter(BACKUP);
         List.of(first, next).forEach(queue::add);
         PermitShortage shortage = new PermitShortage("backup", 3, 2, 2, Optional.empty());
         end(take(), Map.of("backup", Values.remaining(3, 2, 1, 7, 7)), new GrantOutcome.Refused(List.of(shortage)));
@@ -128,7 +128,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void letsNobodyBeTriedWhenTheOnlyWaitingCallerIsGone() {
-        QueuedAcquire waiter = addWaiter();
+        Acquire waiter = addWaiter();
         refuseAll();
         assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(true);
 
@@ -137,7 +137,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void handsPermitsToTheCallerThatWaitsLongest() {
-        List<QueuedAcquire> waiters = waiters(2);
+        List<Acquire> waiters = waiters(2);
         waiters.forEach(this::addForReuse);
         refuseAll();
 
@@ -164,7 +164,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void handsNothingToACallerThatAsksForOtherTerms() {
-        QueuedAcquire waiter = waiter(BACKUP);
+        Acquire waiter = waiter(BACKUP);
         addForReuse(waiter);
         refuseAll();
         ReuseTerms shorter = new ReuseTerms("backup", 1, Duration.ofSeconds(1), TERMS.maxHold());
@@ -186,13 +186,13 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
     /** After its wait time a caller awaits no more than a decision that a batch makes or delays. */
     @Test
     void tellsWhetherABatchMakesOrDelaysADecision() {
-        QueuedAcquire waiting = addWaiter();
+        Acquire waiting = addWaiter();
         refuseAll();
-        QueuedAcquire decided = withoutWaitTime(BACKUP);
+        Acquire decided = withoutWaitTime(BACKUP);
         queue.add(decided);
         assertThat(take().members()).containsExactly(decided);
-        QueuedAcquire behind = withoutWaitTime(BACKUP);
-        QueuedAcquire other = withoutWaitTime(Map.of("copy", 1));
+        Acquire behind = withoutWaitTime(BACKUP);
+        Acquire other = withoutWaitTime(Map.of("copy", 1));
         List.of(behind, other).forEach(queue::add);
 
         assertThat(queue.isInFlight(decided)).as("in the batch").isEqualTo(true);
@@ -203,8 +203,8 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void remembersWhenTheWaitHasEnded() {
-        QueuedAcquire early = caller(Duration.ofMinutes(1));
-        QueuedAcquire inTime = caller(Duration.ofSeconds(1));
+        Acquire early = caller(Duration.ofMinutes(1));
+        Acquire inTime = caller(Duration.ofSeconds(1));
         Deadline deadline = inTime.deadline();
         assertThat(early.isWaitOver()).as("over at first").isEqualTo(false);
         assertThat(withoutWaitTime(BACKUP).isWaitOver())
@@ -212,19 +212,19 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
                 .isEqualTo(true);
 
         now += Duration.ofSeconds(2).toNanos();
-        List.of(early, inTime).forEach(QueuedAcquire::endWait);
+        List.of(early, inTime).forEach(Acquire::endWait);
 
         assertThat(early.isWaitOver()).as("over").isEqualTo(true);
         assertThat(early.deadline()).isEqualTo(clock.in(Duration.ZERO));
         assertThat(inTime.deadline()).isEqualTo(deadline);
     }
 
-    private QueuedAcquire caller(Duration waitTime) {
-        return new QueuedAcquire(state(BACKUP, true), clock.in(waitTime), clock);
+    private Acquire caller(Duration waitTime) {
+        return acquire(command(BACKUP), true, clock.in(waitTime), clock);
     }
 
-    private void addForReuse(QueuedAcquire acquire) {
-        acquire.state().reuse(TERMS, 1);
+    private void addForReuse(Acquire acquire) {
+        acquire.reuse(TERMS, 1);
         queue.add(acquire);
     }
 

@@ -7,6 +7,7 @@ import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.Waiter;
@@ -29,7 +30,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
     private static final LocalDateTime OPEN = Values.NOW;
     private static final LocalDateTime CLOSED = OPEN.plus(Duration.ofMillis(1_000));
     private static final ReuseTerms TERMS = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
-    private static final AcquireAnswer ANSWER = new AcquireAnswer(new GrantOutcome.Withdrawn(), 0, 0);
+    private static final Acquire.Answer ANSWER = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
 
     private long now = 1;
     private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
@@ -61,11 +62,11 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
     void doNotHideThatAnotherInstanceIsBeforeTheNextCaller() {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), CLOSED, 0, WaitersElsewhere.NONE);
         now += Duration.ofSeconds(1).toNanos(); // so that the database is asked
-        Waiter between = new Waiter(Waiter.micros(CLOSED) + 5, 1, false, false);
+        Waiter between = new Waiter(Place.at(Place.micros(CLOSED) + 5), 1, false, false);
         LocalDateTime later = CLOSED.plus(Duration.ofMillis(100));
         InstanceQueue other = new InstanceQueue(1, 2, List.of(between), 1, later.plusSeconds(1));
-        QueuedAcquire next = caller(BACKUP);
-        next.state().reuse(TERMS, 1);
+        Acquire next = caller(BACKUP);
+        next.reuse(TERMS, 1);
         park(next, Set.of("backup"), later, 0, WaitersElsewhere.of(List.of(other), Values.FAIR.instance(), later));
 
         assertThat(several.handOver(TERMS, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
@@ -91,22 +92,22 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
             IntStream.range(0, 50)
                     .forEach(i -> park(Map.of(free, 1, "copy", 1), Set.of("copy"), CLOSED, 1, WaitersElsewhere.NONE));
         }
-        QueuedAcquire both = caller(Map.of("backup", 1, "network", 1));
+        Acquire both = caller(Map.of("backup", 1, "network", 1));
         park(both, Set.of("backup", "network"), CLOSED, 1, WaitersElsewhere.NONE);
 
-        for (int i = 0; i < 10 && both.place() == QueuedAcquire.Place.WAIT_QUEUE; i++) {
+        for (int i = 0; i < 10 && both.stage() == Acquire.Stage.WAIT_QUEUE; i++) {
             several.released(Map.of("backup", 1, "network", 1));
         }
 
-        assertThat(both.place()).isEqualTo(QueuedAcquire.Place.READY);
+        assertThat(both.stage()).isEqualTo(Acquire.Stage.READY);
     }
 
     @Test
     void areNotTakenAlongWhereTheRowOfASecondSemaphoreWouldBeWaitedFor() {
-        QueuedAcquire first = withoutWaitTime(BACKUP);
-        QueuedAcquire blocked = withoutWaitTime(Map.of("copy", 1, "network", 1));
-        blocked.state().setBlockedBy("copy");
-        QueuedAcquire behind = withoutWaitTime(Map.of("copy", 1));
+        Acquire first = withoutWaitTime(BACKUP);
+        Acquire blocked = withoutWaitTime(Map.of("copy", 1, "network", 1));
+        blocked.setBlockedBy("copy");
+        Acquire behind = withoutWaitTime(Map.of("copy", 1));
         List.of(first, blocked, behind).forEach(queue::add);
 
         assertThat(take().members()).containsExactly(first);
@@ -116,11 +117,11 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
     /** Those who need not wait for the row would be delayed. */
     @Test
     void waitForARowWithThoseOnlyWhoNeedItAndNoFurtherSemaphore() {
-        QueuedAcquire first = withoutWaitTime(Map.of("backup", 1, "copy", 1));
-        QueuedAcquire other = withoutWaitTime(BACKUP);
-        QueuedAcquire same = withoutWaitTime(Map.of("copy", 1));
-        QueuedAcquire further = withoutWaitTime(Map.of("copy", 1, "network", 1));
-        List.of(first, same).forEach(acquire -> acquire.state().setBlockedBy("copy"));
+        Acquire first = withoutWaitTime(Map.of("backup", 1, "copy", 1));
+        Acquire other = withoutWaitTime(BACKUP);
+        Acquire same = withoutWaitTime(Map.of("copy", 1));
+        Acquire further = withoutWaitTime(Map.of("copy", 1, "network", 1));
+        List.of(first, same).forEach(acquire -> acquire.setBlockedBy("copy"));
         List.of(first, other, same, further).forEach(queue::add);
 
         AcquireBatch batch = take();
@@ -139,8 +140,8 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         assertThat(queue.take(true, false).names()).hasSize(200).contains("another");
     }
 
-    private QueuedAcquire caller(Map<String, Integer> permits) {
-        return new QueuedAcquire(state(permits, true), Deadline.after(now, Duration.ofMinutes(1)), clock);
+    private Acquire caller(Map<String, Integer> permits) {
+        return acquire(command(permits), true, Deadline.after(now, Duration.ofMinutes(1)), clock);
     }
 
     private void park(
@@ -150,7 +151,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
 
     /** The database refuses an acquire. So many permits are available of the semaphores that are not full. */
     private void park(
-            QueuedAcquire acquire, Set<String> full, LocalDateTime readAt, int free, WaitersElsewhere others) {
+            Acquire acquire, Set<String> full, LocalDateTime readAt, int free, WaitersElsewhere others) {
         boolean isTried = several.add(acquire);
         if (!isTried) {
             return;

@@ -92,19 +92,19 @@ class GrantQueueTests extends GrantQueueFixture {
 
     @Test
     void undoesWhatACallerMayHaveBeenGrantedThatIsGone() {
-        QueuedAcquire gone = addWaiter();
+        Acquire gone = addWaiter();
         AcquireBatch batch = take();
-        assertThat(gone.state().claim()).isEqualTo(true);
+        assertThat(gone.claim()).isEqualTo(true);
         assertThat(queue.abandon(gone)).as("left").isEqualTo(false);
 
         BatchSettlement.Result settled = queue.finishFailed(batch, UnknownCommits.brokenByAnError(), true);
-        assertThat(settled.toUndo()).containsExactly(gone.state());
+        assertThat(settled.toUndo()).containsExactly(gone);
     }
 
     /** Other instances are told by the next poll. */
     @Test
     void forgetsACallerWhoseBatchFails() {
-        QueuedAcquire waiter = waiters(1).get(0);
+        Acquire waiter = waiters(1).get(0);
         queue.add(waiter);
         refuseAll();
         boolean unused = queue.waiters().wakeFirst(Set.of("backup"));
@@ -119,24 +119,24 @@ class GrantQueueTests extends GrantQueueFixture {
 
     @Test
     void doesNotTryAgainForACallerThatIsGone() {
-        QueuedAcquire gone = addWaiter();
+        Acquire gone = addWaiter();
         AcquireBatch batch = take();
-        gone.state().setOutcomeUnknown(true);
-        assertThat(gone.state().claim()).isEqualTo(true);
+        gone.setOutcomeUnknown(true);
+        assertThat(gone.claim()).isEqualTo(true);
         assertThat(queue.abandon(gone)).as("left").isEqualTo(false);
 
         BatchSettlement.Result settled = queue.finishFailed(batch, new PartialReleaseException(), true);
-        assertThat(settled.toUndo()).containsExactly(gone.state());
+        assertThat(settled.toUndo()).containsExactly(gone);
         assertThat(queue.close()).isEmpty();
     }
 
     @Test
     void hasNoWorkWhereAPauseEndsWhileABatchIsInFlight() {
-        pausing.add(new QueuedAcquire(state(BACKUP, true), Deadline.NEVER, clock));
+        pausing.add(acquire(command(BACKUP), true, Deadline.NEVER, clock));
         BatchSettlement.Result unused = pausing.finishFailed(
                 pausing.take(true, false), new DataAccessResourceFailureException("No connection"), false);
         long pause = pausing.nanosToWork();
-        pausing.add(new QueuedAcquire(state(BACKUP, true), Deadline.NEVER, clock));
+        pausing.add(acquire(command(BACKUP), true, Deadline.NEVER, clock));
         AcquireBatch inFlight = pausing.take(true, false);
         now.addAndGet(pause);
 
@@ -149,11 +149,11 @@ class GrantQueueTests extends GrantQueueFixture {
     @Test
     void countsWhatIsReleasedForEachBatchInFlight() {
         GrantQueue stalling = queue(3, 500, clock);
-        stalling.add(new QueuedAcquire(state(Map.of("backup", 1, "copy", 1), true), Deadline.in(Duration.ZERO), clock));
+        stalling.add(acquire(command(Map.of("backup", 1, "copy", 1)), true, Deadline.in(Duration.ZERO), clock));
         end(stalling, stalling.take(true, false), Map.of(), new GrantOutcome.Postponed("copy"));
         AcquireBatch stalled = stalling.take(true, false);
         now.addAndGet(Duration.ofSeconds(1).toNanos());
-        QueuedAcquire waiter = new QueuedAcquire(state(BACKUP, true), Deadline.NEVER, clock);
+        Acquire waiter = acquire(command(BACKUP), true, Deadline.NEVER, clock);
         stalling.add(waiter);
         AcquireBatch other = stalling.take(true, false);
         stalling.released(Map.of("backup", 1)); // after both have asked
@@ -181,7 +181,7 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(first(1, BACKUP, false).members().get(0).isBlockedByRow())
                 .as("waits for the row")
                 .isEqualTo(true);
-        QueuedAcquire acquire = withoutWaitTime(BACKUP);
+        Acquire acquire = withoutWaitTime(BACKUP);
         queue.add(acquire);
         AcquireBatch batch = queue.take(true, true); // takes releases along, and therefore does not wait
         assertThat(acquire.isBlockedByRow()).as("does not wait").isEqualTo(false);
@@ -199,24 +199,24 @@ class GrantQueueTests extends GrantQueueFixture {
 
     @Test
     void answersTheCallersOfABatchWhoseResultCannotBeProcessed() {
-        List<QueuedAcquire> waiters = addWaiters(2);
+        List<Acquire> waiters = addWaiters(2);
         List<GrantOutcome> broken = List.of(new GrantOutcome.Refused(null), new GrantOutcome.Refused(null));
 
-        List<QueuedAcquire> decided = queue.finish(
+        List<Acquire> decided = queue.finish(
                         take(), new BatchResult(broken, available(0, 7), List.of(), Set.of()), 0)
                 .decided();
 
         assertThat(decided).isEqualTo(waiters);
-        decided.forEach(QueuedAcquire::complete);
+        decided.forEach(Acquire::complete);
         assertThat(waiters).allSatisfy(waiter -> assertThat(waiter.answer()).isCompletedExceptionally());
     }
 
     @Test
     void pausesOnlyTheSemaphoresOfAConflict() {
-        QueuedAcquire loser = caller(BACKUP, true);
+        Acquire loser = caller(BACKUP, true);
         pausing.add(loser);
         long pause = pauseAfterConflict();
-        QueuedAcquire other = caller(Map.of("copy", 1), false);
+        Acquire other = caller(Map.of("copy", 1), false);
         List.of(caller(Map.of("backup", 1, "copy", 1), false), other).forEach(pausing::add);
 
         assertThat(pause).isPositive();
@@ -239,8 +239,8 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(pauseAfterConflict()).isEqualTo(first);
     }
 
-    private QueuedAcquire caller(Map<String, Integer> permits, boolean willingToWait) {
-        return new QueuedAcquire(state(permits, willingToWait), Deadline.NEVER, clock);
+    private Acquire caller(Map<String, Integer> permits, boolean willingToWait) {
+        return acquire(command(permits), willingToWait, Deadline.NEVER, clock);
     }
 
     private long pauseAfterConflict() {
@@ -250,7 +250,7 @@ class GrantQueueTests extends GrantQueueFixture {
 
     @Test
     void triesACallerThatDoesNotWaitAgainAfterAnyNumberOfConflicts() {
-        QueuedAcquire acquire = caller(BACKUP, false);
+        Acquire acquire = caller(BACKUP, false);
         pausing.add(acquire);
         for (int conflicts = 0; conflicts < 50; conflicts++) {
             assertThat(acquire.isIsolated()).as("tried alone").isEqualTo(conflicts >= 3);

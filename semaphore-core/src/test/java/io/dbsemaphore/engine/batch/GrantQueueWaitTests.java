@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.Waiter;
@@ -30,7 +30,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
     /** The cost of a call must not depend on the number of waiters: with an iteration over all of them these take minutes. */
     @Test
     void isFastWithAHundredThousandWaiters() {
-        List<QueuedAcquire> waiters = addWaiters(100_000);
+        List<Acquire> waiters = addWaiters(100_000);
         AcquireBatch inFlight = take();
 
         assertThat(timeOf(2_000, i -> {
@@ -58,23 +58,23 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void givesLastAttemptsUpThatWouldWaitForABatchAfterTheNext() {
-        List<QueuedAcquire> waiters = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
+        List<Acquire> waiters = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
         refuseAll();
 
-        List<QueuedAcquire> decided =
+        List<Acquire> decided =
                 waiters.stream().filter(queue::tryOnceMore).toList();
 
         assertThat(decided).isEqualTo(waiters.subList(0, AcquireRemoval.MAX_LAST_ATTEMPTS));
-        QueuedAcquire last = waiters.get(AcquireRemoval.MAX_LAST_ATTEMPTS);
+        Acquire last = waiters.get(AcquireRemoval.MAX_LAST_ATTEMPTS);
         assertThat(last.isGivenUp()).isEqualTo(true);
         assertThat(last.lastShortages()).containsExactly(FULL);
     }
 
     @Test
     void addsANewAcquireToTheWaitQueueBehindOthers() {
-        QueuedAcquire first = addWaiter();
+        Acquire first = addWaiter();
         refuseAll();
-        QueuedAcquire added = waiter(BACKUP);
+        Acquire added = waiter(BACKUP);
 
         assertThat(queue.add(added)).as("to be tried").isEqualTo(false);
 
@@ -88,18 +88,16 @@ class GrantQueueWaitTests extends GrantQueueFixture {
         addWaiter();
         refuseAll();
         AcquireCommand command = new AcquireCommand("id", true, true, BACKUP, false, null, "test", null);
-        AcquireState repeated = new AcquireState(command);
-        repeated.setWillingToWait(true);
 
-        assertTried("no caller waits for it", state(Map.of("copy", 1), true), Duration.ofMinutes(1));
-        assertTried("more than the capacity", state(Map.of("backup", 2), true), Duration.ofMinutes(1));
-        assertTried("the poller may not run while it waits", state(BACKUP, true), Duration.ofMillis(500));
-        assertTried("it does not wait", state(BACKUP, false), Duration.ofMinutes(1));
-        assertTried("it may have been granted before", repeated, Duration.ofMinutes(1));
+        assertTried("no caller waits for it", command(Map.of("copy", 1)), true, Duration.ofMinutes(1));
+        assertTried("more than the capacity", command(Map.of("backup", 2)), true, Duration.ofMinutes(1));
+        assertTried("the poller may not run while it waits", command(BACKUP), true, Duration.ofMillis(500));
+        assertTried("it does not wait", command(BACKUP), false, Duration.ofMinutes(1));
+        assertTried("it may have been granted before", command, true, Duration.ofMinutes(1));
     }
 
-    private void assertTried(String reason, AcquireState state, Duration waitTime) {
-        assertThat(queue.add(new QueuedAcquire(state, Deadline.in(waitTime), QueueClock.SYSTEM)))
+    private void assertTried(String reason, AcquireCommand command, boolean waits, Duration waitTime) {
+        assertThat(queue.add(acquire(command, waits, Deadline.in(waitTime), QueueClock.SYSTEM)))
                 .as(reason)
                 .isEqualTo(true);
     }
@@ -117,9 +115,9 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void refusesNoAcquireForWhichTheDatabaseWasNotAsked() {
-        List<QueuedAcquire> refused = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS);
+        List<Acquire> refused = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS);
         refuseAll();
-        List<QueuedAcquire> unasked = addWaiters(2);
+        List<Acquire> unasked = addWaiters(2);
         refused.forEach(queue::tryOnceMore);
 
         assertThat(queue.tryOnceMore(unasked.get(0))).as("to be tried").isEqualTo(true);
@@ -139,9 +137,9 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void decidesInTheOrderOfTheFirstRefusals() {
-        List<QueuedAcquire> waiters = waiters(3);
-        waiters.get(1).state().setSince(2);
-        waiters.get(2).state().setSince(1);
+        List<Acquire> waiters = waiters(3);
+        waiters.get(1).setPlace(Place.at(2));
+        waiters.get(2).setPlace(Place.at(1));
         waiters.forEach(queue::add);
 
         assertThat(take().members()).containsExactly(waiters.get(2), waiters.get(1), waiters.get(0));
@@ -155,9 +153,9 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void wakesAWaiterForPermitsThatABatchOfOthersFoundAvailable() {
-        QueuedAcquire waiter = addWaiter();
+        Acquire waiter = addWaiter();
         refuseAll();
-        QueuedAcquire withoutWaitTime = withoutWaitTime(BACKUP);
+        Acquire withoutWaitTime = withoutWaitTime(BACKUP);
         queue.add(withoutWaitTime);
         AcquireBatch refused = take();
 
@@ -170,7 +168,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void wakesOneWaiterPerReleasedPermit() {
-        List<QueuedAcquire> waiters = addWaiters(3);
+        List<Acquire> waiters = addWaiters(3);
         refuseAll();
         queue.released(Map.of("backup", 1));
         AcquireBatch first = take();
@@ -183,7 +181,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void wakesWaitersForWhichTheDatabaseWasNotAsked() {
-        QueuedAcquire first = addWaiter();
+        Acquire first = addWaiter();
         refuseAll();
         long asOf = System.nanoTime();
         addWaiter();
@@ -194,7 +192,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void wakesTheFirstWaiterForWhatWasReleasedWhileItWasRefused() {
-        QueuedAcquire waiter = addWaiter();
+        Acquire waiter = addWaiter();
         AcquireBatch refused = take();
         queue.released(Map.of("backup", 1));
         refuse(refused);
@@ -204,9 +202,9 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void wakesWhoFitsBesideACallerOfSeveralSemaphoresOfWhichOneIsFull() {
-        QueuedAcquire both = waiter(Map.of("backup", 2, "copy", 1));
+        Acquire both = waiter(Map.of("backup", 2, "copy", 1));
         queue.add(both);
-        QueuedAcquire next = addWaiter();
+        Acquire next = addWaiter();
         PermitShortage backup = new PermitShortage("backup", 3, 3, 2, Optional.empty());
         PermitShortage one = new PermitShortage("backup", 3, 3, 1, Optional.empty());
         PermitShortage copy = new PermitShortage("copy", 1, 1, 1, Optional.empty());
@@ -223,16 +221,16 @@ class GrantQueueWaitTests extends GrantQueueFixture {
         assertThat(take().members()).containsExactly(next);
 
         assertThat(queue.released(Map.of("copy", 1))).isEqualTo(true);
-        assertThat(both.place()).isEqualTo(QueuedAcquire.Place.READY);
+        assertThat(both.stage()).isEqualTo(Acquire.Stage.READY);
     }
 
     /** The first caller is tried for permits that may be reclaimed: the others keep their place behind another instance. */
     @Test
     void handsNothingOverWhileACallerOfAnotherInstanceIsNext() {
         ReuseTerms terms = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
-        List<QueuedAcquire> waiters = waiters(2);
+        List<Acquire> waiters = waiters(2);
         waiters.forEach(waiter -> {
-            waiter.state().reuse(terms, 1);
+            waiter.reuse(terms, 1);
             queue.add(waiter);
         });
         end(
@@ -243,12 +241,12 @@ class GrantQueueWaitTests extends GrantQueueFixture {
         assertThat(queue.waiters().wakeFirst(Set.of("backup"))).isEqualTo(true);
 
         assertThat(take().members()).containsExactly(waiters.get(0));
-        AcquireAnswer answer = new AcquireAnswer(new GrantOutcome.Withdrawn(), 0, 0);
+        Acquire.Answer answer = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
         assertThat(queue.handOver(terms, answer).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
     }
 
     private static WaitersElsewhere earlierCallerElsewhere() {
-        Waiter earlier = new Waiter(Waiter.micros(Values.NOW.minusMinutes(1)), 1, false, false);
+        Waiter earlier = new Waiter(Place.at(Place.micros(Values.NOW.minusMinutes(1))), 1, false, false);
         InstanceQueue queue = new InstanceQueue(1, 2, List.of(earlier), 1, Values.NOW.plusSeconds(1));
         return WaitersElsewhere.of(List.of(queue), Values.FAIR.instance(), Values.NOW);
     }

@@ -1,6 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,11 +23,11 @@ final class ModelParticipants {
         return callers;
     }
 
-    List<ModelCaller> callersAt(Place place) {
-        return callers.stream().filter(each -> each.place() == place).toList();
+    List<ModelCaller> callersAt(Stage place) {
+        return callers.stream().filter(each -> each.stage() == place).toList();
     }
 
-    ModelCaller callerOf(QueuedAcquire acquire) {
+    ModelCaller callerOf(Acquire acquire) {
         return callers.stream()
                 .filter(each -> each.acquire == acquire)
                 .findFirst()
@@ -46,7 +46,7 @@ final class ModelParticipants {
     /** Who waits, and for how many permits of which semaphores. */
     Map<ModelCaller, Map<String, Long>> waiting() {
         Map<ModelCaller, Map<String, Long>> all = new LinkedHashMap<>();
-        callersAt(Place.WAIT_QUEUE).forEach(each -> all.put(each, Map.copyOf(each.acquire.shortOf())));
+        callersAt(Stage.WAIT_QUEUE).forEach(each -> all.put(each, Map.copyOf(each.acquire.shortOf())));
         return all;
     }
 

@@ -5,8 +5,9 @@ import static io.dbsemaphore.engine.batch.QueueModel.require;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.PolledAvailability;
-import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -20,8 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class ModelWaiters {
 
     /** Callers are served in the order of their first refusal. */
-    static final Comparator<ModelCaller> IN_ORDER = Comparator.<ModelCaller>comparingLong(
-                    each -> each.state().since())
+    static final Comparator<ModelCaller> IN_ORDER = Comparator.<ModelCaller, Place>comparing(each -> each.state().place())
             .thenComparing(each -> each.acquire.ticket());
 
     private final ModelParticipants participants;
@@ -63,7 +63,7 @@ final class ModelWaiters {
         for (int i = 0; i < flight.result().outcomes().size(); i++) {
             ModelCaller member = participants.callerOf(flight.batch.members().get(i));
             if (flight.result().outcomes().get(i) instanceof GrantOutcome.Refused refused
-                    && (member.place() == Place.READY || member.place() == Place.WAIT_QUEUE)) {
+                    && (member.stage() == Stage.READY || member.stage() == Stage.WAIT_QUEUE)) {
                 Map<String, Long> asked = new HashMap<>();
                 member.state()
                         .command()
@@ -127,7 +127,7 @@ final class ModelWaiters {
     /** A step is over. */
     void end() {
         waiting.entrySet().stream()
-                .filter(each -> each.getKey() != leaving && each.getKey().place() == Place.READY)
+                .filter(each -> each.getKey() != leaving && each.getKey().stage() == Stage.READY)
                 .sorted(Map.Entry.comparingByKey(IN_ORDER))
                 .forEach(each -> each.getValue().forEach((name, asked) -> {
                     require(available.of(name) >= asked, () -> "Woken, but too few of " + name + ": " + each);

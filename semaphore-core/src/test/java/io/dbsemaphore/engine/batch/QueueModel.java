@@ -3,7 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.SemaphoreClosedException;
-import io.dbsemaphore.engine.batch.QueuedAcquire.Place;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
 import java.util.HashMap;
@@ -50,7 +50,7 @@ final class QueueModel {
             boolean tried = queue.add(caller.acquire);
             assertThat(closed).as("added although closed").isEqualTo(false);
             participants.callers().add(caller);
-            assertThat(caller.place()).isEqualTo(tried ? Place.READY : Place.WAIT_QUEUE);
+            assertThat(caller.stage()).isEqualTo(tried ? Stage.READY : Stage.WAIT_QUEUE);
             return "adds " + caller;
         } catch (SemaphoreClosedException failure) {
             assertThat(closed).as("refused since closed").isEqualTo(true);
@@ -59,7 +59,7 @@ final class QueueModel {
     }
 
     ModelFlight take(boolean withKeptAlive, boolean takesReleases) {
-        List<ModelCaller> queued = participants.callersAt(Place.READY);
+        List<ModelCaller> queued = participants.callersAt(Stage.READY);
         long toWork = queue.nanosToWork();
         AcquireBatch batch = queue.take(withKeptAlive, takesReleases);
         ModelFlight flight = new ModelFlight(participants.nextNumber(), batch, now, participants.waiting());
@@ -178,7 +178,7 @@ final class QueueModel {
     }
 
     void close() {
-        List<ModelCaller> there = Stream.of(Place.READY, Place.WAIT_QUEUE)
+        List<ModelCaller> there = Stream.of(Stage.READY, Stage.WAIT_QUEUE)
                 .flatMap(place -> participants.callersAt(place).stream())
                 .toList();
         List<ModelCaller> told =
@@ -194,28 +194,28 @@ final class QueueModel {
         require(
                 queue.waiters().begin().names().equals(waiters.names()),
                 () -> "Waited for: " + queue.waiters().begin().names());
-        boolean keptAlive = participants.callersAt(Place.READY).stream()
+        boolean keptAlive = participants.callersAt(Stage.READY).stream()
                 .anyMatch(each -> each.state().command().isKeptAlive());
         require(queue.hasKeptAlive() == keptAlive, () -> "To be kept alive: " + !keptAlive);
         participants.callers().forEach(this::check);
     }
 
     private void check(ModelCaller caller) {
-        Place place = caller.place();
+        Stage place = caller.stage();
         require(caller.answers <= 1, () -> "Answered twice: " + caller);
         require(caller.decisions <= 1, () -> "Decided twice: " + caller);
         require(
-                caller.gone || (place == Place.DONE) == (caller.answers == 1),
+                caller.gone || (place == Stage.DONE) == (caller.answers == 1),
                 () -> "Answers: " + caller.answers + ", " + caller);
         require(
                 caller.decisions > 0 || !caller.acquire.answer().isDone(),
                 () -> "Told while the lock was held: " + caller);
         long batches = participants.flights().stream()
-                .filter(each -> place == Place.BATCH && each.batch.members().contains(caller.acquire))
+                .filter(each -> place == Stage.BATCH && each.batch.members().contains(caller.acquire))
                 .count();
-        require(batches == (place == Place.BATCH ? 1 : 0), () -> "Batches: " + batches + ", " + caller);
+        require(batches == (place == Stage.BATCH ? 1 : 0), () -> "Batches: " + batches + ", " + caller);
         require(
-                caller.acquire.shortOf().isEmpty() == (place != Place.WAIT_QUEUE),
+                caller.acquire.shortOf().isEmpty() == (place != Stage.WAIT_QUEUE),
                 () -> "Waits for: " + caller.acquire.shortOf() + ", " + caller);
     }
 

@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.batch.QueueSchedule.Step;
 import io.dbsemaphore.engine.support.Deadline;
@@ -128,12 +127,11 @@ final class QueueScheduleRun {
         boolean shared = choice.nextInt(12) == 0;
         String id = shared ? "shared-" + choice.nextInt(3) : "id-" + participants.nextNumber();
         Long instance = choice.nextInt(4) == 0 ? 1L : null;
-        AcquireState state =
-                new AcquireState(new AcquireCommand(id, shared, true, permits, exclusive, null, "test", instance));
-        state.setWillingToWait(choice.nextInt(4) > 0);
-        Deadline deadline = Deadline.after(now, Duration.ofSeconds(state.isWillingToWait() ? 30 : 0));
+        AcquireCommand command = new AcquireCommand(id, shared, true, permits, exclusive, null, "test", instance);
+        boolean waits = choice.nextInt(4) > 0;
+        Deadline deadline = Deadline.after(now, Duration.ofSeconds(waits ? 30 : 0));
         QueueClock clock = new QueueClock(() -> now, bound -> 0);
-        ModelCaller caller = new ModelCaller(participants.nextNumber(), new QueuedAcquire(state, deadline, clock));
+        ModelCaller caller = new ModelCaller(participants.nextNumber(), GrantQueueFixture.acquire(command, waits, deadline, clock));
         return model.add(caller) + (exclusive ? " exclusively" : "");
     }
 

@@ -52,9 +52,7 @@ final class ScheduledBatches {
             releaseAll();
         }
         flight.decided(
-                database.decide(flight.batch.members().stream()
-                        .map(QueuedAcquire::state)
-                        .toList()),
+                database.decide(List.copyOf(flight.batch.members())),
                 database.newlyGranted());
         model.decided(flight);
         return "decides " + flight;
@@ -69,11 +67,11 @@ final class ScheduledBatches {
         BatchSettlement.Result settled = queue.finish(flight.batch, result, 0);
         model.finished(flight, settled);
         for (int i = 0; i < result.outcomes().size(); i++) {
-            QueuedAcquire member = flight.batch.members().get(i);
+            Acquire member = flight.batch.members().get(i);
             if (result.outcomes().get(i) instanceof GrantOutcome.Granted
                     && settled.decided().contains(member)
                     && !member.isAbandoned()) {
-                granted.add(member.state().command());
+                granted.add(member.command());
             }
         }
         settled.toUndo().forEach(database::undo);
@@ -99,7 +97,7 @@ final class ScheduledBatches {
 
     private static RuntimeException failure(ModelFlight flight, Random choice) {
         if (choice.nextBoolean()) {
-            flight.batch.members().forEach(member -> member.state().claim());
+            flight.batch.members().forEach(member -> member.claim());
         }
         return switch (choice.nextInt(4)) {
             case 0 -> new CannotAcquireLockException("Deadlock", new SQLException("deadlock", "40001", 1213));

@@ -2,6 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.Waiter;
@@ -34,7 +35,7 @@ final class Values {
 
     /** So many of 4 permits are left. So many other instances have a caller each that came just before, and lacks one permit. */
     static RemainingAvailability left(int free, LocalDateTime readAt, int instancesAhead) {
-        Waiter earlier = new Waiter(Waiter.micros(readAt) - 1, 1, false, false);
+        Waiter earlier = new Waiter(Place.at(Place.micros(readAt) - 1), 1, false, false);
         List<InstanceQueue> others = IntStream.range(0, instancesAhead)
                 .mapToObj(i -> new InstanceQueue(1, 2L + i, List.of(earlier), 1, readAt.plusSeconds(1)))
                 .toList();

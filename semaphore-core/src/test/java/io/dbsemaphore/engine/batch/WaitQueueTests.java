@@ -3,7 +3,6 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.Waiter;
@@ -27,12 +26,12 @@ class WaitQueueTests {
     @Test
     void findsTheFirstAcquireAndTheDemandAhead() {
         Random random = new Random(7);
-        TreeMap<Long, QueuedAcquire> expected = new TreeMap<>();
+        TreeMap<Long, Acquire> expected = new TreeMap<>();
         for (int step = 0; step < 5_000; step++) {
             long ticket = 1L + random.nextInt(400);
-            QueuedAcquire known = expected.remove(ticket);
+            Acquire known = expected.remove(ticket);
             if (known == null) {
-                QueuedAcquire added = acquire(ticket);
+                Acquire added = acquire(ticket);
                 expected.put(ticket, added);
                 queue.add(added, ticket);
             } else {
@@ -56,7 +55,7 @@ class WaitQueueTests {
             assertThat(queue.isEmpty()).isEqualTo(expected.isEmpty());
             assertThat(queue.toLocal()).isEqualTo(local(expected));
         }
-        List<QueuedAcquire> all = new ArrayList<>();
+        List<Acquire> all = new ArrayList<>();
         queue.forEach(all::add);
         assertThat(all).containsExactlyElementsOf(expected.values());
     }
@@ -74,19 +73,19 @@ class WaitQueueTests {
     }
 
     /** Sixteen callers at most, eight of them of several semaphores, in order. */
-    private static LocalQueue local(Map<Long, QueuedAcquire> acquires) {
+    private static LocalQueue local(Map<Long, Acquire> acquires) {
         List<Waiter> first = new ArrayList<>();
         acquires.forEach((ticket, acquire) -> {
             boolean several = acquire.command().isOfSeveral();
             if (first.size() < 16
                     && (!several || first.stream().filter(Waiter::ofSeveral).count() < 8)) {
-                first.add(new Waiter(acquire.state().since(), ticket.intValue(), false, several));
+                first.add(new Waiter(acquire.place(), ticket.intValue(), false, several));
             }
         });
         return new LocalQueue(first, acquires.size());
     }
 
-    private static Demand demand(Map<Long, QueuedAcquire> acquires) {
+    private static Demand demand(Map<Long, Acquire> acquires) {
         long all = acquires.keySet().stream().mapToLong(each -> each).sum();
         long ofSeveral = acquires.entrySet().stream()
                 .filter(each -> each.getValue().command().isOfSeveral())
@@ -95,11 +94,11 @@ class WaitQueueTests {
         return new Demand(all, ofSeveral);
     }
 
-    private static QueuedAcquire acquire(long ticket) {
+    private static Acquire acquire(long ticket) {
         Map<String, Integer> permits = ticket % 3 == 0 ? Map.of("backup", 1, "network", 1) : Map.of("backup", 1);
         AcquireCommand command = new AcquireCommand("id", false, true, permits, false, null, "test", null);
-        QueuedAcquire acquire =
-                new QueuedAcquire(new AcquireState(command), Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
+        Acquire acquire =
+                GrantQueueFixture.acquire(command, false, Deadline.in(Duration.ZERO), QueueClock.SYSTEM);
         acquire.setTicket(ticket);
         return acquire;
     }

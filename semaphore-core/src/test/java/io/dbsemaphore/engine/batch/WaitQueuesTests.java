@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
@@ -36,13 +36,13 @@ class WaitQueuesTests {
 
     @Test
     void knowsWhatCallersWaitFor() {
-        QueuedAcquire caller = refused(Map.of("backup", 2), OPEN);
+        Acquire caller = refused(Map.of("backup", 2), OPEN);
         assertThat(queues.isEmpty()).as("empty").isEqualTo(false);
         assertThat(queues.isAwaited("backup")).as("backup").isEqualTo(true);
         assertThat(queues.isAwaited("copy")).as("copy").isEqualTo(false);
         assertThat(queues.isAwaited(List.of("copy", "backup"))).as("both").isEqualTo(true);
         assertThat(queues.isAwaited(List.of("copy"))).as("only copy").isEqualTo(false);
-        Waiter waiter = new Waiter(Waiter.micros(OPEN), 2, false, false);
+        Waiter waiter = new Waiter(Place.at(Place.micros(OPEN)), 2, false, false);
         assertThat(queues.local(List.of("backup", "copy")))
                 .as("for other instances")
                 .isEqualTo(Map.of("backup", new LocalQueue(List.of(waiter), 1)));
@@ -53,11 +53,11 @@ class WaitQueuesTests {
 
     @Test
     void placesACallerBehindOthersUnaskedForATenthOfASecondAfterAnAnswer() {
-        QueuedAcquire unused = refused(ONE, OPEN);
+        Acquire unused = refused(ONE, OPEN);
         now += Duration.ofMillis(100).toNanos() - 1;
-        QueuedAcquire joining = caller(ONE);
+        Acquire joining = caller(ONE);
         assertThat(queues.join(joining)).as("a moment before").isEqualTo(true);
-        assertThat(joining.state().since()).isEqualTo(Waiter.micros(OPEN) + 100_000);
+        assertThat(joining.place()).isEqualTo(Place.at(Place.micros(OPEN) + 100_000));
         assertThat(queues.demandAhead(joining)).isEqualTo(Map.of("backup", new Demand(1, 0)));
 
         now++;
@@ -66,7 +66,7 @@ class WaitQueuesTests {
 
     @Test
     void letsACallerJoinForWhomCallersOfAnotherInstanceLeaveNothing() {
-        QueuedAcquire unused = refuse(caller(BOTH), CLOSED, 1, "copy");
+        Acquire unused = refuse(caller(BOTH), CLOSED, 1, "copy");
         assertThat(queues.join(caller(ONE))).as("the permit is free").isEqualTo(false);
         batch("backup", Values.left(1, CLOSED, 1));
         assertThat(queues.join(caller(ONE))).as("another waits for it").isEqualTo(true);
@@ -74,8 +74,8 @@ class WaitQueuesTests {
 
     @Test
     void withholdsPermitsForACallerOfSeveralSemaphoresOnlyWhileTheWindowIsOpen() {
-        QueuedAcquire several = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
-        QueuedAcquire next = refused(ONE, OPEN);
+        Acquire several = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
+        Acquire next = refused(ONE, OPEN);
         batch("backup", Values.left(2, OPEN, 0));
         assertThat(queues.first("backup")).isEqualTo(several);
         assertThat(wake("backup")).as("open").isEmpty();
@@ -87,7 +87,7 @@ class WaitQueuesTests {
 
     @Test
     void leavesPermitsToCallersOfOtherInstancesThatCameBefore() {
-        QueuedAcquire caller = refused(ONE, OPEN);
+        Acquire caller = refused(ONE, OPEN);
         assertThat(queues.isNextElsewhere("backup")).as("one is ahead").isEqualTo(false);
         batch("backup", Values.left(1, OPEN, 1));
         assertThat(queues.isNextElsewhere("backup")).as("one is ahead").isEqualTo(true);
@@ -106,7 +106,7 @@ class WaitQueuesTests {
     /** Others would be tried in vain, and lock the row for that. */
     @Test
     void knowsWhomOnePermitSuffices() {
-        QueuedAcquire unused = refused(Map.of("backup", 2), OPEN);
+        Acquire unused = refused(Map.of("backup", 2), OPEN);
         assertThat(queues.isServedByOnePermit("backup")).as("two are missing").isEqualTo(false);
         batch("backup", Values.left(1, OPEN, 0));
         assertThat(queues.isServedByOnePermit("backup")).as("one is missing").isEqualTo(true);
@@ -117,7 +117,7 @@ class WaitQueuesTests {
 
     @Test
     void noticesThatAnotherInstanceWasGrantedWhatCallersLack() {
-        QueuedAcquire unused = refuse(caller(BOTH), OPEN, 1, "copy");
+        Acquire unused = refuse(caller(BOTH), OPEN, 1, "copy");
         batch("copy", new RemainingAvailability(4, 4, 0, 9, 10, OPEN, WaitersElsewhere.NONE));
         assertThat(queues.takeGrantedElsewhere()).as("by a batch").isEqualTo(true);
         assertThat(queues.takeGrantedElsewhere()).as("since then").isEqualTo(false);
@@ -129,7 +129,7 @@ class WaitQueuesTests {
 
     @Test
     void isPolledOftenForOnePermitThatOthersAreGrantedOften() {
-        QueuedAcquire unused = refused(ONE, OPEN);
+        Acquire unused = refused(ONE, OPEN);
         now += Duration.ofMillis(600).toNanos();
         queues.recordPoll("backup", Values.polled(4, 4, 0, 67, OPEN), ++now);
         assertThat(queues.pollAfter(Duration.ofMillis(50))).isEqualTo(Duration.ofMillis(10));
@@ -137,9 +137,9 @@ class WaitQueuesTests {
 
     @Test
     void tellsAGivenUpCallerOfEachSemaphoreThatIsShort() {
-        QueuedAcquire both = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
+        Acquire both = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
         assertThat(queues.shortages(both)).containsExactly(shortage("copy", 4, 1, 0));
-        QueuedAcquire behind = refused(ONE, OPEN);
+        Acquire behind = refused(ONE, OPEN);
         batch("backup", Values.left(1, OPEN, 0));
         assertThat(queues.shortages(behind))
                 .as("one of two withheld is free")
@@ -153,10 +153,10 @@ class WaitQueuesTests {
 
     @Test
     void refusesNobodyWithNumbersThatWereNotReadAfterItsSubmission() {
-        QueuedAcquire unused = refused(ONE, OPEN);
-        QueuedAcquire joining = caller(ONE);
+        Acquire unused = refused(ONE, OPEN);
+        Acquire joining = caller(ONE);
         assertThat(queues.join(joining)).as("joins").isEqualTo(true);
-        queues.recordBatch("backup", Values.left(0, OPEN, 0), 0, joining.startedAt());
+        queues.recordBatch("backup", Values.left(0, OPEN, 0), 0, joining.queuedAt());
         assertThat(queues.shortages(joining)).as("read at the same time").isEmpty();
         batch("backup", Values.left(0, OPEN, 0));
         assertThat(queues.shortages(joining)).as("read afterwards").containsExactly(shortage("backup", 4, 1, 0));
@@ -164,7 +164,7 @@ class WaitQueuesTests {
 
     @Test
     void reservesWhatAWokenCallerAsksForOfEachSemaphore() {
-        QueuedAcquire caller = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
+        Acquire caller = refuse(caller(Map.of("backup", 2, "copy", 1)), OPEN, 2, "copy");
         queues.adjustAvailable("copy", 1);
         assertThat(wake("copy")).containsExactly(caller);
         assertThat(taken).isEqualTo(Map.of("backup", 2L, "copy", 1L));
@@ -173,7 +173,7 @@ class WaitQueuesTests {
     @Test
     void reservesTheWholeCapacityForAnExclusiveCaller() {
         AcquireCommand command = new AcquireCommand("id", false, true, BOTH, true, null, "test", null);
-        QueuedAcquire caller = refuse(caller(new AcquireState(command)), OPEN, 4, "copy");
+        Acquire caller = refuse(caller(command), OPEN, 4, "copy");
         queues.adjustAvailable("copy", 3);
         assertThat(wake("copy")).isEmpty();
         queues.adjustAvailable("copy", 1);
@@ -184,7 +184,7 @@ class WaitQueuesTests {
     /** The database rejects it: it need not wait for that. */
     @Test
     void wakesACallerThatAsksForMoreThanALoweredCapacity() {
-        QueuedAcquire caller = refused(Map.of("backup", 2), OPEN);
+        Acquire caller = refused(Map.of("backup", 2), OPEN);
         batch("backup", new RemainingAvailability(2, 4, -2, 7, 7, OPEN, WaitersElsewhere.NONE));
         assertThat(wake("backup")).as("all of the capacity").isEmpty();
         batch("backup", new RemainingAvailability(0, 4, 0, 7, 7, OPEN, WaitersElsewhere.NONE));
@@ -196,7 +196,7 @@ class WaitQueuesTests {
     /** Otherwise it would be tried, and refused, again and again. */
     @Test
     void wakesNoCallerForLessThanItWasRefusedWith() {
-        QueuedAcquire caller = caller(Map.of("backup", 2));
+        Acquire caller = caller(Map.of("backup", 2));
         park(caller, Map.of("backup", Values.left(3, OPEN, 0)), "backup");
         assertThat(wake("backup")).isEmpty();
         queues.adjustAvailable("backup", 1);
@@ -206,16 +206,16 @@ class WaitQueuesTests {
     /** Such a caller may be refused although enough is available. */
     @Test
     void wakesACallerForWhatWasLeftToOthersBeforeIt() {
-        QueuedAcquire caller = caller(ONE);
-        caller.state().setDemandAhead(Map.of("backup", new Demand(1, 0)));
+        Acquire caller = caller(ONE);
+        caller.setDemandAhead(Map.of("backup", new Demand(1, 0)));
         park(caller, Map.of("backup", Values.left(1, OPEN, 0)), "backup");
         assertThat(wake("backup")).as("others of this instance").containsExactly(caller);
 
         park(caller, Map.of("backup", Values.left(0, OPEN, 0)), "backup");
-        QueuedAcquire unused = refused(ONE, OPEN);
+        Acquire unused = refused(ONE, OPEN);
         batch("backup", Values.left(0, OPEN, 1));
         queues.remove(caller);
-        caller.state().setDemandAhead(Map.of());
+        caller.setDemandAhead(Map.of());
         park(caller, Map.of("backup", Values.left(1, OPEN, 1)), "backup");
         assertThat(wake("backup")).as("withheld for another instance").isEmpty();
         queues.adjustAvailable("backup", 1);
@@ -224,7 +224,7 @@ class WaitQueuesTests {
 
     @Test
     void ignoresAPollThatBeganWhenAvailabilityChanged() {
-        QueuedAcquire caller = refused(ONE, OPEN);
+        Acquire caller = refused(ONE, OPEN);
         queues.recordPoll("backup", Values.polled(4, 3, 1, 7), now);
         assertThat(wake("backup")).isEmpty();
         assertThat(queues.shortages(caller)).containsExactly(shortage("backup", 4, 1, 0));
@@ -235,9 +235,9 @@ class WaitQueuesTests {
     /** Until the next poll, nothing else tells that these can be served. */
     @Test
     void wakesCallersOfTheOtherSemaphoresOfAWokenCaller() {
-        QueuedAcquire unused = refuse(caller(Map.of("copy", 1, "disk", 1)), OPEN, 2, "disk");
-        QueuedAcquire both = refuse(caller(BOTH), OPEN, 2, "backup");
-        QueuedAcquire next = refuse(caller(Map.of("copy", 1)), OPEN, 0, "copy");
+        Acquire unused = refuse(caller(Map.of("copy", 1, "disk", 1)), OPEN, 2, "disk");
+        Acquire both = refuse(caller(BOTH), OPEN, 2, "backup");
+        Acquire next = refuse(caller(Map.of("copy", 1)), OPEN, 0, "copy");
         batch("copy", Values.left(2, OPEN, 0));
         assertThat(wake("copy")).as("withheld for the first two").isEmpty();
 
@@ -255,23 +255,23 @@ class WaitQueuesTests {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
     }
 
-    private QueuedAcquire caller(Map<String, Integer> permits) {
-        return caller(GrantQueueFixture.state(permits, true));
+    private Acquire caller(Map<String, Integer> permits) {
+        return caller(GrantQueueFixture.command(permits));
     }
 
-    private QueuedAcquire caller(AcquireState state) {
-        QueuedAcquire caller = new QueuedAcquire(state, Deadline.after(now, Duration.ofMinutes(1)), clock);
+    private Acquire caller(AcquireCommand command) {
+        Acquire caller = GrantQueueFixture.acquire(command, true, Deadline.after(now, Duration.ofMinutes(1)), clock);
         caller.setTicket(++tickets);
         queues.arrivals().arrived(caller);
         return caller;
     }
 
-    private QueuedAcquire refused(Map<String, Integer> permits, LocalDateTime readAt) {
+    private Acquire refused(Map<String, Integer> permits, LocalDateTime readAt) {
         return refuse(caller(permits), readAt, 0, "backup");
     }
 
     /** So many permits are free of the semaphores that are not full. */
-    private QueuedAcquire refuse(QueuedAcquire caller, LocalDateTime readAt, int free, String full) {
+    private Acquire refuse(Acquire caller, LocalDateTime readAt, int free, String full) {
         Map<String, RemainingAvailability> left = new HashMap<>();
         caller.names().forEach(name -> left.put(name, Values.left(name.equals(full) ? 0 : free, readAt, 0)));
         park(caller, left, full);
@@ -279,7 +279,7 @@ class WaitQueuesTests {
     }
 
     /** The database has refused a caller for want of one semaphore. */
-    private void park(QueuedAcquire caller, Map<String, RemainingAvailability> left, String full) {
+    private void park(Acquire caller, Map<String, RemainingAvailability> left, String full) {
         AcquireCommand command = caller.command();
         int requested = command.exclusive() ? 4 : command.permits().get(full);
         caller.refused(List.of(new PermitShortage(full, 4, 4, requested, Optional.empty())));
@@ -292,7 +292,7 @@ class WaitQueuesTests {
         queues.recordBatch(name, left, 0, ++now);
     }
 
-    private List<QueuedAcquire> wake(String name) {
+    private List<Acquire> wake(String name) {
         return queues.wake(List.of(name), (each, permits) -> taken.merge(each, permits, Long::sum));
     }
 

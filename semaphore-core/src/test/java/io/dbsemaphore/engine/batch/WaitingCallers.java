@@ -21,6 +21,6 @@ public final class WaitingCallers {
     }
 
     private static boolean isWaiting(StackTraceElement[] stack) {
-        return Arrays.stream(stack).anyMatch(frame -> frame.getClassName().equals(AnswerWait.class.getName()));
+        return Arrays.stream(stack).anyMatch(frame -> frame.getClassName().equals(AcquireDeadlines.class.getName()));
     }
 }

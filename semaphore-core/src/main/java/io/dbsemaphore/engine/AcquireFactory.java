@@ -3,25 +3,24 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.hold.InstanceLease;
-import io.dbsemaphore.engine.support.WaitTime;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Creates the {@link PendingAcquire} of a request, with the configured defaults, and checks the request against the bounds. */
-final class PendingAcquireFactory {
+/** Creates the {@link Acquire} of a request, with the configured defaults, and checks the request against the bounds. */
+final class AcquireFactory {
 
     private final SemaphoreSettings settings;
     private final String defaultOwner;
     private final InstanceLease lease;
     private final HostTransactionCheck hostTransaction;
 
-    PendingAcquireFactory(SemaphoreSettings settings, InstanceLease lease) {
+    AcquireFactory(SemaphoreSettings settings, InstanceLease lease) {
         this.settings = settings;
         this.defaultOwner = settings.get(SemaphoreSettings.OWNER); // once, since it may look up the name of the host
         this.lease = lease;
@@ -35,27 +34,22 @@ final class PendingAcquireFactory {
      * @throws org.springframework.transaction.IllegalTransactionStateException when called within an open transaction, if that
      *     is refused
      */
-    PendingAcquire begin(AcquireRequest request) {
+    Acquire begin(AcquireRequest request) {
         return begin(request, true, request.keepAlive().orElse(false), false);
     }
 
     /** As {@link #begin}, for work that this JVM is about to do. */
-    PendingAcquire beginForWork(AcquireRequest request) {
+    Acquire beginForWork(AcquireRequest request) {
         return begin(request, request.isAdopt(), request.keepAlive().orElse(true), true);
     }
 
-    private PendingAcquire begin(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
+    private Acquire begin(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
         boolean keptAlive = keepAlive && !request.isWithoutTtl();
         boolean detectsLeaks =
                 !settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD).isZero();
-        return new PendingAcquire(
-                request,
-                new AcquireState(command(request, replayable, keptAlive)),
-                WaitTime.of(request.waitTime()),
-                System.nanoTime(),
-                keptAlive,
-                forWork,
-                detectsLeaks ? new Throwable("The permits were acquired here") : null);
+        Throwable stack = detectsLeaks ? new Throwable("The permits were acquired here") : null;
+        return new Acquire(
+                new Acquire.Call(request, System.nanoTime(), forWork, stack), command(request, replayable, keptAlive));
     }
 
     /**

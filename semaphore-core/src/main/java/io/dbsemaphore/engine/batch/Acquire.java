@@ -1,8 +1,11 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.Comparator;
@@ -15,43 +18,66 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller's acquire from its submission until the caller has the outcome. All but the answer is guarded by the lock of the
- * {@link GrantQueue}.
+ * One acquire, from the caller's call to its answer.
+ *
+ * <p>It is {@link Stage#READY} from {@link GrantQueue#add} on. A batch takes it along ({@link Stage#BATCH}). If the database
+ * refuses it and the caller waits, it is in the wait queues of its semaphores ({@link Stage#WAIT_QUEUE}) until enough permits are
+ * available; then it is ready again. It ends when it is decided or given up ({@link Stage#DONE}). The caller's thread, or a timer,
+ * ends the wait at the {@linkplain #deadline deadline} (see {@link AcquireDeadlines}).
+ *
+ * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is guarded by the lock of
+ * the {@link GrantQueue}.
  */
-final class QueuedAcquire {
+public final class Acquire extends AcquireState {
 
-    enum Place {
+    enum Stage {
         READY,
         BATCH,
         WAIT_QUEUE,
-        /** Answered, or given up. */
+        /** Answered, given up, or not queued yet. */
         DONE
     }
 
+    /**
+     * The answer to an acquire.
+     *
+     * @param asOf this JVM's monotonic clock before the transaction that decided the acquire
+     * @param epoch the lease epoch of this instance before that transaction
+     */
+    public record Answer(GrantOutcome outcome, long asOf, long epoch) {}
+
+    /**
+     * The call.
+     *
+     * @param startedAt when it began, by {@link System#nanoTime}
+     * @param forWork whether a shutdown waits for the work under the grant
+     * @param stack of the caller, where leaks are detected
+     */
+    public record Call(AcquireRequest request, long startedAt, boolean forWork, @Nullable Throwable stack) {}
+
     /** The order in which acquires are decided: first those that were refused, by their places, then the others, by their arrival. */
-    static final Comparator<QueuedAcquire> IN_ORDER = Comparator.<QueuedAcquire>comparingLong(
-                    acquire -> acquire.state().since())
-            .thenComparingLong(QueuedAcquire::ticket);
+    static final Comparator<Acquire> IN_ORDER =
+            Comparator.<Acquire, Place>comparing(AcquireState::place).thenComparingLong(Acquire::ticket);
 
     /** Longer than the interval of the availability poller. */
     private static final Duration MIN_WAIT_TO_JOIN = Duration.ofSeconds(1);
 
-    private final AcquireState state;
+    private final Call call;
     /** Compared and hashed under the lock again and again, which a set of this kind is fast at. */
     private final Set<String> names;
 
     private final QueueClock clock;
-    private final long startedAt;
-    private final CompletableFuture<AcquireAnswer> answer = new CompletableFuture<>();
+    private final Deadline callDeadline;
+    private final boolean waitTime;
+    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
     /** The number of permits it waits for, for each semaphore in whose wait queue it is. */
     private final Map<String, Long> shortOf = new HashMap<>();
 
+    private volatile long queuedAt;
     private volatile Deadline deadline;
-    private final boolean waitTime;
     private volatile boolean waitOver;
     private long ticket;
-    private long arrivedAt;
-    private Place place = Place.DONE;
+    private Stage stage = Stage.DONE;
     private int attempts;
     private boolean isolated;
     private boolean rowAwaited;
@@ -65,29 +91,45 @@ final class QueuedAcquire {
     private volatile List<PermitShortage> lastShortages = List.of();
     private @Nullable Runnable decision;
 
-    QueuedAcquire(AcquireState state, Deadline deadline, QueueClock clock) {
-        this.state = state;
-        this.names = Set.copyOf(state.command().permits().keySet());
+    /** Begins an acquire, which waits for permits as long as its request says. */
+    public Acquire(Call call, AcquireCommand command) {
+        this(
+                call,
+                command,
+                !call.request().waitTime().isZero(),
+                Deadline.after(call.startedAt(), call.request().waitTime()),
+                QueueClock.SYSTEM);
+    }
+
+    /**
+     * Begins an acquire.
+     *
+     * @param waits whether the caller waits for permits at all
+     * @param deadline when the wait ends
+     */
+    Acquire(Call call, AcquireCommand command, boolean waits, Deadline deadline, QueueClock clock) {
+        super(command);
+        this.call = call;
+        this.names = Set.copyOf(command.permits().keySet());
+        this.callDeadline = deadline;
         this.deadline = deadline;
         this.clock = clock;
-        this.startedAt = clock.now();
+        this.queuedAt = clock.now();
         this.notBefore = clock.in(Duration.ZERO);
-        this.waitTime = state.isWillingToWait();
-        this.waitOver = !waitTime;
+        this.waitTime = waits;
+        this.waitOver = !waits;
+        setWillingToWait(waits);
     }
 
-    /** When the acquire was submitted, by {@link System#nanoTime}. */
-    long startedAt() {
-        return startedAt;
+    /** The same call once more, after an answer that the caller does not get. It keeps its place and its deadline. */
+    public Acquire again() {
+        Acquire again = new Acquire(call, command(), waitTime, callDeadline, clock);
+        again.continueFrom(this);
+        return again;
     }
 
-    /** Its state across all attempts, which the transactions share. */
-    AcquireState state() {
-        return state;
-    }
-
-    AcquireCommand command() {
-        return state.command();
+    public Call call() {
+        return call;
     }
 
     /** Its semaphores, in no order. */
@@ -95,12 +137,27 @@ final class QueuedAcquire {
         return names;
     }
 
-    /** When the wait time ends, or ended; for a caller without a wait time, when the acquire was submitted. */
+    /** Sets when the acquire was queued. */
+    void setQueuedAt(long nanos) {
+        queuedAt = nanos;
+    }
+
+    /** When the acquire was queued, by the monotonic clock of this JVM. */
+    long queuedAt() {
+        return queuedAt;
+    }
+
+    /** When the wait time of the call ends; for a caller without a wait time, when it began. */
+    public Deadline callDeadline() {
+        return callDeadline;
+    }
+
+    /** When the wait ends, or ended: with the wait time, or before, when the caller has left. */
     Deadline deadline() {
         return deadline;
     }
 
-    boolean hasWaitTime() {
+    public boolean hasWaitTime() {
         return waitTime;
     }
 
@@ -116,19 +173,23 @@ final class QueuedAcquire {
         }
     }
 
-    CompletableFuture<AcquireAnswer> answer() {
+    /**
+     * Completed with the answer, or with the failure of the acquire, or with a {@link java.util.concurrent.CancellationException} when
+     * withdrawn; on a thread of the engine, which must not be blocked.
+     */
+    public CompletableFuture<Answer> answer() {
         return answer;
     }
 
     /** Sets the outcome, which {@link #complete} passes to the caller. */
-    void decide(AcquireAnswer outcome) {
-        moveTo(Place.DONE);
+    void decide(Answer outcome) {
+        moveTo(Stage.DONE);
         decision = () -> answer.complete(outcome);
     }
 
     /** Sets the failure, which {@link #complete} passes to the caller. */
     void decide(RuntimeException failure) {
-        moveTo(Place.DONE);
+        moveTo(Stage.DONE);
         decision = () -> answer.completeExceptionally(failure);
     }
 
@@ -145,15 +206,6 @@ final class QueuedAcquire {
         return shortOf;
     }
 
-    /** Sets when it came, by the monotonic clock of this JVM. */
-    void setArrivedAt(long nanos) {
-        arrivedAt = nanos;
-    }
-
-    long arrivedAt() {
-        return arrivedAt;
-    }
-
     long ticket() {
         return ticket;
     }
@@ -162,17 +214,17 @@ final class QueuedAcquire {
         this.ticket = ticket;
     }
 
-    Place place() {
-        return place;
+    Stage stage() {
+        return stage;
     }
 
     /** Whether the acquire belongs to a batch that has not ended. */
     boolean isInBatch() {
-        return place == Place.BATCH;
+        return stage == Stage.BATCH;
     }
 
-    void moveTo(Place next) {
-        place = next;
+    void moveTo(Stage next) {
+        stage = next;
     }
 
     /** Counts a failed attempt, and returns the number of them. */
@@ -200,7 +252,7 @@ final class QueuedAcquire {
 
     /** Whether a row lock of another transaction delays the decision. */
     boolean isBlockedByRow() {
-        return rowAwaited || writeBlocked || state.blockedBy() != null;
+        return rowAwaited || writeBlocked || blockedBy() != null;
     }
 
     /** Records whether the last attempt has locked the rows of the semaphores, and has waited in vain to insert its permits. */
@@ -249,7 +301,7 @@ final class QueuedAcquire {
 
     void giveUp() {
         givenUp = true;
-        moveTo(Place.DONE);
+        moveTo(Stage.DONE);
     }
 
     /** Records that the removal of this acquire allows others to be tried. */
@@ -275,9 +327,7 @@ final class QueuedAcquire {
      * external id, and the wait time is long enough for the availability poller to run.
      */
     boolean mayJoinUnasked() {
-        return state.isWillingToWait()
-                && !state.mayExist()
-                && clock.remainingNanos(deadline) > MIN_WAIT_TO_JOIN.toNanos();
+        return isWillingToWait() && !mayExist() && clock.remainingNanos(deadline) > MIN_WAIT_TO_JOIN.toNanos();
     }
 
     /** The message of the exception for its caller when another transaction has locked something for so long or longer. */
@@ -287,8 +337,7 @@ final class QueuedAcquire {
 
     private String whatIsLocked() {
         Set<String> wanted = command().permits().keySet();
-        String blockedBy = state.blockedBy();
-        if (state.isExternalIdLocked()) {
+        if (isExternalIdLocked()) {
             return "Another transaction has inserted the external id '"
                     + command().externalId() + "', or locked its request or its permits,";
         }
@@ -296,15 +345,15 @@ final class QueuedAcquire {
             return "Another transaction has locked rows of the tables permit or permit_request, or gaps between them, where the"
                     + " permits of " + wanted + " are to be inserted, as a locking read at REPEATABLE READ does,";
         }
-        return (blockedBy == null
+        return (blockedBy() == null
                         ? "A row of the semaphores " + wanted
-                        : "The row of the semaphore '" + blockedBy + "'")
+                        : "The row of the semaphore '" + blockedBy() + "'")
                 + " was locked, or deleted again and again, by other transactions";
     }
 
     /** What a failure of the acquire means for its caller. */
     String consequence() {
-        return state.isOutcomeUnknown()
+        return isOutcomeUnknown()
                 ? "An earlier attempt may have acquired the permits: then they are released again"
                 : "Nothing is held";
     }

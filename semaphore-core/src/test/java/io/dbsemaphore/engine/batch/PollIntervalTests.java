@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class PollingIntervalTests {
+class PollIntervalTests {
 
     private static final long UNKNOWN = Long.MAX_VALUE;
     private static final Duration LONG_BACK_OFF = Duration.ofMillis(400);
@@ -19,25 +19,25 @@ class PollingIntervalTests {
     @ParameterizedTest
     @CsvSource({"20, 20", "99, 99", "101, 100", "400, 100"})
     void isTheBackOffOfAnInstanceThatIsNextUpToATenthOfASecond(long backOff, long interval) {
-        assertThat(PollingInterval.of(0, UNKNOWN, Duration.ofMillis(backOff))).isEqualTo(Duration.ofMillis(interval));
+        assertThat(WaitQueues.pollAfter(0, UNKNOWN, Duration.ofMillis(backOff))).isEqualTo(Duration.ofMillis(interval));
     }
 
     @ParameterizedTest
     @CsvSource({"1, 30", "2, 100", "3, 200", "4, 400", "5, 400", "1000, 400"})
     void growsWithTheNumberOfInstancesAhead(int instancesAhead, long interval) {
-        assertThat(PollingInterval.of(instancesAhead, UNKNOWN, Duration.ofMillis(20)))
+        assertThat(WaitQueues.pollAfter(instancesAhead, UNKNOWN, Duration.ofMillis(20)))
                 .isEqualTo(Duration.ofMillis(interval));
     }
 
     @Test
     void isATenthOfASecondAtMostForTheOneAfterTheNext() {
-        assertThat(PollingInterval.of(1, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(100));
+        assertThat(WaitQueues.pollAfter(1, UNKNOWN, LONG_BACK_OFF)).isEqualTo(Duration.ofMillis(100));
     }
 
     @ParameterizedTest
     @CsvSource({"0, 17, 17", "3, 17, 17", "3, 500, 200", "0, 1, 2", "3, 0, 2"})
     void endsWhenTheTurnIsDueButNotAtOnce(int instancesAhead, long millisToTurn, long interval) {
-        assertThat(PollingInterval.of(instancesAhead, TimeUnit.MILLISECONDS.toNanos(millisToTurn), LONG_BACK_OFF))
+        assertThat(WaitQueues.pollAfter(instancesAhead, TimeUnit.MILLISECONDS.toNanos(millisToTurn), LONG_BACK_OFF))
                 .isEqualTo(Duration.ofMillis(interval));
     }
 
@@ -45,7 +45,7 @@ class PollingIntervalTests {
     @Test
     void ofAnInstanceThatIsNextGrowsWhileNothingHappens() {
         List<Duration> intervals = IntStream.rangeClosed(1, 20)
-                .mapToObj(poll -> PollingInterval.of(0, UNKNOWN, BackOff.POLLING.after(poll)))
+                .mapToObj(poll -> WaitQueues.pollAfter(0, UNKNOWN, BackOff.POLLING.after(poll)))
                 .toList();
 
         assertThat(intervals.get(0)).isBetween(Duration.ofMillis(2), Duration.ofMillis(40));
