@@ -33,7 +33,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     private static final Pattern NEITHER_TAB_NOR_LINE = Pattern.compile("[\\p{Cc}\\p{Cs}&&[^\\t\\n\\r]]");
 
-    private final Supplier<EngineRun> current;
+    private final Supplier<Run> current;
     private final ListenerNotifier listeners;
 
     /**
@@ -41,7 +41,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
      *
      * @param current the current run, or the last one
      */
-    DatabaseSemaphoreAdmin(Supplier<EngineRun> current, ListenerNotifier listeners) {
+    DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners) {
         this.current = current;
         this.listeners = listeners;
     }
@@ -60,7 +60,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         checkCapacity(name, capacity);
         checkOperator("changedBy", changedBy);
         checkReason(reason);
-        EngineRun run = current.get();
+        Run run = current.get();
         run.retry().call(() -> {
             run.persistence().admin().setCapacity(name, capacity, changedBy, reason);
             return Boolean.TRUE;
@@ -154,7 +154,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         SemaphoreName.requireValidKey("external id", externalId);
         checkOperator("releasedBy", releasedBy);
         checkReason(reason);
-        EngineRun run = current.get();
+        Run run = current.get();
         ReleaseOutcome outcome = run.releases()
                 .release(
                         externalId,
@@ -167,7 +167,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     }
 
     private <T extends @Nullable Object> T run(Function<SemaphorePersistence, T> transaction) {
-        EngineRun run = current.get();
+        Run run = current.get();
         return run.retry().call(() -> transaction.apply(run.persistence()));
     }
 

@@ -1,7 +1,9 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.OwnerLiveness;
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
@@ -17,6 +19,7 @@ import io.dbsemaphore.engine.batch.ReleaseBatcher;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
@@ -24,32 +27,49 @@ import io.dbsemaphore.engine.maintenance.DeadOwners;
 import io.dbsemaphore.engine.maintenance.MaintenanceSchedule;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The components of an engine between a start and a stop: its threads, queues and heartbeat. An ended run cannot be restarted;
- * the next start makes another one, which registers as another instance.
+ * What lives between a start and a stop of the engine: its threads, queues and heartbeat. {@link #end} is the orderly shutdown. An
+ * ended run is not restarted: the next start makes another one, which registers as another instance.
  */
-final class EngineRun {
+final class Run {
+
+    private static final Logger log = LoggerFactory.getLogger(Run.class);
 
     /** So many completions of asynchronous acquires, which are code of the application, may block at a time; others wait. */
     private static final int MAX_COMPLETIONS = 64;
 
     private static final Duration END_COMPLETIONS_AFTER = Duration.ofSeconds(10);
 
+    /** How long the shutdown waits for each thing that the database has to do. */
+    private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
+
     private final DaemonThreads threads;
     private final SemaphoreSettings settings;
-    private final SemaphorePersistence persistence;
+    private final EngineDatabase database;
+    private final ListenerNotifier listeners;
+    private final GrantRegistry held;
     private final Retries retry;
+    private final AdmissionGate gate = new AdmissionGate();
+    private final KeepAlive keepAlive;
     private final PendingAcquireFactory pendingAcquires;
     private final BatchingGranter granter;
     private final ReleaseBatcher releaseBatcher;
@@ -60,7 +80,6 @@ final class EngineRun {
     private final ReuseService reuse;
     private final HeldGrantService heldGrants;
     private final SemaphoreMaintenance maintenance;
-    private final Shutdown shutdown;
     private @Nullable MaintenanceSchedule schedule;
 
     record Configuration(
@@ -84,7 +103,7 @@ final class EngineRun {
      * @param operations of the engine; handles outlive their run and delegate to these
      * @param uses the same, for handles of reusable permits
      */
-    EngineRun(
+    Run(
             Configuration configuration,
             EngineDatabase database,
             GrantRegistry held,
@@ -95,8 +114,10 @@ final class EngineRun {
             ReusedGrant.Operations uses) {
         threads = configuration.threads();
         settings = configuration.settings();
-        persistence = database.persistence();
-        ListenerNotifier listeners = configuration.listeners();
+        listeners = configuration.listeners();
+        this.database = database;
+        this.held = held;
+        SemaphorePersistence persistence = database.persistence();
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
         retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
         BatchLimits limits = new BatchLimits(
@@ -106,12 +127,11 @@ final class EngineRun {
                 lockWait);
         background = new BackgroundReleaser(persistence.undoing(), threads);
         completions = threads.pool("semaphore-completion", MAX_COMPLETIONS, END_COMPLETIONS_AFTER);
-        AdmissionGate gate = new AdmissionGate();
         InstanceLease lease = new InstanceLease(
                 persistence.instances(),
                 settings.get(SemaphoreSettings.OWNER),
                 settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
-        KeepAlive keepAlive = new KeepAlive(
+        keepAlive = new KeepAlive(
                 database.sessions(),
                 persistence.keepAlive(),
                 lease,
@@ -179,8 +199,14 @@ final class EngineRun {
                 retry,
                 listeners,
                 granter::pollNow);
-        shutdown =
-                new Shutdown(gate, reuse, granter, held, keepAlive, persistence.releases(), retry, listeners, threads);
+    }
+
+    /**
+     * Starts the threads.
+     *
+     * @throws OutOfMemoryError if the system has none for them
+     */
+    void start() {
         granter.start();
         releaseBatcher.start();
     }
@@ -230,8 +256,12 @@ final class EngineRun {
         return heldGrants;
     }
 
+    EngineDatabase database() {
+        return database;
+    }
+
     SemaphorePersistence persistence() {
-        return persistence;
+        return database.persistence();
     }
 
     Retries retry() {
@@ -247,15 +277,112 @@ final class EngineRun {
         return maintenance;
     }
 
-    /** Ends this run: work in progress may complete within a bounded time, and grants that are still held then are released. */
+    /**
+     * Ends this run: no further acquires are granted, work in progress may complete within a bounded time, and grants that are
+     * still held then are released. Takes a bounded time also if the database is unavailable. Grants without a time to live, and
+     * those whose request says so, outlive the JVM.
+     */
     void end() {
         if (schedule != null) {
             schedule.close();
         }
-        shutdown.run(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT));
+        try {
+            awaitWork();
+            releaseRest();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            log.warn(
+                    "The shutdown was interrupted; permits that are still held become available when their TTL has passed");
+        } finally {
+            keepAlive.close();
+        }
         granter.close();
         background.close();
         releaseBatcher.close();
         completions.shutdown();
+    }
+
+    private void awaitWork() throws InterruptedException {
+        gate.close();
+        reuse.close();
+        granter.close(); // waiting callers get an exception
+        if (!gate.awaitNone(DATABASE_TIMEOUT)) {
+            log.warn(
+                    "Some acquires were still in progress after {}; their permits become available when their TTL has passed",
+                    DATABASE_TIMEOUT);
+        }
+        held.awaitNoWork(Deadline.in(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT)));
+        if (!reuse.awaitReturns(Deadline.in(DATABASE_TIMEOUT))) {
+            log.warn(
+                    "Some idle permits had not gone back after {}; they become available when the instance counts as dead"
+                            + " (semaphore.instance-timeout), or when their TTL has passed",
+                    DATABASE_TIMEOUT);
+        }
+    }
+
+    private void releaseRest() throws InterruptedException {
+        List<HeldGrant> rest =
+                held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
+        FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
+        threads.start("semaphore-shutdown", release);
+        @Nullable Exception cause = null;
+        try {
+            int released = release.get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            if (released > 0) {
+                log.info("Released {} grant(s) that were still held at shutdown", released);
+            }
+        } catch (TimeoutException | ExecutionException failure) {
+            release.cancel(true);
+            cause = failure;
+        }
+        long left = rest.stream().filter(state -> !state.isReleased()).count();
+        if (left > 0) {
+            log.warn(
+                    "{} grant(s) could not be released at shutdown; their permits become available when their TTL has passed",
+                    left,
+                    cause);
+        }
+    }
+
+    private int release(List<HeldGrant> rest) {
+        rest.forEach(state -> {
+            boolean unused = state.claimEnd();
+            state.end();
+            PermitGrant unusedToo = keepAlive.stop(state.grant().requestId());
+            held.end(state.grant().requestId());
+        });
+        // each in its own transaction, and locked ones last, so that they do not delay the others
+        List<HeldGrant> locked = new ArrayList<>();
+        int released = 0;
+        for (HeldGrant state : rest) {
+            if (Thread.currentThread().isInterrupted()) {
+                return released; // the shutdown does not wait any longer
+            }
+            try {
+                released += release(state);
+            } catch (RuntimeException failure) {
+                locked.add(state);
+            }
+        }
+        for (HeldGrant state : locked) {
+            try {
+                released += retry.call(() -> release(state));
+            } catch (RuntimeException failure) {
+                log.debug("{} could not be released at shutdown", state.grant(), failure);
+            }
+        }
+        keepAlive.deregister();
+        return released;
+    }
+
+    private int release(HeldGrant state) {
+        ReleaseOutcome outcome = persistence().releases().release(state.grant());
+        state.released();
+        if (outcome != ReleaseOutcome.RELEASED) {
+            return 0;
+        }
+        listeners.tell(listener ->
+                listener.released(state.grant().externalId(), state.grant().counts(), state.heldFor()));
+        return 1;
     }
 }
