@@ -4,7 +4,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -23,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,10 +52,10 @@ final class ReuseService {
             ReleaseService releases,
             ListenerNotifier listeners,
             ReusedGrant.Operations operations,
-            DaemonThreads threads) {
+            ScheduledExecutorService scheduler) {
         this.permits = new ReusablePermits(times);
         this.handover = new PermitHandover(permits, granter, releases);
-        this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, handover::passOnOrGiveBack, threads);
+        this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, handover::passOnOrGiveBack, scheduler);
         this.pendingAcquires = pendingAcquires;
         this.granter = granter;
         this.releases = releases;

@@ -24,7 +24,6 @@ import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
-import io.dbsemaphore.engine.maintenance.MaintenanceSchedule;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
@@ -37,8 +36,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -54,15 +54,17 @@ final class Run {
 
     private static final Logger log = LoggerFactory.getLogger(Run.class);
 
-    /** So many completions of asynchronous acquires, which are code of the application, may block at a time; others wait. */
-    private static final int MAX_COMPLETIONS = 64;
+    /** So many calls of code of the application, such as completions of asynchronous acquires, may block at a time; others wait. */
+    private static final int MAX_BLOCKED = 64;
 
-    private static final Duration END_COMPLETIONS_AFTER = Duration.ofSeconds(10);
+    private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);
+    private static final Duration APPLICATION_TIMEOUT = Duration.ofSeconds(2);
 
     /** How long the shutdown waits for each thing that the database has to do. */
     private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
-    private final DaemonThreads threads;
+    private final ScheduledThreadPoolExecutor scheduler;
+    private final ThreadPoolExecutor application;
     private final SemaphoreSettings settings;
     private final EngineDatabase database;
     private final ListenerNotifier listeners;
@@ -74,13 +76,12 @@ final class Run {
     private final BatchingGranter granter;
     private final ReleaseBatcher releaseBatcher;
     private final BackgroundReleaser background;
-    private final ExecutorService completions;
     private final AcquireService acquires;
     private final ReleaseService releases;
     private final ReuseService reuse;
     private final HeldGrantService heldGrants;
-    private final SemaphoreMaintenance maintenance;
-    private @Nullable MaintenanceSchedule schedule;
+    private final DatabaseSemaphoreMaintenance maintenance;
+    private boolean maintained;
 
     record Configuration(
             SemaphoreSettings settings,
@@ -112,7 +113,9 @@ final class Run {
             SemaphoreAdmin admin,
             GrantOperations operations,
             ReusedGrant.Operations uses) {
-        threads = configuration.threads();
+        DaemonThreads threads = configuration.threads();
+        scheduler = threads.scheduler("semaphore-scheduler");
+        application = threads.growingPool("semaphore-application", MAX_BLOCKED, END_THREADS_AFTER);
         settings = configuration.settings();
         listeners = configuration.listeners();
         this.database = database;
@@ -125,8 +128,8 @@ final class Run {
                 settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
                 lockWait);
-        background = new BackgroundReleaser(persistence.undoing(), threads);
-        completions = threads.pool("semaphore-completion", MAX_COMPLETIONS, END_COMPLETIONS_AFTER);
+        background = new BackgroundReleaser(
+                persistence.undoing(), scheduler, database.sessions().threads(), application);
         InstanceLease lease = new InstanceLease(
                 persistence.instances(),
                 settings.get(SemaphoreSettings.OWNER),
@@ -138,6 +141,7 @@ final class Run {
                 held,
                 listeners,
                 threads,
+                application,
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
                 settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
         pendingAcquires = new PendingAcquireFactory(settings, lease);
@@ -171,7 +175,7 @@ final class Run {
                 keepAlive,
                 listeners);
         reuse = new ReuseService(
-                settings.get(SemaphoreSettings.REUSE), pendingAcquires, granter, releases, listeners, uses, threads);
+                settings.get(SemaphoreSettings.REUSE), pendingAcquires, granter, releases, listeners, uses, scheduler);
         UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
                 configuration.patterns(),
@@ -180,7 +184,7 @@ final class Run {
                 database.sessions().threads());
         AcquireResults results =
                 new AcquireResults(pendingAcquires, releases, reuse, held, keepAlive, lease, listeners, operations);
-        acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
+        acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, application);
         heldGrants = new HeldGrantService(
                 pendingAcquires,
                 persistence.renewals(),
@@ -198,7 +202,9 @@ final class Run {
                 new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
                 retry,
                 listeners,
-                granter::pollNow);
+                granter::pollNow,
+                scheduler,
+                application);
     }
 
     /**
@@ -209,6 +215,8 @@ final class Run {
     void start() {
         granter.start();
         releaseBatcher.start();
+        keepAlive.start();
+        boolean unused = scheduler.prestartCoreThread() && application.prestartCoreThread();
     }
 
     /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */
@@ -231,8 +239,9 @@ final class Run {
     }
 
     void startMaintenance() {
-        if (schedule == null) {
-            schedule = new MaintenanceSchedule(maintenance, settings);
+        if (!maintained) {
+            maintained = true;
+            maintenance.schedule();
         }
     }
 
@@ -283,9 +292,7 @@ final class Run {
      * those whose request says so, outlive the JVM.
      */
     void end() {
-        if (schedule != null) {
-            schedule.close();
-        }
+        maintenance.close();
         try {
             awaitWork();
             releaseRest();
@@ -299,7 +306,20 @@ final class Run {
         granter.close();
         background.close();
         releaseBatcher.close();
-        completions.shutdown();
+        List<Runnable> unused = scheduler.shutdownNow();
+        endApplicationThreads();
+    }
+
+    /** Lets code of the application that was called before end, such as a listener, for a bounded time. */
+    private void endApplicationThreads() {
+        application.shutdown();
+        try {
+            if (!application.awaitTermination(APPLICATION_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.debug("Code of the application that the semaphores called has not returned at shutdown");
+            }
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void awaitWork() throws InterruptedException {
@@ -324,7 +344,7 @@ final class Run {
         List<HeldGrant> rest =
                 held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
         FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
-        threads.start("semaphore-shutdown", release);
+        database.sessions().threads().execute(release);
         @Nullable Exception cause = null;
         try {
             int released = release.get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);

@@ -275,7 +275,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     private static void load(Run run) {
         try {
             run.database().persistence().warmUp();
-        } catch (RuntimeException | Error notNow) {
+        } catch (RuntimeException notNow) {
             log.debug("The first acquire will take longer", notNow);
         }
     }
@@ -289,18 +289,29 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     private Run openFirst() {
         EngineDatabase database = opening.get();
-        Run started = newRun(database);
+        try {
+            return begin(database, onceOpen);
+        } finally {
+            if (run == null) {
+                database.close();
+            }
+        }
+    }
+
+    /** Begins a run. If that fails, nothing of it is left. */
+    private Run begin(EngineDatabase database, Consumer<SemaphoreAdmin> onceStarted) {
+        Run begun = new Run(configuration, database, held, checked, permitManager, admin, permitManager, permitManager);
         boolean succeeded = false;
         try {
-            started.start();
-            onceOpen.accept(adminOf(() -> started));
-            run = started;
+            begun.start();
+            onceStarted.accept(adminOf(() -> begun));
+            run = begun;
             succeeded = true;
-            return started;
+            return begun;
         } finally {
-            if (!succeeded) { // it is not the current run, so that nothing else would end it
-                started.end();
-                database.close();
+            if (!succeeded) {
+                begun.end();
+                database.suspend();
             }
         }
     }
@@ -349,29 +360,14 @@ public final class SemaphoreEngine implements AutoCloseable {
     private void startAgain() {
         EngineDatabase database = current().database();
         database.resume();
-        Run started = newRun(database);
-        boolean succeeded = false;
-        try {
-            started.start();
-            run = started;
-            state = State.RUNNING;
-            succeeded = true;
-        } finally {
-            if (!succeeded) {
-                started.end();
-                database.suspend();
-            }
-        }
+        Run unused = begin(database, admin -> {});
+        state = State.RUNNING;
     }
 
     private void end(State next) {
         state = next; // first, so that further calls throw the right exception
         current().end();
         current().database().suspend();
-    }
-
-    private Run newRun(EngineDatabase database) {
-        return new Run(configuration, database, held, checked, permitManager, admin, permitManager, permitManager);
     }
 
     /** The maintenance of the current run. */
