@@ -4,11 +4,14 @@ import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * Creates the threads of the library: daemon threads that inherit nothing from the thread that creates them. That
@@ -61,9 +64,49 @@ public class DaemonThreads {
         return pool;
     }
 
+    /**
+     * An executor for code that may block: one thread that never ends, and more, up to this number, only while all others are busy.
+     * Those end when idle. Further tasks wait for a thread.
+     */
+    public final ThreadPoolExecutor growingPool(String name, int max, Duration idle) {
+        HandOver tasks = new HandOver();
+        return new ThreadPoolExecutor(
+                1, max, idle.toMillis(), TimeUnit.MILLISECONDS, tasks, numbered(name), (task, full) -> {
+                    if (full.isShutdown()) {
+                        throw new RejectedExecutionException("The threads " + name + " have ended");
+                    }
+                    tasks.append(task);
+                });
+    }
+
+    /** Takes a task only if a thread waits for one, so that the pool adds a thread otherwise. */
+    private static final class HandOver extends LinkedTransferQueue<Runnable> {
+
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public boolean offer(Runnable task) {
+            return tryTransfer(task);
+        }
+
+        void append(Runnable task) {
+            boolean unused = super.offer(task);
+        }
+    }
+
     /** An executor with one thread, for delayed and periodic tasks. */
     public final ScheduledThreadPoolExecutor scheduler(String name) {
-        ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1, named(name));
+        return scheduler(name, Runnable::run);
+    }
+
+    /**
+     * An executor with one thread, for delayed and periodic tasks.
+     *
+     * @param context runs all that the thread does
+     */
+    public final ScheduledThreadPoolExecutor scheduler(String name, Consumer<Runnable> context) {
+        ScheduledThreadPoolExecutor scheduler =
+                new ScheduledThreadPoolExecutor(1, task -> create(name, () -> context.accept(task)));
         scheduler.setRemoveOnCancelPolicy(true);
         return scheduler;
     }

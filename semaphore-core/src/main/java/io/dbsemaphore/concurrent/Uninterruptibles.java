@@ -6,24 +6,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs database work, and waits, with the thread's interrupt flag cleared, and set again afterwards: with the flag set, pools
- * refuse a connection, and on a virtual thread its socket is closed.
- */
+/** Waits with the thread's interrupt flag cleared, and set again afterwards. */
 public final class Uninterruptibles {
 
     private Uninterruptibles() {}
-
-    public static void run(Runnable work) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            work.run();
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
 
     /** Waits for a permit of a {@link Semaphore}, at most for this time. */
     public static boolean acquire(Semaphore semaphore, long nanos) {

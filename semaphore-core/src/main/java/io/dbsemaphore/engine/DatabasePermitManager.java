@@ -20,8 +20,8 @@ import java.util.function.Supplier;
 /** Delegates to the current run of the engine, across its stops and starts. */
 final class DatabasePermitManager implements PermitManager, GrantOperations, ReusedGrant.Operations {
 
-    private final Supplier<EngineRun> granting;
-    private final Supplier<EngineRun> current;
+    private final Supplier<Run> granting;
+    private final Supplier<Run> current;
 
     /**
      * Delegates to the runs of an engine.
@@ -29,14 +29,14 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
      * @param granting the run that grants acquires; throws when the engine is stopped
      * @param current the current run, or the last one
      */
-    DatabasePermitManager(Supplier<EngineRun> granting, Supplier<EngineRun> current) {
+    DatabasePermitManager(Supplier<Run> granting, Supplier<Run> current) {
         this.granting = granting;
         this.current = current;
     }
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
-        EngineRun run = granting.get();
+        Run run = granting.get();
         AcquireResult reused = run.reuse().take(request, false);
         return reused != null
                 ? reused
@@ -46,7 +46,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public AcquireResult acquireForWork(AcquireRequest request) {
-        EngineRun run = granting.get();
+        Run run = granting.get();
         AcquireResult reused = run.reuse().take(request, true);
         return reused != null
                 ? reused
@@ -56,7 +56,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
-        EngineRun run = granting.get();
+        Run run = granting.get();
         AcquireResult reused = run.reuse().takeNow(request);
         if (reused != null) {
             return CompletableFuture.completedFuture(reused);
@@ -66,7 +66,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public ReleaseOutcome release(String externalId) {
-        EngineRun run = current.get();
+        Run run = current.get();
         return run.reuse().isKnown(externalId)
                 ? run.reuse().findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED)
                 : run.releases().release(externalId);
@@ -86,7 +86,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public Optional<PermitGrant> find(String externalId) {
-        EngineRun run = current.get();
+        Run run = current.get();
         return run.reuse().isKnown(externalId)
                 ? run.reuse().findUse(externalId).flatMap(run.heldGrants()::find)
                 : run.heldGrants().find(externalId);
@@ -94,7 +94,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public PermitGrant renew(String externalId, Duration ttl) {
-        EngineRun run = current.get();
+        Run run = current.get();
         return run.reuse().isKnown(externalId)
                 ? run.reuse()
                         .findUse(externalId)
@@ -115,7 +115,7 @@ final class DatabasePermitManager implements PermitManager, GrantOperations, Reu
 
     @Override
     public void requireHeld(PermitGrant grant) {
-        EngineRun run = current.get();
+        Run run = current.get();
         if (grant instanceof ReusedGrant use) {
             run.heldGrants().requireHeld(use);
         } else if (run.reuse().isKnown(grant.externalId())) { // a decorated one

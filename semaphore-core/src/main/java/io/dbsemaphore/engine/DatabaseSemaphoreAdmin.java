@@ -34,7 +34,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     private static final Pattern NEITHER_TAB_NOR_LINE = Pattern.compile("[\\p{Cc}\\p{Cs}&&[^\\t\\n\\r]]");
 
-    private final Supplier<EngineRun> current;
+    private final Supplier<Run> current;
     private final ListenerNotifier listeners;
 
     /**
@@ -42,7 +42,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
      *
      * @param current the current run, or the last one
      */
-    DatabaseSemaphoreAdmin(Supplier<EngineRun> current, ListenerNotifier listeners) {
+    DatabaseSemaphoreAdmin(Supplier<Run> current, ListenerNotifier listeners) {
         this.current = current;
         this.listeners = listeners;
     }
@@ -61,7 +61,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         checkCapacity(name, capacity);
         checkOperator("changedBy", changedBy);
         checkReason(reason);
-        EngineRun run = current.get();
+        Run run = current.get();
         run.retry().call(() -> {
             run.persistence().admin().setCapacity(name, capacity, changedBy, reason);
             return Boolean.TRUE;
@@ -155,7 +155,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         SemaphoreName.requireValidKey("external id", externalId);
         checkOperator("releasedBy", releasedBy);
         checkReason(reason);
-        EngineRun run = current.get();
+        Run run = current.get();
         ReleaseOutcome outcome = run.releases()
                 .release(
                         externalId,
@@ -168,7 +168,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
     }
 
     private <T extends @Nullable Object> T run(Function<SemaphorePersistence, T> transaction) {
-        EngineRun run = current.get();
+        Run run = current.get();
         return run.retry().call(() -> transaction.apply(run.persistence()));
     }
 

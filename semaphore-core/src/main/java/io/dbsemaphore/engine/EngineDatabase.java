@@ -27,38 +27,27 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The database of an engine, opened once: sessions on the host's data source, and the persistence unit that uses them. */
-final class EngineDatabase implements AutoCloseable {
+/**
+ * The database of an engine, opened once: sessions on the host's data source, and the persistence unit that uses them.
+ *
+ * @param lockWait how long to wait for rows and tables that another session has locked
+ * @param certifiesWrites whether the server {@linkplain WriteCertification certifies writes}
+ * @param channel on which instances notify one another of releases; null without notifications
+ */
+record EngineDatabase(
+        String tablePrefix,
+        Duration lockWait,
+        SemaphoreDataSource sessions,
+        SemaphorePersistence persistence,
+        HeldCheck heldCheck,
+        boolean certifiesWrites,
+        @Nullable ReleaseChannel channel)
+        implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(EngineDatabase.class);
 
     private static final Duration TABLE_POLL_INTERVAL = Duration.ofMillis(200);
     private static final Duration SESSION_RETURN_TIMEOUT = Duration.ofSeconds(5);
-
-    private final String tablePrefix;
-    private final SemaphoreDataSource sessions;
-    private final Duration lockWait;
-    private final SemaphorePersistence persistence;
-    private final HeldCheck heldCheck;
-    private final boolean certifiesWrites;
-    private final @Nullable ReleaseChannel channel;
-
-    private EngineDatabase(
-            String tablePrefix,
-            SemaphoreDataSource sessions,
-            Duration lockWait,
-            SemaphorePersistence persistence,
-            HeldCheck heldCheck,
-            boolean certifiesWrites,
-            @Nullable ReleaseChannel channel) {
-        this.tablePrefix = tablePrefix;
-        this.sessions = sessions;
-        this.lockWait = lockWait;
-        this.persistence = persistence;
-        this.heldCheck = heldCheck;
-        this.certifiesWrites = certifiesWrites;
-        this.channel = channel;
-    }
 
     /**
      * Opens the database, and {@linkplain #check checks} that it can be used. Before the check it calls {@code tableCreation}, and
@@ -80,32 +69,31 @@ final class EngineDatabase implements AutoCloseable {
             Duration schemaWait,
             DatabaseThreads threads) {
         Database database = databaseOf(dataSource);
-        tableCreation.accept(new SchemaScript(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX)));
+        String tablePrefix = settings.get(SemaphoreSettings.TABLE_PREFIX);
+        tableCreation.accept(new SchemaScript(dataSource, database, tablePrefix));
         boolean certifiesWrites = certifiesWrites(dataSource, database);
         Durability.warn(dataSource, database);
+        Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
         SemaphoreDataSource sessions = new SemaphoreDataSource(
                 dataSource,
                 database,
-                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
+                lockWait,
                 settings.get(SemaphoreSettings.SESSION_IDLE_LIMIT),
                 settings.get(SemaphoreSettings.MAX_CONNECTIONS),
                 settings.get(SemaphoreSettings.PIPELINING),
                 threads);
-        ReleaseChannel channel = channel(sessions, database, settings);
+        ReleaseChannel channel = settings.get(SemaphoreSettings.NOTIFICATIONS)
+                ? ReleaseChannel.of(sessions, database, tablePrefix).orElse(null)
+                : null;
         SemaphorePersistence persistence = SemaphorePersistence.open(
                 sessions,
                 database,
-                settings.get(SemaphoreSettings.TABLE_PREFIX),
+                tablePrefix,
                 InstanceLease.grace(settings.get(SemaphoreSettings.INSTANCE_TIMEOUT)),
                 channel);
+        HeldCheck heldCheck = new HeldCheck(dataSource, database, tablePrefix, certifiesWrites);
         EngineDatabase opened = new EngineDatabase(
-                settings.get(SemaphoreSettings.TABLE_PREFIX),
-                sessions,
-                settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT),
-                persistence,
-                new HeldCheck(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX), certifiesWrites),
-                certifiesWrites,
-                channel);
+                tablePrefix, lockWait, sessions, persistence, heldCheck, certifiesWrites, channel);
         try {
             opened.awaitTables(Deadline.in(schemaWait));
         } catch (RuntimeException failure) {
@@ -113,37 +101,6 @@ final class EngineDatabase implements AutoCloseable {
             throw failure;
         }
         return opened;
-    }
-
-    SemaphoreDataSource sessions() {
-        return sessions;
-    }
-
-    SemaphorePersistence persistence() {
-        return persistence;
-    }
-
-    HeldCheck heldCheck() {
-        return heldCheck;
-    }
-
-    /** Whether the server {@linkplain WriteCertification certifies writes}. */
-    boolean certifiesWrites() {
-        return certifiesWrites;
-    }
-
-    /** The channel on which instances notify one another of releases; null without notifications. */
-    @Nullable
-    ReleaseChannel channel() {
-        return channel;
-    }
-
-    private static @Nullable ReleaseChannel channel(
-            SemaphoreDataSource sessions, Database database, SemaphoreSettings settings) {
-        return settings.get(SemaphoreSettings.NOTIFICATIONS)
-                ? ReleaseChannel.of(sessions, database, settings.get(SemaphoreSettings.TABLE_PREFIX))
-                        .orElse(null)
-                : null;
     }
 
     private void awaitTables(Deadline deadline) {
@@ -221,11 +178,6 @@ final class EngineDatabase implements AutoCloseable {
                     .<RuntimeException>map(refused -> refused)
                     .orElse(failure);
         }
-    }
-
-    /** See {@link SemaphoreEngine#warmUp}. */
-    void warmUp() {
-        persistence.warmUp();
     }
 
     /** Returns all connections to the host's pool, those in use within some seconds. */

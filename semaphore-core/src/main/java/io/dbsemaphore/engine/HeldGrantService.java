@@ -80,17 +80,16 @@ final class HeldGrantService {
     void renew(HeldGrant state, PermitGrant handle, Duration ttl) {
         Duration checkedTtl = acquireFactory.checkTtl(ttl);
         StoredGrant grant = state.grant();
-        try (Retries.Attempts attempts = retry.begin()) {
-            while (true) {
-                long asOf = System.nanoTime();
-                try {
-                    StoredGrant renewed = transaction.renew(grant, checkedTtl).orElseThrow(() -> lost(state, handle));
-                    state.update(renewed, asOf); // of a grant that another JVM has acquired, only this handle knows
-                    PermitGrant unused = renewed(renewed, asOf);
-                    return;
-                } catch (RuntimeException failure) {
-                    attempts.pauseOrThrow(failure);
-                }
+        Retries.Attempts attempts = retry.begin();
+        while (true) {
+            long asOf = System.nanoTime();
+            try {
+                StoredGrant renewed = transaction.renew(grant, checkedTtl).orElseThrow(() -> lost(state, handle));
+                state.update(renewed, asOf); // of a grant that another JVM has acquired, only this handle knows
+                PermitGrant unused = renewed(renewed, asOf);
+                return;
+            } catch (RuntimeException failure) {
+                attempts.pauseOrThrow(failure);
             }
         }
     }

@@ -3,7 +3,6 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
@@ -24,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,10 +53,10 @@ final class ReuseService {
             ReleaseService releases,
             ListenerNotifier listeners,
             ReusedGrant.Operations operations,
-            DaemonThreads threads) {
+            ScheduledExecutorService scheduler) {
         this.permits = new ReusablePermits(times);
         this.handover = new PermitHandover(permits, granter, releases);
-        this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, handover::passOnOrGiveBack, threads);
+        this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, handover::passOnOrGiveBack, scheduler);
         this.acquireFactory = acquireFactory;
         this.granter = granter;
         this.releases = releases;

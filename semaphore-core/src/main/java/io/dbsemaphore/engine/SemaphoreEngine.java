@@ -2,19 +2,33 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.engine.hold.CheckedGrants;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The semaphores of one database, as used by one JVM. An application without the starter creates one engine for each
@@ -32,8 +46,35 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SemaphoreEngine implements AutoCloseable {
 
-    private final EngineRuns runs;
-    private final SemaphoreMaintenance maintenance;
+    private static final Logger log = LoggerFactory.getLogger(SemaphoreEngine.class);
+
+    private static final String STOPPED = """
+            The semaphores of this application instance are stopped, as when its application context is paused, and \
+            acquire no permits until they are started again; nothing was acquired""";
+
+    private final Run.Configuration configuration;
+    private final Supplier<EngineDatabase> opening;
+    private final Consumer<SemaphoreAdmin> onceOpen;
+    private final GrantRegistry held = new GrantRegistry();
+    private final CheckedGrants checked = new CheckedGrants();
+    private final DatabasePermitManager permitManager = new DatabasePermitManager(this::granting, this::current);
+    private final SemaphoreAdmin admin;
+    private final SemaphoreMaintenance maintenance = new CurrentMaintenance();
+    private final FutureTask<Run> first = new FutureTask<>(this::openFirst);
+    /**
+     * Between a stop and the next start the last run, so that grants without a time to live can be released, and administrators
+     * can work; it grants nothing. Null until the first one has begun.
+     */
+    private volatile @Nullable Run run;
+
+    private final Object lifecycle = new Object();
+    private volatile State state = State.RUNNING;
+
+    private enum State {
+        RUNNING,
+        STOPPED,
+        CLOSED
+    }
 
     /**
      * Creates an engine without patterns, listeners and owner liveness.
@@ -86,17 +127,21 @@ public final class SemaphoreEngine implements AutoCloseable {
             Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
             Supplier<List<OwnerLiveness>> ownerLiveness,
             DaemonThreads threads) {
-        this(new EngineRuns(
-                new EngineRun.Configuration(
+        this(
+                new Run.Configuration(
                         settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads),
                 () -> EngineDatabase.open(dataSource, settings, script -> {}, Duration.ZERO),
-                admin -> {}));
-        runs.open();
+                admin -> {});
+        first.run();
+        load(awaitFirst());
     }
 
-    private SemaphoreEngine(EngineRuns runs) {
-        this.runs = runs;
-        maintenance = new DelegatingMaintenance(runs);
+    private SemaphoreEngine(
+            Run.Configuration configuration, Supplier<EngineDatabase> opening, Consumer<SemaphoreAdmin> onceOpen) {
+        this.configuration = configuration;
+        this.opening = opening;
+        this.onceOpen = onceOpen;
+        this.admin = adminOf(this::current);
     }
 
     /**
@@ -125,8 +170,8 @@ public final class SemaphoreEngine implements AutoCloseable {
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             Consumer<SemaphoreAdmin> onceOpen) {
-        EngineRuns runs = new EngineRuns(
-                new EngineRun.Configuration(
+        SemaphoreEngine engine = new SemaphoreEngine(
+                new Run.Configuration(
                         settings,
                         patterns,
                         new ListenerNotifier(semaphoreListeners),
@@ -134,8 +179,8 @@ public final class SemaphoreEngine implements AutoCloseable {
                         new DaemonThreads()),
                 () -> EngineDatabase.open(dataSource, settings, tableCreation, schemaWait),
                 onceOpen);
-        runs.openInBackground();
-        return new SemaphoreEngine(runs);
+        engine.startThread("semaphore-start", engine.first);
+        return engine;
     }
 
     /**
@@ -146,7 +191,16 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @throws RuntimeException if it was to start in the background and failed
      */
     public void start() {
-        runs.start();
+        synchronized (lifecycle) {
+            if (state == State.CLOSED) {
+                throw new IllegalStateException("The engine is closed and cannot be started again: create another one");
+            }
+            if (state == State.STOPPED) {
+                startAgain();
+            }
+            current().startMaintenance();
+        }
+        configuration.listeners().tellEarly();
     }
 
     /**
@@ -155,7 +209,11 @@ public final class SemaphoreEngine implements AutoCloseable {
      * the application has started. A failure has no consequence but that.
      */
     public void warmUp() {
-        runs.warmUp();
+        startThread("semaphore-warm-up", () -> {
+            if (isOpen()) {
+                load(current());
+            }
+        });
     }
 
     /** {@return the maintenance tasks} */
@@ -165,12 +223,12 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     /** {@return the manager that a {@link io.dbsemaphore.SemaphoreTemplate} is created with} */
     public PermitManager permitManager() {
-        return runs.permitManager();
+        return permitManager;
     }
 
     /** {@return the operations for administrators} */
     public SemaphoreAdmin admin() {
-        return runs.admin();
+        return admin;
     }
 
     /**
@@ -182,7 +240,11 @@ public final class SemaphoreEngine implements AutoCloseable {
      * suspended.
      */
     public void shutDown() {
-        runs.stop();
+        synchronized (lifecycle) {
+            if (state == State.RUNNING && isOpen()) {
+                end(State.STOPPED);
+            }
+        }
     }
 
     /**
@@ -191,7 +253,15 @@ public final class SemaphoreEngine implements AutoCloseable {
      */
     @Override
     public void close() {
-        runs.close();
+        synchronized (lifecycle) {
+            if (isOpen()) {
+                if (state == State.RUNNING) {
+                    end(State.CLOSED);
+                }
+                current().database().close();
+            }
+            state = State.CLOSED;
+        }
     }
 
     /**
@@ -203,6 +273,124 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @throws org.springframework.dao.DataAccessException if the database cannot be reached
      */
     public void check() {
-        runs.check();
+        current().database().check();
+    }
+
+    /** Loads what the first acquire needs. If that fails, the first acquire loads it. */
+    private static void load(Run run) {
+        try {
+            run.database().persistence().warmUp();
+        } catch (RuntimeException notNow) {
+            log.debug("The first acquire will take longer", notNow);
+        }
+    }
+
+    private void startThread(String name, Runnable task) {
+        Thread thread = configuration.threads().create(name, task);
+        // Hibernate loads classes of the application, as if the application started it
+        thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
+        thread.start();
+    }
+
+    private Run openFirst() {
+        EngineDatabase database = opening.get();
+        try {
+            return begin(database, onceOpen);
+        } finally {
+            if (run == null) {
+                database.close();
+            }
+        }
+    }
+
+    /** Begins a run. If that fails, nothing of it is left. */
+    private Run begin(EngineDatabase database, Consumer<SemaphoreAdmin> onceStarted) {
+        Run begun = new Run(configuration, database, held, checked, permitManager, admin, permitManager, permitManager);
+        boolean succeeded = false;
+        try {
+            begun.start();
+            onceStarted.accept(adminOf(() -> begun));
+            run = begun;
+            succeeded = true;
+            return begun;
+        } finally {
+            if (!succeeded) {
+                begun.end();
+                database.suspend();
+            }
+        }
+    }
+
+    /** Ignores interrupts, since the start is bounded by the timeouts of the database. */
+    private Run awaitFirst() {
+        try {
+            return Uninterruptibles.get(first);
+        } catch (ExecutionException failure) {
+            throw CallerExceptions.of(failure.getCause());
+        }
+    }
+
+    /** Whether the start succeeded. Waits for a start in progress. */
+    private boolean isOpen() {
+        try {
+            Run unused = awaitFirst();
+            return true;
+        } catch (RuntimeException failedToStart) {
+            return false;
+        }
+    }
+
+    /**
+     * The run that grants acquires.
+     *
+     * @throws SemaphoreClosedException when the engine is stopped
+     */
+    private Run granting() {
+        if (state == State.STOPPED) {
+            throw new SemaphoreClosedException(STOPPED);
+        }
+        return current(); // which throws that exception while it is shutting down
+    }
+
+    /** The current run; while the engine is stopped, the last one. */
+    private Run current() {
+        Run current = run;
+        return current != null ? current : awaitFirst();
+    }
+
+    private SemaphoreAdmin adminOf(Supplier<Run> current) {
+        return new DatabaseSemaphoreAdmin(current, configuration.listeners());
+    }
+
+    private void startAgain() {
+        EngineDatabase database = current().database();
+        database.resume();
+        Run unused = begin(database, admin -> {});
+        state = State.RUNNING;
+    }
+
+    private void end(State next) {
+        state = next; // first, so that further calls throw the right exception
+        current().end();
+        current().database().suspend();
+    }
+
+    /** The maintenance of the current run. */
+    private final class CurrentMaintenance implements SemaphoreMaintenance {
+
+        @Override
+        public int releaseOrphans() {
+            return current().maintenance().releaseOrphans();
+        }
+
+        @Override
+        public int deleteReleasedRequests() {
+            return current().maintenance().deleteReleasedRequests();
+        }
+
+        @Override
+        public int deleteCapacityHistory() {
+            return current().maintenance().deleteCapacityHistory();
+        }
     }
 }

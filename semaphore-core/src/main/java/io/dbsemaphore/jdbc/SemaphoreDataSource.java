@@ -5,8 +5,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -31,6 +33,9 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
      */
     private static final Duration MAX_LOCK_WAIT = Duration.ofSeconds(1);
 
+    /** Below this number of connections, none is kept for the keep-alive: the others would be too few. */
+    private static final int FEWEST_TO_KEEP_ONE = 3;
+
     private static final Duration RESERVED_IDLE_LIMIT = Duration.ofSeconds(3);
 
     private final DatabaseThreads threads;
@@ -42,7 +47,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     private final ThreadLocal<ConnectionSource> source = new ThreadLocal<>();
 
     /** The shared sessions, and the reserved one; both are the same pool if there is one connection only. */
-    private record Pools(SessionPool shared, SessionPool reserved) {}
+    private record Pools(SessionPool shared, SessionPool reserved, @Nullable KeptConnection kept) {}
 
     /**
      * Wraps the host's data source.
@@ -72,13 +77,16 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         Pipelining statements = new Pipelining(database, pipelining);
         String readOnly = database.readOnlyQuery();
         this.newPools = () -> {
-            SessionPool shared =
-                    new SessionPool(hostConnections, limits, statements, readOnly, Math.max(1, maxConnections - 1));
+            SessionPool shared = new SessionPool(
+                    hostConnections::take, limits, statements, readOnly, Math.max(1, maxConnections - 1));
+            KeptConnection kept = maxConnections < FEWEST_TO_KEEP_ONE ? null : new KeptConnection(hostConnections);
+            ConnectionSource reserved = kept == null ? hostConnections::take : kept;
             return new Pools(
                     shared,
                     maxConnections == 1
                             ? shared
-                            : new SessionPool(hostConnections, reservedLimits, statements, readOnly, 1));
+                            : new SessionPool(reserved, reservedLimits, statements, readOnly, 1),
+                    kept);
         };
         this.pools = newPools.get();
     }
@@ -122,6 +130,26 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         }
     }
 
+    /**
+     * Sets whether the reserved connection is kept between transactions, so that it is available whatever the host takes from its
+     * pool. Where at most two connections may be used, none is kept. To be called by the thread that uses it.
+     */
+    public void keepReserved(boolean keep) {
+        KeptConnection kept = pools.kept();
+        if (kept == null) {
+            return;
+        }
+        try {
+            if (keep) {
+                kept.keep();
+            } else {
+                kept.release();
+            }
+        } catch (SQLException failure) {
+            throw new CannotGetJdbcConnectionException("The reserved connection cannot be taken or returned", failure);
+        }
+    }
+
     boolean isExhaustedFor(Duration time) {
         return hostConnections.isExhaustedFor(time);
     }
@@ -134,6 +162,10 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     public void close() {
         pools.shared().close();
         pools.reserved().close();
+        KeptConnection kept = pools.kept();
+        if (kept != null) {
+            kept.close();
+        }
     }
 
     private static Duration shorter(Duration one, Duration other) {

@@ -44,11 +44,11 @@ class ThreadInheritanceIntegrationTests {
             "semaphore-keep-alive",
             "semaphore-poller",
             "semaphore-connections",
-            "semaphore-maintenance",
-            "semaphore-shutdown");
+            "semaphore-application", // the maintenance
+            "semaphore-database"); // the release of the rest at shutdown
 
     /** Which need no connection here. */
-    private static final List<String> OTHER_KINDS = List.of("semaphore-background", "semaphore-completion");
+    private static final List<String> OTHER_KINDS = List.of("semaphore-scheduler");
 
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final InheritableThreadLocal<@Nullable String> TENANT = new InheritableThreadLocal<>();

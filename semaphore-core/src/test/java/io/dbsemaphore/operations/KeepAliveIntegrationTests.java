@@ -146,7 +146,7 @@ class KeepAliveIntegrationTests {
                 .withTtl(Duration.ofSeconds(8)) // long enough for a heartbeat that had ended to be noticed
                 .withMaxHold(Duration.ofSeconds(1));
         ListAppender<ILoggingEvent> log = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.hold.LossNotifier");
+        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.hold");
         log.start();
         logger.addAppender(log);
         node.gate().clear(); // the start of the instance has touched the table

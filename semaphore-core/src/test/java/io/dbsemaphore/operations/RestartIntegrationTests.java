@@ -57,6 +57,16 @@ class RestartIntegrationTests {
         schema.close();
     }
 
+    /** An application that does not use the library must not notice it. */
+    @Test
+    void hasFewThreadsAllFromItsStart() {
+        Awaitility.await("the end of what was needed for the start")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(7));
+
+        assertThat(threads()).contains("semaphore-keep-alive", "semaphore-scheduler", "semaphore-application-1");
+    }
+
     @Test
     void acquiresAgainAfterEachStart() {
         String name = node.semaphore(1);

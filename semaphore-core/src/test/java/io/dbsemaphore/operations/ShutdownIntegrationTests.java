@@ -184,7 +184,7 @@ class ShutdownIntegrationTests {
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
         node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR));
         ListAppender<ILoggingEvent> log = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine.Shutdown");
+        Logger logger = (Logger) LoggerFactory.getLogger("io.dbsemaphore.engine");
         log.start();
         logger.addAppender(log);
 

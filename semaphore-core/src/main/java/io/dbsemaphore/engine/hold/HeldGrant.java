@@ -29,7 +29,7 @@ public final class HeldGrant {
     private record Binding(InstanceLease lease, long epoch) {
 
         boolean holds() {
-            return lease.isLeaseValidSince(epoch);
+            return lease.isValidSince(epoch);
         }
     }
 

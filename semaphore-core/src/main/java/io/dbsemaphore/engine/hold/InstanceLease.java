@@ -4,6 +4,8 @@ import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.HoldTransactions;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongPredicate;
 
 /**
  * The lease of this instance, which heartbeats renew (Gray and Cheriton, <a
@@ -14,6 +16,10 @@ import java.util.concurrent.ThreadLocalRandom;
  * <p>The lease lasts for two thirds of the configured timeout. The last third is a grace period in which the other instances
  * wait for a further heartbeat of a suspect instance, so that an outage of the database, after which all heartbeats are overdue,
  * costs no instance its grants.
+ *
+ * <p>A heartbeat that was too late begins another epoch: grants may have been reclaimed after the lease had expired. Before the
+ * lease counts as valid again, the kept-alive grants are therefore checked ({@link #ensure}, {@link #sendUnlessInProgress}), and
+ * each that is still held is bound to the new epoch. One heartbeat is sent at a time.
  */
 public final class InstanceLease {
 
@@ -22,6 +28,7 @@ public final class InstanceLease {
     private final Duration overdueAfter;
     private final Duration interval;
     private final long id = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    private final ReentrantLock sending = new ReentrantLock();
     private volatile Term term = new Term(Deadline.in(Duration.ZERO), 0);
     private volatile Deadline nextHeartbeat = Deadline.in(Duration.ZERO);
     private volatile boolean registered;
@@ -46,22 +53,18 @@ public final class InstanceLease {
         return id;
     }
 
-    boolean isLeaseValid() {
-        return !term.until().isPassed();
-    }
-
     /** Whether the lease is valid and has not lapsed since this epoch. */
-    boolean isLeaseValidSince(long epoch) {
+    boolean isValidSince(long epoch) {
         Term current = term;
         return current.epoch() == epoch && !current.until().isPassed();
     }
 
-    long epoch() {
-        return term.epoch();
+    private boolean isValid() {
+        return !term.until().isPassed();
     }
 
-    boolean isHeartbeatDue() {
-        return nextHeartbeat.isPassed();
+    long epoch() {
+        return term.epoch();
     }
 
     long nanosToNextHeartbeat() {
@@ -69,39 +72,93 @@ public final class InstanceLease {
     }
 
     /**
-     * Sends a heartbeat.
+     * Sends a heartbeat if the lease is not valid, so that a grant can be bound to this instance. A heartbeat that is merely due
+     * is sent by the keep-alive.
      *
-     * @return the new lease expiry, for {@link #confirm}
+     * @param check checks the grants in this epoch; false if some could not be checked
+     * @return the epoch: a grant that is acquired from now on can only be reclaimed in a later one
      */
-    Deadline sendHeartbeat() {
-        long asOf = System.nanoTime();
-        registered = true; // even if the commit fails: its outcome may be unknown
-        transactions.heartbeat(id, owner, overdueAfter);
-        return Deadline.after(asOf, overdueAfter);
+    long ensure(LongPredicate check) {
+        if (!isValid()) {
+            locked(() -> sendIfDue(check));
+        }
+        return epoch();
     }
 
-    /** Renews the lease, after the grants have been checked. */
-    void confirm(Deadline deadline, long epoch) {
-        term = new Term(deadline, epoch);
-        nextHeartbeat = Deadline.in(interval);
+    /**
+     * Sends a heartbeat if one is due, unless another thread is sending one, which may take long.
+     *
+     * @param check as for {@link #ensure}
+     * @param sent runs after a heartbeat, before another one can be sent
+     */
+    void sendUnlessInProgress(LongPredicate check, Runnable sent) {
+        if (!sending.tryLock()) {
+            postpone();
+            return;
+        }
+        try {
+            if (sendIfDue(check)) {
+                sent.run();
+            }
+        } finally {
+            sending.unlock();
+        }
     }
 
-    /** Schedules the next heartbeat soon, since this one failed or was incomplete. */
+    /** Checks grants in the current epoch, while no heartbeat is sent. */
+    void checkNow(LongPredicate check) {
+        locked(() -> postponeUnless(check.test(epoch())));
+    }
+
+    /** Has the next heartbeat sent soon if this one has failed, or could not check all grants. */
+    void postponeUnless(boolean complete) {
+        if (!complete) {
+            postpone();
+        }
+    }
+
     void postpone() {
         nextHeartbeat = deregistered ? Deadline.NEVER : Deadline.in(interval.dividedBy(4));
     }
 
-    /** Ends the lease and removes the registration, so that no other instance waits for a heartbeat. None is sent afterwards. */
+    /**
+     * Ends the lease and removes the registration, so that no other instance waits for a heartbeat. Waits for a heartbeat that is
+     * being sent; none is sent afterwards.
+     */
     void deregister() {
-        deregistered = true;
-        nextHeartbeat = Deadline.NEVER;
-        term = new Term(Deadline.in(Duration.ZERO), term.epoch());
-        if (registered) {
-            transactions.deregister(id);
-        }
+        locked(() -> {
+            deregistered = true;
+            nextHeartbeat = Deadline.NEVER;
+            term = new Term(Deadline.in(Duration.ZERO), term.epoch());
+            if (registered) {
+                transactions.deregister(id);
+            }
+        });
     }
 
-    boolean isDeregistered() {
-        return deregistered;
+    /** Returns whether one was due. */
+    private boolean sendIfDue(LongPredicate check) {
+        if (deregistered || (isValid() && !nextHeartbeat.isPassed())) {
+            return false;
+        }
+        long asOf = System.nanoTime();
+        registered = true; // even if the commit fails: its outcome may be unknown
+        transactions.heartbeat(id, owner, overdueAfter);
+        // checked after the heartbeat, which may have been too late itself
+        long epoch = isValid() ? epoch() : epoch() + 1;
+        boolean complete = check.test(epoch);
+        term = new Term(Deadline.after(asOf, overdueAfter), epoch);
+        nextHeartbeat = Deadline.in(interval);
+        postponeUnless(complete);
+        return true;
+    }
+
+    private void locked(Runnable work) {
+        sending.lock();
+        try {
+            work.run();
+        } finally {
+            sending.unlock();
+        }
     }
 }

@@ -2,13 +2,16 @@ package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.concurrent.RecurringTask;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.HoldTransactions;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,38 +19,71 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps grants alive while their work runs: one thread for all of them. One transaction renews up to 500 grants that are due: it
- * locks their requests, without those that another transaction has locked, then updates them. A grant is due at a third of the time
- * to live, or a little earlier, so that many are due together. While the database is unavailable, it keeps trying; a grant whose
- * deadline passes meanwhile is lost.
+ * Keeps grants alive while their work runs, sends the heartbeats of this instance, and reports grants that are lost or have expired:
+ * one thread for all of them.
  *
- * <p>Nothing else can block this thread: its connection is reserved, it does not wait for row locks of other transactions, and
- * listeners are notified on another thread.
+ * <p>The agenda has each grant at the time of its next action: a renewal at a third of its time to live, or a little earlier, so that
+ * many are due together; the report of its expiry; the warning that it may have leaked. A turn of the thread takes what is due. One
+ * transaction renews up to 500 grants: it locks their requests, without those that another transaction has locked, then updates
+ * them. A turn also sends a heartbeat if one is due, and then looks for grants that an operator has released by force. While the
+ * database is unavailable, it keeps trying; a grant whose deadline passes meanwhile is lost.
+ *
+ * <p>Nothing else can block this thread. Its connection is reserved, and kept while a grant is kept alive, so that it does not depend
+ * on what the application leaves in the pool. It does not wait for row locks of other transactions. Listeners are notified of losses
+ * on a thread for code of the application, in the order of the losses, each loss once.
+ *
+ * <p>The monitor of this object guards the agenda; no database is used and no listener called while it is held.
  */
 public final class KeepAlive implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);
 
-    /** Longer than an acquire takes, so that the thread that an acquire has started still runs when it is granted. */
-    private static final Duration LINGER = Duration.ofMinutes(1);
+    /** How long the connection is kept when no grant is kept alive any more, so that it is not taken for each short work. */
+    private static final Duration LINGER = Duration.ofSeconds(2);
 
+    private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(2);
+
+    private final SemaphoreDataSource connections;
     private final HoldTransactions renewals;
     private final InstanceLease lease;
-    private final RenewalSchedule schedule;
-    private final LossNotifier losses;
-    private final Heartbeat heartbeat;
+    private final GrantRegistry held;
+    private final ListenerNotifier listeners;
+    private final Executor application;
     private final Duration longestInterval;
     private final Duration leakThreshold;
-    private final RecurringTask task;
-    private volatile Deadline lingering = Deadline.in(Duration.ZERO);
+    private final ScheduledThreadPoolExecutor thread;
 
+    private final Map<Long, ScheduledRenewal> byRequest = new HashMap<>();
+    private final TreeSet<ScheduledRenewal> agenda =
+            new TreeSet<>(Comparator.comparing(ScheduledRenewal::due).thenComparing(ScheduledRenewal::requestId));
+    private int keptAlive;
+    private @Nullable ScheduledFuture<?> nextTurn;
+    private Deadline lingering = Deadline.in(Duration.ZERO);
+    private boolean reserved;
+    private CompletableFuture<?> reports = CompletableFuture.completedFuture(null);
+
+    /**
+     * Creates a keep-alive, which is to be {@linkplain #start started}.
+     *
+     * @param application runs code of the application
+     */
     public KeepAlive(
             SemaphoreDataSource connections,
             HoldTransactions renewals,
@@ -55,27 +91,34 @@ public final class KeepAlive implements AutoCloseable {
             GrantRegistry held,
             ListenerNotifier listeners,
             DaemonThreads threads,
+            Executor application,
             Duration longestInterval,
             Duration leakThreshold) {
+        this.connections = connections;
         this.renewals = renewals;
         this.lease = lease;
-        this.losses = new LossNotifier(listeners, threads);
-        this.schedule = new RenewalSchedule(held, losses);
-        this.heartbeat = new Heartbeat(renewals, lease, schedule);
+        this.held = held;
+        this.listeners = listeners;
+        this.application = application;
         this.longestInterval = longestInterval;
         this.leakThreshold = leakThreshold;
-        this.task = new RecurringTask(threads, "semaphore-keep-alive", connections::onReservedConnection, new Turn());
+        this.thread = threads.scheduler("semaphore-keep-alive", connections::onReservedConnection);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        thread.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy()); // when closed
+    }
+
+    /** Starts the thread. */
+    public void start() {
+        boolean unused = thread.prestartCoreThread();
     }
 
     /**
-     * Ensures that a grant can be kept alive, before it is granted: that the thread runs, and that the lease is valid.
+     * Ensures that the lease is valid before a grant is acquired that is to be kept alive.
      *
-     * @return the lease epoch, see {@link Heartbeat#ensureLease}
-     * @throws Error when the thread cannot be started
+     * @return the lease epoch, see {@link InstanceLease#ensure}
      */
     public long prepare() {
-        linger();
-        return heartbeat.ensureLease();
+        return lease.ensure(this::confirmGrants);
     }
 
     /**
@@ -83,30 +126,82 @@ public final class KeepAlive implements AutoCloseable {
      *
      * @param handle the handle of its user, for listeners; null if nobody uses it
      */
-    public void keep(HeldGrant state, Supplier<? extends @Nullable PermitGrant> handle, Deadline maxHold) {
-        boolean first = schedule.add(new ScheduledRenewal(state, handle, maxHold, longestInterval, leakOf(state)));
-        linger();
-        if (first) {
-            task.wake();
+    public synchronized void keep(
+            HeldGrant state, Supplier<? extends @Nullable PermitGrant> handle, Deadline maxHold) {
+        add(new ScheduledRenewal(state, handle, maxHold, longestInterval, leakOf(state)));
+        if (!reserved) {
+            beginTurnIn(0); // which takes the connection
         }
     }
 
     /** Watches a grant that is not kept alive, unless an earlier acquire of it has it kept alive: its expiry is reported. */
-    public void watch(HeldGrant state, PermitGrant handle) {
-        if (state.grant().ttl() == null) {
-            reconsider(state.grant().requestId());
-            return;
-        }
-        boolean first = schedule.addOrReschedule(
-                new ScheduledRenewal(state, () -> handle, null, longestInterval, leakOf(state)));
-        linger();
-        if (first) {
-            task.wakeWithin(schedule.nanosToNext());
+    public synchronized void watch(HeldGrant state, PermitGrant handle) {
+        ScheduledRenewal known = byRequest.get(state.grant().requestId());
+        if (known != null && (known.state() == state || state.grant().ttl() == null)) {
+            schedule(known);
+        } else if (state.grant().ttl() != null) {
+            add(new ScheduledRenewal(state, () -> handle, null, longestInterval, leakOf(state)));
         }
     }
 
     private Deadline leakOf(HeldGrant state) {
         return state.acquiredAt() == null ? Deadline.NEVER : Deadline.in(leakThreshold);
+    }
+
+    /** Computes again when the grant is due, since its time to live has changed. */
+    public synchronized void reconsider(long requestId) {
+        ScheduledRenewal grant = byRequest.get(requestId);
+        if (grant != null) {
+            schedule(grant);
+        }
+    }
+
+    /**
+     * Stops keeping the grant alive, and watching it. To be called before its release is tried.
+     *
+     * @return the handle of its user; null if nobody uses it, or it was not scheduled
+     */
+    public @Nullable PermitGrant stop(long requestId) {
+        ScheduledRenewal stopped = remove(requestId);
+        if (stopped != null && stopped.hasLeaked()) {
+            log.info(
+                    "Grant {}, which was reported as a possible leak, is released after {}",
+                    stopped.state().grant().externalId(),
+                    stopped.state().heldFor());
+        }
+        return stopped == null ? null : stopped.handle();
+    }
+
+    /**
+     * Confirms a grant that was just registered: the lease may have expired during its acquire. If this fails, the next
+     * heartbeat confirms the grant; until then it does not count as held.
+     */
+    public void confirm(HeldGrant state) {
+        if (!state.isLeaseValid()) {
+            attempt("confirmation", () -> {
+                long unused = prepare();
+                if (!state.isLeaseValid()) { // the heartbeat that renewed the lease did not check this grant
+                    lease.checkNow(this::confirmGrants);
+                }
+            });
+        }
+    }
+
+    /** Deregisters this instance, see {@link InstanceLease#deregister}. */
+    public void deregister() {
+        lease.deregister();
+    }
+
+    /** Ends a grant that its holder found to be lost, and stops keeping it alive. Reports the loss if this JVM held the grant. */
+    public void lose(HeldGrant state, PermitGrant handle) {
+        ScheduledRenewal kept = removeIfOf(state);
+        PermitGrant user = kept == null ? handle : kept.handle();
+        boolean ofThisJvm = kept != null || held.holds(state);
+        boolean untold = state.claimEnd();
+        held.lose(state);
+        if (untold && ofThisJvm && user != null) {
+            report(user, kept, false);
+        }
     }
 
     /**
@@ -118,114 +213,204 @@ public final class KeepAlive implements AutoCloseable {
         HoldTransactions.Ended ended =
                 renewals.findEnded(List.of(state.grant().requestId()));
         if (!ended.releasedInTime().contains(state.grant().requestId())) {
-            losses.report(new LossNotifier.Loss(handle, null, false));
+            report(handle, null, false);
         }
     }
 
-    /** See {@link Heartbeat#confirm}. */
-    public void confirm(HeldGrant state) {
-        heartbeat.confirm(state);
-    }
-
-    /** See {@link Heartbeat#deregister}. */
-    public void deregister() {
-        heartbeat.deregister();
-    }
-
-    /** Ends a grant that its holder found to be lost, and stops keeping it alive. */
-    public void lose(HeldGrant state, PermitGrant handle) {
-        schedule.lose(state, handle);
-    }
-
-    /** Computes again when the grant is due, since its time to live has changed. */
-    public void reconsider(long requestId) {
-        if (schedule.reschedule(requestId)) {
-            task.wake();
+    /** Ends the thread when its turn has ended, and waits, for a bounded time, until all losses are reported. */
+    @Override
+    public void close() {
+        thread.shutdown();
+        CompletableFuture<?> unreported;
+        synchronized (this) {
+            unreported = reports;
         }
+        try {
+            Object unused = unreported.get(REPORT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException blocked) {
+            log.warn("A semaphore listener that was notified of a lost grant has not returned at shutdown");
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void add(ScheduledRenewal grant) {
+        ScheduledRenewal unused = remove(grant.requestId());
+        byRequest.put(grant.requestId(), grant);
+        keptAlive += grant.isKeptAlive() ? 1 : 0;
+        schedule(grant);
+    }
+
+    private synchronized void schedule(ScheduledRenewal grant) {
+        agenda.remove(grant); // before its place changes
+        grant.plan();
+        if (!grant.due().never() && agenda.add(grant) && agenda.first() == grant) {
+            beginTurnIn(grant.due().remainingNanos());
+        }
+    }
+
+    /** Schedules a grant that was due, unless it is no longer kept alive. */
+    private synchronized void scheduleAgain(ScheduledRenewal grant, boolean postponed) {
+        if (byRequest.get(grant.requestId()) == grant) {
+            if (postponed) {
+                grant.postpone();
+            }
+            schedule(grant);
+        }
+    }
+
+    private synchronized @Nullable ScheduledRenewal remove(long requestId) {
+        ScheduledRenewal removed = byRequest.remove(requestId);
+        if (removed != null) {
+            agenda.remove(removed);
+            keptAlive -= removed.isKeptAlive() ? 1 : 0;
+        }
+        return removed;
+    }
+
+    private synchronized boolean removeIfSame(ScheduledRenewal grant) {
+        return byRequest.get(grant.requestId()) == grant && remove(grant.requestId()) != null;
+    }
+
+    private synchronized @Nullable ScheduledRenewal removeIfOf(HeldGrant state) {
+        ScheduledRenewal kept = byRequest.get(state.grant().requestId());
+        return kept != null && kept.state() == state ? remove(kept.requestId()) : null;
+    }
+
+    /** Grants that are kept alive and match. Iterates over all: only for rare events. */
+    private synchronized List<ScheduledRenewal> keptAlive(Predicate<ScheduledRenewal> filter) {
+        return byRequest.values().stream()
+                .filter(ScheduledRenewal::isKeptAlive)
+                .filter(filter)
+                .toList();
+    }
+
+    private synchronized boolean isAnyKeptAlive() {
+        return keptAlive > 0;
+    }
+
+    /** Has the thread begin a turn within this time. One that begins earlier plans the next one. */
+    private synchronized void beginTurnIn(long nanos) {
+        if (nextTurn == null || nextTurn.getDelay(TimeUnit.NANOSECONDS) > nanos) {
+            if (nextTurn != null) {
+                nextTurn.cancel(false);
+            }
+            nextTurn = thread.schedule(this::turn, nanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private synchronized void planNextTurn() {
+        long nanos = agenda.isEmpty() ? Long.MAX_VALUE : agenda.first().due().remainingNanos();
+        if (keptAlive > 0) {
+            nanos = Math.min(nanos, lease.nanosToNextHeartbeat());
+        } else if (reserved) {
+            nanos = Math.min(nanos, lingering.remainingNanos());
+        }
+        if (nanos < Long.MAX_VALUE) {
+            beginTurnIn(nanos);
+        }
+    }
+
+    private void turn() {
+        synchronized (this) {
+            nextTurn = null;
+        }
+        attempt("renewal", this::renewDue);
+        if (isAnyKeptAlive() && !attempt("heartbeat", this::sendHeartbeat)) {
+            lease.postpone();
+        }
+        attempt("connection", this::keepOrReturnConnection);
+        planNextTurn();
+    }
+
+    private void keepOrReturnConnection() {
+        boolean needed = isAnyKeptAlive();
+        if (needed) {
+            lingering = Deadline.in(LINGER);
+        }
+        boolean keep = needed || !lingering.isPassed();
+        connections.keepReserved(keep);
+        synchronized (this) {
+            reserved = keep;
+        }
+    }
+
+    /** The failure of one task must prevent neither the others nor the next turn. Returns whether it has succeeded. */
+    private boolean attempt(String what, Runnable task) {
+        try {
+            task.run();
+            return true;
+        } catch (RuntimeException failure) {
+            log.debug("The {} of grants that are kept alive has failed and is tried again", what, failure);
+        } catch (Throwable failure) {
+            UnexpectedErrors.survive(log, "The keep-alive", failure);
+        }
+        return false;
+    }
+
+    private void sendHeartbeat() {
+        lease.sendUnlessInProgress(this::confirmGrants, this::loseReleasedByForce);
     }
 
     /**
-     * Stops keeping the grant alive, and watching it. To be called before its release is tried.
-     *
-     * @return the handle of its user; null if nobody uses it, or it was not scheduled
+     * Ends the grants that an operator has released by force on another instance. Their holders would not learn of it before
+     * their next renewal, which is far off if the TTL is long.
      */
-    public @Nullable PermitGrant stop(long requestId) {
-        ScheduledRenewal stopped = schedule.remove(requestId);
-        if (stopped != null && stopped.hasLeaked()) {
-            log.info(
-                    "Grant {}, which was reported as a possible leak, is released after {}",
-                    stopped.state().grant().externalId(),
-                    stopped.state().heldFor());
-        }
-        return stopped == null ? null : stopped.handle();
+    private void loseReleasedByForce() {
+        Set<String> released = renewals.findReleasedByForce();
+        lease.postponeUnless(released.isEmpty()
+                || confirm(
+                        lease.epoch(),
+                        grant -> released.contains(grant.state().grant().externalId())));
     }
 
-    @Override
-    public void close() {
-        task.close();
-        losses.close();
+    /**
+     * Ends the grants that were reclaimed after the lease had expired, and binds the others to this epoch. A grant that
+     * another transaction has locked, and may be reclaiming, does not count as held before that transaction has ended.
+     *
+     * @return whether no grant was locked
+     */
+    private boolean confirmGrants(long epoch) {
+        return confirm(epoch, grant -> !grant.state().isBoundSince(epoch));
     }
 
-    private void linger() {
-        if (lingering.remainingNanos() < LINGER.toNanos() / 2) { // otherwise it runs
-            lingering = Deadline.in(LINGER);
-            task.ensureRunning();
-        }
+    private boolean confirm(long epoch, Predicate<ScheduledRenewal> which) {
+        Map<Long, ScheduledRenewal> unconfirmed = new TreeMap<>();
+        keptAlive(which).forEach(grant -> unconfirmed.put(grant.requestId(), grant));
+        renewals.confirm(
+                List.copyOf(unconfirmed.keySet()),
+                outcome ->
+                        settle(unconfirmed, outcome, grant -> grant.state().bindTo(lease, epoch)));
+        return unconfirmed.isEmpty();
     }
 
-    /** One turn of the thread. */
-    private final class Turn implements RecurringTask.Task {
-
-        @Override
-        public long nanosToNext() {
-            if (schedule.isEmpty()) {
-                return lingering.isPassed() ? RecurringTask.NOT_NEEDED : lingering.remainingNanos();
-            }
-            return schedule.needsHeartbeats()
-                    ? Math.min(lease.nanosToNextHeartbeat(), schedule.nanosToNext())
-                    : schedule.nanosToNext();
-        }
-
-        @Override
-        public void run() {
-            survive("renewal", KeepAlive.this::renewDue, () -> {});
-            if (schedule.needsHeartbeats()) {
-                survive("heartbeat", heartbeat::sendUnlessInProgress, lease::postpone);
-            }
-            losses.reportRest();
-        }
-    }
-
-    /** The failure of one task must not prevent the others. */
-    private void survive(String what, Runnable task, Runnable onFailure) {
-        try {
-            task.run();
-        } catch (RuntimeException | Error failure) {
-            onFailure.run();
-            log.debug("The {} of {} grant(s) failed and is tried again", what, schedule.size(), failure);
-        }
-    }
-
+    /** Each grant that is due is renewed, scheduled again, or ended. */
     private void renewDue() {
-        Map<Long, ScheduledRenewal> due = new TreeMap<>();
-        schedule.takeDue().forEach(grant -> due.put(grant.requestId(), grant));
+        Map<Long, ScheduledRenewal> due = takeDue();
         try {
-            due.values().forEach(this::reportLeak);
-            Map<Long, ScheduledRenewal> expired = new TreeMap<>();
-            due.values().stream()
-                    .filter(ScheduledRenewal::isExpired)
-                    .forEach(grant -> expired.put(grant.requestId(), grant));
-            settleExpired(expired, due);
+            due.values().forEach(KeepAlive::warnOfLeak);
+            settleExpired(due);
             due.values().removeIf(this::isNotDue);
             if (!due.isEmpty()) {
                 renew(due);
             }
         } finally {
-            due.values().forEach(grant -> schedule.reschedule(grant, true));
+            due.values().forEach(grant -> scheduleAgain(grant, true));
         }
     }
 
-    private void reportLeak(ScheduledRenewal grant) {
+    /** Removes the due grants from the agenda. They are still kept alive. */
+    private synchronized Map<Long, ScheduledRenewal> takeDue() {
+        Map<Long, ScheduledRenewal> due = new TreeMap<>();
+        while (!agenda.isEmpty() && agenda.first().due().isPassed()) {
+            ScheduledRenewal grant = agenda.first();
+            agenda.remove(grant);
+            due.put(grant.requestId(), grant);
+        }
+        return due;
+    }
+
+    private static void warnOfLeak(ScheduledRenewal grant) {
         Throwable acquiredAt = grant.state().acquiredAt();
         if (grant.leaksNow() && acquiredAt != null) {
             log.warn(
@@ -237,21 +422,24 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Reports those that have expired, and removes them from what is due. */
-    private void settleExpired(Map<Long, ScheduledRenewal> expired, Map<Long, ScheduledRenewal> due) {
+    /** Ends those that have expired, and removes them from what is due. */
+    private void settleExpired(Map<Long, ScheduledRenewal> due) {
         List<Long> watched = new ArrayList<>();
-        expired.forEach((requestId, grant) -> {
-            if (!grant.isKeptAlive()) {
-                watched.add(requestId);
-            } else {
-                due.remove(requestId);
-                if (grant.isLastTerm()) {
-                    schedule.expire(grant);
-                } else {
-                    schedule.lose(grant);
-                }
+        for (ScheduledRenewal grant : List.copyOf(due.values())) {
+            if (!grant.isExpired()) {
+                continue;
             }
-        });
+            if (!grant.isKeptAlive()) {
+                watched.add(grant.requestId());
+                continue;
+            }
+            due.remove(grant.requestId());
+            if (grant.isLastTerm()) {
+                expire(grant);
+            } else {
+                lose(grant);
+            }
+        }
         if (!watched.isEmpty()) {
             settleWatched(watched, due);
         }
@@ -261,23 +449,22 @@ public final class KeepAlive implements AutoCloseable {
     private void settleWatched(List<Long> watched, Map<Long, ScheduledRenewal> due) {
         long asOf = System.nanoTime();
         HoldTransactions.Ended ended = renewals.findEnded(watched);
-        watched.forEach(requestId -> {
+        for (Long requestId : watched) {
             ScheduledRenewal grant = due.remove(requestId);
-            Deadline renewed = ended.alive().containsKey(requestId)
-                    ? Deadline.after(asOf, ended.alive().get(requestId))
-                    : null;
+            Duration renewed = ended.alive().get(requestId);
             if (grant == null) {
-                return;
+                continue;
             }
             if (renewed != null) {
-                grant.state().extend(renewed);
-                schedule.reschedule(grant, false);
-            } else if (ended.releasedInTime().contains(requestId)) {
-                schedule.endQuietly(grant);
-            } else {
-                schedule.expire(grant);
+                grant.state().extend(Deadline.after(asOf, renewed));
+                scheduleAgain(grant, false);
+            } else if (!ended.releasedInTime().contains(requestId)) {
+                expire(grant);
+            } else if (removeIfSame(grant)) { // its end is nothing to report
+                boolean unused = grant.state().claimEnd();
+                held.lose(grant.state());
             }
-        });
+        }
     }
 
     /** Whether the grant is not to be renewed now. It is scheduled again. */
@@ -285,7 +472,7 @@ public final class KeepAlive implements AutoCloseable {
         if (grant.isToBeRenewed()) {
             return false;
         }
-        schedule.reschedule(grant, false);
+        scheduleAgain(grant, false);
         return true;
     }
 
@@ -309,12 +496,92 @@ public final class KeepAlive implements AutoCloseable {
                 limited.put(requestId, rest);
             }
         });
-        Consumer<HoldTransactions.Outcome> settle = outcome -> schedule.settle(due, outcome, grant -> {
+        Consumer<HoldTransactions.Outcome> settle = outcome -> settle(due, outcome, grant -> {
             grant.state()
                     .extend(until.getOrDefault(grant.requestId(), grant.state().deadline()));
-            schedule.reschedule(grant, false);
+            scheduleAgain(grant, false);
         });
         renewals.renew(whole, settle);
         renewals.renewUntil(limited, settle);
+    }
+
+    /**
+     * Settles grants of which the database was asked: removes them from the map, except those that another transaction has
+     * locked, and ends the lost ones.
+     *
+     * @param confirmed receives those that are held
+     */
+    private void settle(
+            Map<Long, ScheduledRenewal> asked,
+            HoldTransactions.Outcome outcome,
+            Consumer<ScheduledRenewal> confirmed) {
+        outcome.held().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(confirmed);
+        outcome.lost().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(this::lose);
+    }
+
+    /** Ends a lost grant, and reports the loss, unless the grant was released or the loss was reported before. */
+    private void lose(ScheduledRenewal grant) {
+        PermitGrant user = grant.handle();
+        if (removeIfSame(grant)) {
+            boolean untold = grant.state().claimEnd();
+            held.lose(grant.state());
+            if (untold && user != null) {
+                reportLater(user, grant, false);
+            }
+        }
+    }
+
+    /**
+     * Reports a grant that has expired. Its state is not ended: it counts as expired, and is held again if an acquire with its
+     * external id is repeated before others reclaim it.
+     */
+    private void expire(ScheduledRenewal grant) {
+        PermitGrant user = grant.handle();
+        if (removeIfSame(grant) && grant.state().claimEnd() && user != null) {
+            reportLater(user, grant, true);
+        }
+    }
+
+    private synchronized void reportLater(PermitGrant lost, ScheduledRenewal grant, boolean expired) {
+        reports = reports.handleAsync(
+                (unused, failure) -> {
+                    report(lost, grant, expired);
+                    return true;
+                },
+                application);
+    }
+
+    /**
+     * Reports a loss on the calling thread.
+     *
+     * @param scheduled null if it was not scheduled
+     * @param expired whether it is known to have expired
+     */
+    private void report(PermitGrant lost, @Nullable ScheduledRenewal scheduled, boolean expired) {
+        if (!expired || scheduled == null) {
+            log.warn(
+                    "{} was lost: it was not renewed in time, or was released by force. Others may have been granted its permits;"
+                            + " its work is no longer limited by them",
+                    lost,
+                    scheduled == null ? null : scheduled.state().acquiredAt());
+        } else if (scheduled.isKeptAlive()) {
+            log.warn(
+                    "{} has been held for its maximum (semaphore.max-hold, or maxHold of its request) and has ended. Others may"
+                            + " have been granted its permits; its work is no longer limited by them. End the work, or raise the"
+                            + " maximum",
+                    lost,
+                    scheduled.state().acquiredAt());
+        } else {
+            StoredGrant stored = scheduled.state().grant();
+            log.warn(
+                    "{} expired {} ms ago: its TTL of {} has passed, and it was neither released nor renewed. Others may have been"
+                            + " granted its permits; work under them is no longer limited. Acquire with withKeepAlive(true), or"
+                            + " release it in time; semaphore.leak-detection-threshold tells where it was acquired",
+                    lost,
+                    TimeUnit.NANOSECONDS.toMillis(-scheduled.state().deadline().remainingNanos()),
+                    stored.ttl(),
+                    scheduled.state().acquiredAt());
+        }
+        listeners.tell(listener -> listener.lost(new SemaphoreListener.Lost(lost)));
     }
 }

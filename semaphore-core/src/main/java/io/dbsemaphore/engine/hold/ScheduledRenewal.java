@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A grant that is kept alive, or whose expiry is watched, and the time of its next action. Guarded by the lock of
- * {@link RenewalSchedule}.
+ * {@link KeepAlive}.
  */
 final class ScheduledRenewal {
 

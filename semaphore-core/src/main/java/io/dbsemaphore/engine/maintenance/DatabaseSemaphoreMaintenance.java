@@ -7,6 +7,7 @@ import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.config.Setting;
 import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
@@ -19,15 +20,25 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import java.util.function.LongFunction;
 import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The maintenance. One instance at a time runs it, guarded by a semaphore of the library. */
-public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance {
+/**
+ * The maintenance. One instance at a time runs it, guarded by a semaphore of the library; within an instance one task at a time,
+ * periodically since it was {@linkplain #schedule scheduled}.
+ */
+public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCloseable {
 
     public static final String SEMAPHORE = "dbsemaphore.maintenance";
 
@@ -39,6 +50,9 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     private static final Duration FORGET_WAITERS_AFTER = Duration.ofMinutes(1);
     private static final Duration FORGET_INSTANCES_AFTER = Duration.ofDays(1);
 
+    /** The first runs are spread over this time, for instances that start at the same time. */
+    private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
+
     private final SemaphoreSettings settings;
     private final MaintenanceTransactions transactions;
     private final PermitManager permits;
@@ -47,7 +61,18 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
     private final Retries retry;
     private final ListenerNotifier listeners;
     private final Runnable permitsReleased;
+    private final ScheduledExecutorService scheduler;
+    private final Executor threads;
+    private final ReentrantLock oneAtATime = new ReentrantLock();
+    private volatile boolean closed;
 
+    /**
+     * Creates a maintenance that is not scheduled yet.
+     *
+     * @param permitsReleased runs after permits were released
+     * @param threads run it when it is scheduled: it waits for the database, and asks code of the application whether owners are
+     *     alive
+     */
     public DatabaseSemaphoreMaintenance(
             SemaphoreSettings settings,
             MaintenanceTransactions transactions,
@@ -56,7 +81,9 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
             DeadOwners deadOwners,
             Retries retry,
             ListenerNotifier listeners,
-            Runnable permitsReleased) {
+            Runnable permitsReleased,
+            ScheduledExecutorService scheduler,
+            Executor threads) {
         this.settings = settings;
         this.transactions = transactions;
         this.permits = permits;
@@ -65,6 +92,52 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
         this.retry = retry;
         this.listeners = listeners;
         this.permitsReleased = permitsReleased;
+        this.scheduler = scheduler;
+        this.threads = threads;
+    }
+
+    /** Runs the maintenance periodically, if it is enabled. */
+    public void schedule() {
+        if (settings.get(MaintenanceSettings.ENABLED)) {
+            every(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL, "release of orphans", this::releaseOrphans);
+            every(MaintenanceSettings.REQUEST_CLEANUP_INTERVAL, "clean-up of requests", this::deleteReleasedRequests);
+            every(MaintenanceSettings.HISTORY_CLEANUP_INTERVAL, "clean-up of the audit", this::deleteCapacityHistory);
+        }
+    }
+
+    private void every(Setting<Duration> interval, String name, IntSupplier task) {
+        long millis = settings.get(interval).toMillis();
+        // soon, so that it runs in instances that are often restarted, too; at random, so that not all begin together
+        long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
+        AtomicBoolean underWay = new AtomicBoolean();
+        Runnable begin = () -> {
+            if (underWay.compareAndSet(false, true)) {
+                threads.execute(() -> {
+                    run(name, task);
+                    underWay.set(false);
+                });
+            }
+        };
+        ScheduledFuture<?> unused = scheduler.scheduleWithFixedDelay(begin, first, millis, TimeUnit.MILLISECONDS);
+    }
+
+    private void run(String name, IntSupplier task) {
+        oneAtATime.lock();
+        try {
+            if (!closed) {
+                log.debug("The {} is done: {}", name, task.getAsInt());
+            }
+        } catch (Throwable failure) {
+            log.warn("The {} failed; it is tried again at its next time", name, failure);
+        } finally {
+            oneAtATime.unlock();
+        }
+    }
+
+    /** Lets a task under way end after its current transaction: another instance does the rest, or the next start. */
+    @Override
+    public void close() {
+        closed = true;
     }
 
     @Override
@@ -199,9 +272,8 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance 
         return sum;
     }
 
-    /** Whether the schedule is being closed: the rest is done by another instance, or after the next start. */
-    private static boolean isStopped() {
-        return Thread.currentThread().isInterrupted();
+    private boolean isStopped() {
+        return closed || Thread.currentThread().isInterrupted();
     }
 
     /** Deletes batch after batch, each in a transaction of its own, until one is not full. */

@@ -1,20 +1,28 @@
 package io.dbsemaphore.engine.reuse;
 
 import io.dbsemaphore.AcquireRequest;
-import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.concurrent.RecurringTask;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Takes out permits that have been idle for long: one thread, which runs while there are reusable permits. An acquire that would
+ * Takes out permits that have been idle for long: on the scheduler, while there are reusable permits. An acquire that would
  * not wait for permits waits for those that are going back: it would be refused, although they were released before it came.
  */
 public final class IdlePermitReturns implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(IdlePermitReturns.class);
 
     /** How long such an acquire waits. */
     private static final Duration MAX_WAIT = Duration.ofSeconds(5);
@@ -24,7 +32,9 @@ public final class IdlePermitReturns implements AutoCloseable {
     private final ReusablePermits permits;
     private final Predicate<String> awaited;
     private final Consumer<List<ReusablePermit>> due;
-    private final RecurringTask task;
+    private final ScheduledExecutorService scheduler;
+    private @Nullable ScheduledFuture<?> nextCheck;
+    private boolean closed;
     private volatile long checkedAt = System.nanoTime();
     private volatile Deadline nextForStale = Deadline.in(CHECK_FOR_STALE);
 
@@ -38,17 +48,27 @@ public final class IdlePermitReturns implements AutoCloseable {
             ReusablePermits permits,
             Predicate<String> awaited,
             Consumer<List<ReusablePermit>> due,
-            DaemonThreads threads) {
+            ScheduledExecutorService scheduler) {
         this.permits = permits;
         this.awaited = awaited;
         this.due = due;
-        this.task = new RecurringTask(threads, "semaphore-reuse", Runnable::run, new Check());
+        this.scheduler = scheduler;
     }
 
-    /** Ensures that the thread runs, since a permit was granted. */
-    public void granted() {
-        task.ensureRunning();
-        task.wake();
+    /** Checks in time, since a permit was granted. */
+    public synchronized void granted() {
+        long now = System.nanoTime();
+        Optional<Duration> pause = permits.untilCheck(now);
+        if (closed || pause.isEmpty()) {
+            return;
+        }
+        long nanos = pause.get().toNanos() - (now - checkedAt);
+        if (nextCheck == null || nextCheck.getDelay(TimeUnit.NANOSECONDS) > nanos) {
+            if (nextCheck != null) {
+                nextCheck.cancel(false);
+            }
+            nextCheck = scheduler.schedule(this::checkAndPlan, nanos, TimeUnit.NANOSECONDS);
+        }
     }
 
     /** Waits for permits that are going back, if the request has no wait time. */
@@ -75,32 +95,35 @@ public final class IdlePermitReturns implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        task.close();
+    public synchronized void close() {
+        closed = true;
+        if (nextCheck != null) {
+            nextCheck.cancel(false);
+        }
     }
 
-    private final class Check implements RecurringTask.Task {
-
-        @Override
-        public long nanosToNext() {
-            long now = System.nanoTime();
-            return permits.untilCheck(now)
-                    .map(pause -> pause.toNanos() - (now - checkedAt))
-                    .orElse(RecurringTask.NOT_NEEDED);
+    private void checkAndPlan() {
+        try {
+            check();
+        } catch (Throwable failure) {
+            UnexpectedErrors.survive(log, "The return of idle permits", failure);
         }
+        synchronized (this) {
+            nextCheck = null;
+        }
+        granted();
+    }
 
-        @Override
-        public void run() {
-            checkedAt = System.nanoTime();
-            List<ReusablePermit> idle = permits.pollDue(awaited);
-            if (!idle.isEmpty()) {
-                due.accept(idle);
-            }
-            permits.endOverdueWaits();
-            if (nextForStale.isPassed()) {
-                nextForStale = Deadline.in(CHECK_FOR_STALE);
-                permits.removeStale();
-            }
+    private void check() {
+        checkedAt = System.nanoTime();
+        List<ReusablePermit> idle = permits.pollDue(awaited);
+        if (!idle.isEmpty()) {
+            due.accept(idle);
+        }
+        permits.endOverdueWaits();
+        if (nextForStale.isPassed()) {
+            nextForStale = Deadline.in(CHECK_FOR_STALE);
+            permits.removeStale();
         }
     }
 }

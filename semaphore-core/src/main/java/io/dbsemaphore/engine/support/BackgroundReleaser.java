@@ -1,22 +1,26 @@
 package io.dbsemaphore.engine.support;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
 import io.dbsemaphore.persistence.UndoTransaction;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Retries releases that have failed, and undoes acquires of unknown outcome, on one thread, until that succeeds or the time to
- * live has passed.
+ * Retries releases that have failed, and undoes acquires of unknown outcome, until that succeeds or the time to live has passed. The
+ * scheduler waits for the time of the next attempt; the attempt itself uses threads that may wait for the database.
  */
 public final class BackgroundReleaser implements AutoCloseable {
 
@@ -26,29 +30,41 @@ public final class BackgroundReleaser implements AutoCloseable {
     private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
     private final UndoTransaction undoing;
-    private final ScheduledThreadPoolExecutor thread;
+    private final ScheduledExecutorService scheduler;
+    private final Executor database;
+    private final Executor application;
+    private final Set<Task> open = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
 
-    public BackgroundReleaser(UndoTransaction undoing, DaemonThreads threads) {
+    /**
+     * Creates a releaser.
+     *
+     * @param database its threads use the database
+     * @param application its threads run code of the application
+     */
+    public BackgroundReleaser(
+            UndoTransaction undoing, ScheduledExecutorService scheduler, Executor database, Executor application) {
         this.undoing = undoing;
-        this.thread = threads.scheduler("semaphore-background");
-        thread.prestartCoreThread(); // it may not be possible to start a thread later
+        this.scheduler = scheduler;
+        this.database = database;
+        this.application = application;
     }
 
     /**
      * Runs a release, until it succeeds or the deadline has passed.
      *
-     * @param release may continue on another thread, so that a slow release does not block the others
+     * @param release may continue on another thread
      * @return false if it cannot be run, since this is closed
      */
     public boolean release(String externalId, Supplier<CompletableFuture<?>> release, Deadline until) {
         return submit(new Task("release of " + externalId, release, until, new CompletableFuture<>()), 0);
     }
 
-    /** Runs a short task, once. */
+    /** Tells listeners of a release that has ended, or runs other code of the application. */
     public void execute(Runnable task) {
         try {
-            thread.execute(task);
-        } catch (RejectedExecutionException closed) {
+            application.execute(task);
+        } catch (RejectedExecutionException stopped) {
             task.run();
         }
     }
@@ -75,61 +91,64 @@ public final class BackgroundReleaser implements AutoCloseable {
                 new CompletableFuture<>());
     }
 
-    /** Waits, for a bounded time, for the tasks that are due. */
+    /** Waits, for a bounded time, for the attempts that are due. */
     @Override
     public void close() {
-        thread.shutdown();
+        closed = true;
+        CompletableFuture<?> all =
+                CompletableFuture.allOf(open.stream().map(Task::done).toArray(CompletableFuture<?>[]::new));
         try {
-            if (!thread.awaitTermination(SHUTDOWN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
-                log.warn(
-                        "Shut down before {} release(s) were done; their permits become available when their TTL has passed",
-                        thread.shutdownNow().size());
-            }
+            Object unused = all.get(SHUTDOWN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException late) {
+            log.warn(
+                    "Shut down before {} release(s) were done; their permits become available when their TTL has passed",
+                    open.size());
+        } catch (ExecutionException failed) {
+            log.debug("Some releases were not done", failed); // each has been reported
         } catch (InterruptedException interrupt) {
-            thread.shutdownNow();
             Thread.currentThread().interrupt();
         }
     }
 
     private boolean submit(Task task, int attempts) {
         Duration pause = attempts == 0 ? Duration.ZERO : PAUSES.after(attempts);
-        try {
-            ScheduledFuture<?> unused =
-                    thread.schedule(() -> run(task, attempts), pause.toMillis(), TimeUnit.MILLISECONDS);
-            return true;
-        } catch (RejectedExecutionException closed) {
+        if (closed) {
             log.warn(
                     "Shut down before the {} was done; its permits become available when their TTL has passed",
                     task.name);
-            task.done.completeExceptionally(closed);
+            end(task, false);
             return false;
         }
+        open.add(task);
+        ScheduledFuture<?> unused = scheduler.schedule(
+                () -> database.execute(() -> attempt(task, attempts)), pause.toMillis(), TimeUnit.MILLISECONDS);
+        return true;
     }
 
-    private void run(Task task, int attempts) {
-        CompletableFuture<?> done;
-        try {
-            done = task.work.get();
-        } catch (RuntimeException | Error failure) {
-            done = CompletableFuture.failedFuture(failure);
-        }
-        CompletableFuture<?> unused = done.whenComplete((result, failure) -> {
-            if (failure != null) {
-                failed(task, attempts, failure);
-            } else {
-                task.done.complete(true);
-            }
-        });
+    private void attempt(Task task, int attempts) {
+        CompletableFuture<?> unused = CompletableFuture.completedFuture(task)
+                .thenCompose(each -> each.work.get())
+                .whenComplete((result, failure) -> {
+                    if (failure == null) {
+                        end(task, true);
+                    } else if (task.until.isPassed()) {
+                        log.warn(
+                                "Gave up the {}: its TTL has passed, so its permits are available to others",
+                                task.name,
+                                failure);
+                        end(task, false);
+                    } else {
+                        log.debug("The {} failed and is tried again", task.name, failure);
+                        boolean unusedToo = submit(task, attempts + 1);
+                    }
+                });
     }
 
-    private void failed(Task task, int attempts, Throwable failure) {
-        if (task.until.isPassed()) {
-            log.warn("Gave up the {}: its TTL has passed, so its permits are available to others", task.name, failure);
-            task.done.completeExceptionally(failure);
-            return;
-        }
-        log.debug("The {} failed and is tried again", task.name, failure);
-        boolean unused = submit(task, attempts + 1);
+    private void end(Task task, boolean succeeded) {
+        open.remove(task);
+        boolean unused = succeeded
+                ? task.done.complete(true)
+                : task.done.completeExceptionally(new IllegalStateException("The " + task.name + " was not done"));
     }
 
     /** Runs the work on the calling thread. */
@@ -139,5 +158,5 @@ public final class BackgroundReleaser implements AutoCloseable {
     }
 
     private record Task(
-            String name, Supplier<CompletableFuture<?>> work, Deadline until, CompletableFuture<Object> done) {}
+            String name, Supplier<CompletableFuture<?>> work, Deadline until, CompletableFuture<Boolean> done) {}
 }

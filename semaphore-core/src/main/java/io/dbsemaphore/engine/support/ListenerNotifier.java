@@ -62,8 +62,7 @@ public final class ListenerNotifier {
             try {
                 event.accept(listener);
             } catch (Throwable failure) { // an acquire that threw here would not release its permits
-                warn(() ->
-                        log.warn("The semaphore listener {} threw an exception, which is ignored", listener, failure));
+                log.warn("The semaphore listener {} threw an exception, which is ignored", listener, failure);
             }
         }
     }
@@ -72,16 +71,8 @@ public final class ListenerNotifier {
         try {
             return listeners.get();
         } catch (Throwable failure) {
-            warn(() -> log.warn("The semaphore listeners cannot be obtained, so they are not notified", failure));
+            log.warn("The semaphore listeners cannot be obtained, so they are not notified", failure);
             return List.of();
-        }
-    }
-
-    private static void warn(Runnable warning) {
-        try {
-            warning.run();
-        } catch (Throwable notEvenThat) {
-            // short of memory or of stack, as the listener was
         }
     }
 }

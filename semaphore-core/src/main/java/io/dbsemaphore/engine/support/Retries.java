@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Retries a whole transaction, commit included, after a conflict with another one. The pauses are short and have jitter, so that
- * transactions that failed together do not conflict again. Interrupts are ignored: the thread's interrupt flag is cleared, and
- * set again afterwards.
+ * transactions that failed together do not conflict again. Interrupts are ignored, and the thread's interrupt flag is kept.
  */
 public final class Retries {
 
@@ -36,13 +35,12 @@ public final class Retries {
      * connection.
      */
     public <T extends @Nullable Object> T call(Supplier<T> transaction) {
-        try (Attempts attempts = begin()) {
-            while (true) {
-                try {
-                    return transaction.get();
-                } catch (RuntimeException failure) {
-                    attempts.pauseOrThrow(failure);
-                }
+        Attempts attempts = begin();
+        while (true) {
+            try {
+                return transaction.get();
+            } catch (RuntimeException failure) {
+                attempts.pauseOrThrow(failure);
             }
         }
     }
@@ -52,10 +50,9 @@ public final class Retries {
         return new Attempts();
     }
 
-    public final class Attempts implements AutoCloseable {
+    public final class Attempts {
 
         private final long startedAt = System.nanoTime();
-        private boolean interrupted = Thread.interrupted();
         private int made;
 
         private Attempts() {}
@@ -67,7 +64,6 @@ public final class Retries {
                 throw failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure;
             }
             Uninterruptibles.pause(BackOff.RETRIES.after(made).toNanos());
-            interrupted |= Thread.interrupted();
             listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
         }
 
@@ -77,13 +73,6 @@ public final class Retries {
             return SqlErrors.isLockWait(failure)
                     ? elapsed < lockWait.toNanos()
                     : RetryLimit.remain(failure, made, maxAttempts, elapsed, lockWait);
-        }
-
-        @Override
-        public void close() {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +43,7 @@ class BatchRunnerIntegrationTests {
 
     private final String name = cluster.semaphore(1);
     private final DaemonThreads threads = new DaemonThreads();
+    private final ScheduledExecutorService scheduler = threads.scheduler("semaphore-scheduler");
     private final GrantQueue queue =
             new GrantQueue(LIMITS, false, new FairQueuing(1, "test", each -> false), QueueClock.SYSTEM);
 
@@ -58,12 +60,14 @@ class BatchRunnerIntegrationTests {
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         releases = new ReleaseBatcher(persistence.batches(), threads, LIMITS, new ListenerNotifier(List::of));
         releases.start();
-        background = new BackgroundReleaser(persistence.undoing(), threads);
+        background = new BackgroundReleaser(
+                persistence.undoing(), scheduler, connections.threads(), Runnable::run);
     }
 
     @AfterEach
     void close() {
         background.close();
+        scheduler.shutdownNow();
         releases.close();
         persistence.close();
         connections.close();

@@ -7,6 +7,8 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +18,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 public final class BorrowedConnections extends DelegatingDataSource {
 
     private final AtomicInteger count = new AtomicInteger();
+    private final Queue<Connection> borrowed = new ConcurrentLinkedQueue<>();
     private volatile @Nullable Connection last;
 
     BorrowedConnections(DataSource target) {
@@ -27,7 +30,24 @@ public final class BorrowedConnections extends DelegatingDataSource {
         count.incrementAndGet();
         Connection connection = super.getConnection();
         last = connection;
+        borrowed.add(connection);
         return connection;
+    }
+
+    /** Ends those that are borrowed now, as a server or a firewall does that ends idle ones. Returns how many. */
+    public int abortAll() {
+        int aborted = 0;
+        try {
+            for (Connection connection : borrowed) {
+                if (!connection.isClosed()) {
+                    connection.abort(Runnable::run);
+                    aborted++;
+                }
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        return aborted;
     }
 
     /** How often the pool was asked for a connection. */

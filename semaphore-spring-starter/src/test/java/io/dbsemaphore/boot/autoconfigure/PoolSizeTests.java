@@ -2,6 +2,11 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreTemplate;
+import java.time.Duration;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -30,5 +35,38 @@ class PoolSizeTests {
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).doesNotContain("WARN");
+    }
+
+    /** A transactional method that holds a permit needs the last connection itself. */
+    @Test
+    void keepsNoConnectionOfASmallPool() {
+        Hosts.jdbc()
+                .withPropertyValues("spring.datasource.hikari.maximum-pool-size=2", "semaphore.semaphores.s.capacity=1")
+                .run(context -> context.getBean(SemaphoreTemplate.class)
+                        .executeWithoutResult(
+                                AcquireRequest.of("s"),
+                                grant -> Awaitility.await("no connection in use while the permit is held")
+                                        .during(Duration.ofSeconds(1))
+                                        .atMost(Duration.ofSeconds(10))
+                                        .until(() -> context.getBean(HikariDataSource.class)
+                                                        .getHikariPoolMXBean()
+                                                        .getActiveConnections()
+                                                == 0)));
+    }
+
+    @Test
+    void keepsAConnectionWhileAGrantIsKeptAlive() {
+        Hosts.jdbc()
+                .withPropertyValues("semaphore.semaphores.s.capacity=1")
+                .run(context -> context.getBean(SemaphoreTemplate.class)
+                        .executeWithoutResult(
+                                AcquireRequest.of("s"),
+                                grant -> Awaitility.await("the connection of the keep-alive")
+                                        .during(Duration.ofSeconds(1))
+                                        .atMost(Duration.ofSeconds(10))
+                                        .until(() -> context.getBean(HikariDataSource.class)
+                                                        .getHikariPoolMXBean()
+                                                        .getActiveConnections()
+                                                == 1)));
     }
 }

@@ -1,0 +1,414 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.config.MaintenanceSettings;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.engine.batch.BatchLimits;
+import io.dbsemaphore.engine.batch.BatchObserver;
+import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.ReleaseBatcher;
+import io.dbsemaphore.engine.hold.CheckedGrants;
+import io.dbsemaphore.engine.hold.GrantOperations;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
+import io.dbsemaphore.engine.maintenance.DeadOwners;
+import io.dbsemaphore.engine.reuse.ReusedGrant;
+import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.spi.SemaphoreListener;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What lives between a start and a stop of the engine: its threads, queues and heartbeat. {@link #end} is the orderly shutdown. An
+ * ended run is not restarted: the next start makes another one, which registers as another instance.
+ */
+final class Run {
+
+    private static final Logger log = LoggerFactory.getLogger(Run.class);
+
+    /** So many calls of code of the application, such as completions of asynchronous acquires, may block at a time; others wait. */
+    private static final int MAX_BLOCKED = 64;
+
+    private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);
+    private static final Duration APPLICATION_TIMEOUT = Duration.ofSeconds(2);
+
+    /** How long the shutdown waits for each thing that the database has to do. */
+    private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
+
+    private final ScheduledThreadPoolExecutor scheduler;
+    private final ThreadPoolExecutor application;
+    private final SemaphoreSettings settings;
+    private final EngineDatabase database;
+    private final ListenerNotifier listeners;
+    private final GrantRegistry held;
+    private final Retries retry;
+    private final AdmissionGate gate = new AdmissionGate();
+    private final KeepAlive keepAlive;
+    private final AcquireFactory acquireFactory;
+    private final BatchingGranter granter;
+    private final ReleaseBatcher releaseBatcher;
+    private final BackgroundReleaser background;
+    private final AcquireService acquires;
+    private final ReleaseService releases;
+    private final ReuseService reuse;
+    private final HeldGrantService heldGrants;
+    private final DatabaseSemaphoreMaintenance maintenance;
+    private boolean maintained;
+
+    record Configuration(
+            SemaphoreSettings settings,
+            SemaphorePatterns patterns,
+            ListenerNotifier listeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            DaemonThreads threads) {
+
+        Configuration {
+            settings = settings.requireConsistent();
+        }
+    }
+
+    /**
+     * Creates a run.
+     *
+     * @param held the grants that this JVM holds, those of earlier runs included
+     * @param manager of the engine
+     * @param admin of the engine
+     * @param operations of the engine; handles outlive their run and delegate to these
+     * @param uses the same, for handles of reusable permits
+     */
+    Run(
+            Configuration configuration,
+            EngineDatabase database,
+            GrantRegistry held,
+            CheckedGrants checked,
+            PermitManager manager,
+            SemaphoreAdmin admin,
+            GrantOperations operations,
+            ReusedGrant.Operations uses) {
+        DaemonThreads threads = configuration.threads();
+        scheduler = threads.scheduler("semaphore-scheduler");
+        application = threads.growingPool("semaphore-application", MAX_BLOCKED, END_THREADS_AFTER);
+        settings = configuration.settings();
+        listeners = configuration.listeners();
+        this.database = database;
+        this.held = held;
+        SemaphorePersistence persistence = database.persistence();
+        Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
+        retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
+        BatchLimits limits = new BatchLimits(
+                transactionsAtOnce(),
+                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
+                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
+                lockWait);
+        background = new BackgroundReleaser(
+                persistence.undoing(), scheduler, database.sessions().threads(), application);
+        InstanceLease lease = new InstanceLease(
+                persistence.holds(),
+                settings.get(SemaphoreSettings.OWNER),
+                settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
+        keepAlive = new KeepAlive(
+                database.sessions(),
+                persistence.holds(),
+                lease,
+                held,
+                listeners,
+                threads,
+                application,
+                settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
+                settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
+        acquireFactory = new AcquireFactory(settings, lease);
+        releaseBatcher = new ReleaseBatcher(persistence.batches(), threads, limits, listeners);
+        granter = new BatchingGranter(
+                new BatchingGranter.Collaborators(
+                        persistence.batches(),
+                        keepAlive::prepare,
+                        persistence.availabilityTransactions(),
+                        releaseBatcher,
+                        background,
+                        listeners,
+                        new Batches(),
+                        new FairQueuing(
+                                lease.id(),
+                                settings.get(SemaphoreSettings.OWNER),
+                                settings.get(SemaphoreSettings.FAIR)::of),
+                        threads,
+                        database.channel()),
+                limits,
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
+                database.certifiesWrites());
+        releases = new ReleaseService(
+                releaseBatcher,
+                persistence.batches(),
+                new ReleasesByExternalId(retry, lockWait),
+                held,
+                checked,
+                background,
+                granter,
+                keepAlive,
+                listeners);
+        reuse = new ReuseService(
+                settings.get(SemaphoreSettings.REUSE), acquireFactory, granter, releases, listeners, uses, scheduler);
+        UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
+        PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
+                configuration.patterns(),
+                persistence.admin(),
+                retry,
+                database.sessions().threads());
+        AcquireResults results = new AcquireResults(
+                acquireFactory, patterns, releases, reuse, held, keepAlive, lease, listeners, operations);
+        acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, application);
+        heldGrants = new HeldGrantService(
+                acquireFactory,
+                persistence.holds(),
+                retry,
+                held,
+                keepAlive,
+                database.heldCheck(),
+                checked,
+                operations);
+        maintenance = new DatabaseSemaphoreMaintenance(
+                settings,
+                persistence.maintenance(),
+                manager,
+                admin,
+                new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
+                retry,
+                listeners,
+                granter::pollNow,
+                scheduler,
+                application);
+    }
+
+    /**
+     * Starts the threads.
+     *
+     * @throws OutOfMemoryError if the system has none for them
+     */
+    void start() {
+        granter.start();
+        releaseBatcher.start();
+        keepAlive.start();
+        boolean unused = scheduler.prestartCoreThread() && application.prestartCoreThread();
+    }
+
+    /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */
+    private final class Batches implements BatchObserver {
+
+        @Override
+        public void waiting(Set<String> names) {
+            reuse.serveWaiting(names);
+        }
+
+        @Override
+        public void committed(Map<String, RemainingAvailability> availability) {
+            reuse.observe(availability);
+        }
+    }
+
+    /** The maximum number of concurrent transactions of one kind, so that connections remain for the other kinds. */
+    private int transactionsAtOnce() {
+        return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
+    }
+
+    void startMaintenance() {
+        if (!maintained) {
+            maintained = true;
+            maintenance.schedule();
+        }
+    }
+
+    AcquireFactory acquireFactory() {
+        return acquireFactory;
+    }
+
+    AcquireService acquires() {
+        return acquires;
+    }
+
+    ReleaseService releases() {
+        return releases;
+    }
+
+    ReuseService reuse() {
+        return reuse;
+    }
+
+    HeldGrantService heldGrants() {
+        return heldGrants;
+    }
+
+    EngineDatabase database() {
+        return database;
+    }
+
+    SemaphorePersistence persistence() {
+        return database.persistence();
+    }
+
+    Retries retry() {
+        return retry;
+    }
+
+    /** Looks for permits for waiting callers at once. */
+    void pollNow() {
+        granter.pollNow();
+    }
+
+    SemaphoreMaintenance maintenance() {
+        return maintenance;
+    }
+
+    /**
+     * Ends this run: no further acquires are granted, work in progress may complete within a bounded time, and grants that are
+     * still held then are released. Takes a bounded time also if the database is unavailable. Grants without a time to live, and
+     * those whose request says so, outlive the JVM.
+     */
+    void end() {
+        maintenance.close();
+        try {
+            awaitWork();
+            releaseRest();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            log.warn(
+                    "The shutdown was interrupted; permits that are still held become available when their TTL has passed");
+        } finally {
+            keepAlive.close();
+        }
+        granter.close();
+        background.close();
+        releaseBatcher.close();
+        List<Runnable> unused = scheduler.shutdownNow();
+        endApplicationThreads();
+    }
+
+    /** Lets code of the application that was called before end, such as a listener, for a bounded time. */
+    private void endApplicationThreads() {
+        application.shutdown();
+        try {
+            if (!application.awaitTermination(APPLICATION_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.debug("Code of the application that the semaphores called has not returned at shutdown");
+            }
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitWork() throws InterruptedException {
+        gate.close();
+        reuse.close();
+        granter.close(); // waiting callers get an exception
+        if (!gate.awaitNone(DATABASE_TIMEOUT)) {
+            log.warn(
+                    "Some acquires were still in progress after {}; their permits become available when their TTL has passed",
+                    DATABASE_TIMEOUT);
+        }
+        held.awaitNoWork(Deadline.in(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT)));
+        if (!reuse.awaitReturns(Deadline.in(DATABASE_TIMEOUT))) {
+            log.warn(
+                    "Some idle permits had not gone back after {}; they become available when the instance counts as dead"
+                            + " (semaphore.instance-timeout), or when their TTL has passed",
+                    DATABASE_TIMEOUT);
+        }
+    }
+
+    private void releaseRest() throws InterruptedException {
+        List<HeldGrant> rest =
+                held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
+        FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
+        database.sessions().threads().execute(release);
+        @Nullable Exception cause = null;
+        try {
+            int released = release.get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            if (released > 0) {
+                log.info("Released {} grant(s) that were still held at shutdown", released);
+            }
+        } catch (TimeoutException | ExecutionException failure) {
+            release.cancel(true);
+            cause = failure;
+        }
+        long left = rest.stream().filter(state -> !state.isReleased()).count();
+        if (left > 0) {
+            log.warn(
+                    "{} grant(s) could not be released at shutdown; their permits become available when their TTL has passed",
+                    left,
+                    cause);
+        }
+    }
+
+    private int release(List<HeldGrant> rest) {
+        rest.forEach(state -> {
+            boolean unused = state.claimEnd();
+            state.end();
+            PermitGrant unusedToo = keepAlive.stop(state.grant().requestId());
+            held.end(state.grant().requestId());
+        });
+        // each in its own transaction, and locked ones last, so that they do not delay the others
+        List<HeldGrant> locked = new ArrayList<>();
+        int released = 0;
+        for (HeldGrant state : rest) {
+            if (Thread.currentThread().isInterrupted()) {
+                return released; // the shutdown does not wait any longer
+            }
+            try {
+                released += release(state);
+            } catch (RuntimeException failure) {
+                locked.add(state);
+            }
+        }
+        for (HeldGrant state : locked) {
+            try {
+                released += retry.call(() -> release(state));
+            } catch (RuntimeException failure) {
+                log.debug("{} could not be released at shutdown", state.grant(), failure);
+            }
+        }
+        keepAlive.deregister();
+        return released;
+    }
+
+    private int release(HeldGrant state) {
+        ReleaseOutcome outcome = persistence().batches().release(state.grant());
+        state.released();
+        if (outcome != ReleaseOutcome.RELEASED) {
+            return 0;
+        }
+        listeners.tell(listener ->
+                listener.released(new SemaphoreListener.Released(state.grant().externalId(), state.grant().counts(), Optional.of(state.heldFor()))));
+        return 1;
+    }
+}
