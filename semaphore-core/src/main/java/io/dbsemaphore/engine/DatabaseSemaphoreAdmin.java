@@ -71,14 +71,12 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     @Override
     public boolean delete(String name) {
-        SemaphoreName.requireValid(name);
-        return run(database -> database.admin().delete(name));
+        return of(name, database -> database.admin().delete(name));
     }
 
     @Override
     public Optional<SemaphoreStatus> find(String name) {
-        SemaphoreName.requireValid(name);
-        return run(database -> database.reports().find(name));
+        return of(name, database -> database.reports().find(name));
     }
 
     @Override
@@ -90,8 +88,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     @Override
     public List<PermitHolder> holders(String name) {
-        SemaphoreName.requireValid(name);
-        return run(database -> database.reports().holders(name));
+        return of(name, database -> database.reports().holders(name));
     }
 
     @Override
@@ -105,8 +102,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     @Override
     public List<WaitingInstance> waiting(String name) {
-        SemaphoreName.requireValid(name);
-        return run(database -> database.reports().waiting(name));
+        return of(name, database -> database.reports().waiting(name));
     }
 
     @Override
@@ -132,22 +128,19 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     @Override
     public List<CapacityChange> capacityHistory(String name, int limit) {
-        SemaphoreName.requireValid(name);
         checkLimit(limit);
-        return run(database -> database.reports().capacityHistory(name, limit));
+        return of(name, database -> database.reports().capacityHistory(name, limit));
     }
 
     @Override
     public List<CapacityChange> capacityHistory(String name) {
-        SemaphoreName.requireValid(name);
-        return run(database -> database.reports().capacityHistory(name));
+        return of(name, database -> database.reports().capacityHistory(name));
     }
 
     @Override
     public List<Reclaim> reclaims(String name, int limit) {
-        SemaphoreName.requireValid(name);
         checkLimit(limit);
-        return run(database -> database.reports().reclaims(name, limit));
+        return of(name, database -> database.reports().reclaims(name, limit));
     }
 
     @Override
@@ -165,6 +158,11 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
             listeners.tell(listener -> listener.forced(new SemaphoreListener.Forced(externalId, releasedBy, reason)));
         }
         return outcome;
+    }
+
+    private <T extends @Nullable Object> T of(String name, Function<SemaphorePersistence, T> transaction) {
+        SemaphoreName.requireValid(name);
+        return run(transaction);
     }
 
     private <T extends @Nullable Object> T run(Function<SemaphorePersistence, T> transaction) {

@@ -222,7 +222,7 @@ final class Run {
         granter.start();
         releaseBatcher.start();
         keepAlive.start();
-        boolean unused = scheduler.prestartCoreThread() && application.prestartCoreThread();
+        int unused = scheduler.prestartAllCoreThreads() + application.prestartAllCoreThreads();
     }
 
     /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */

@@ -6,9 +6,15 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.BeansException;
+import org.springframework.beans.PropertyAccessorFactory;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
  * The connection of the keep-alive. While it is {@linkplain #keep kept}, it is taken from the host's pool once and not given back
@@ -19,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * while it is idle. A connection that was idle is checked before it is used, since the server or a firewall may have ended it, and a
  * dead one is replaced. Used by one thread; {@link #close} by any.
  */
-final class KeptConnection implements ConnectionSource {
+final class KeptConnection extends DelegatingDataSource implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(KeptConnection.class);
 
@@ -28,15 +34,44 @@ final class KeptConnection implements ConnectionSource {
 
     private static final int CHECK_SECONDS = 2;
 
-    private final HostConnections host;
+    /** Of fewer connections none is kept: a method that holds a permit and begins a transaction needs one itself. */
+    private static final int FEWEST = 3;
+
+    /** What pools call their size: HikariCP; Apache DBCP; Tomcat and Druid; c3p0, Atomikos and UCP. */
+    private static final List<String> SIZES = List.of("maximumPoolSize", "maxTotal", "maxActive", "maxPoolSize");
+
     private @Nullable Connection idle;
     private long idleSince;
     private boolean lent;
     private boolean keep;
     private boolean closed;
 
-    KeptConnection(HostConnections host) {
-        this.host = host;
+    private KeptConnection(DataSource host) {
+        super(host);
+    }
+
+    /** The connection of this pool; null if the pool, or what the library may use of it, is too small. A pool of unknown size is not. */
+    static @Nullable KeptConnection of(DataSource host, int maxConnections) {
+        DataSource pool = host;
+        while (pool instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
+            pool = delegating.getTargetDataSource();
+        }
+        BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(pool);
+        return maxConnections < FEWEST || SIZES.stream().anyMatch(size -> isSmall(properties, size))
+                ? null
+                : new KeptConnection(host);
+    }
+
+    private static boolean isSmall(BeanWrapper pool, String size) {
+        try {
+            return pool.isReadableProperty(size)
+                    && pool.getPropertyValue(size) instanceof Integer max
+                    && max > 0
+                    && max < FEWEST;
+        } catch (BeansException unknown) {
+            log.debug("The size of the pool is not known", unknown);
+            return false;
+        }
     }
 
     /** Takes the connection now, so that it is there when the host has taken all others. */
@@ -47,7 +82,7 @@ final class KeptConnection implements ConnectionSource {
                 return;
             }
         }
-        giveBack(host.take());
+        giveBack(super.getConnection());
     }
 
     /** Returns the connection to the host, when the transaction on it has ended. */
@@ -63,7 +98,8 @@ final class KeptConnection implements ConnectionSource {
     }
 
     /** As {@link #release}, for good. */
-    void close() {
+    @Override
+    public void close() {
         synchronized (this) {
             closed = true;
         }
@@ -75,7 +111,7 @@ final class KeptConnection implements ConnectionSource {
     }
 
     @Override
-    public Connection borrow() throws SQLException {
+    public Connection getConnection() throws SQLException {
         Connection kept;
         boolean trusted;
         synchronized (this) {
@@ -86,7 +122,7 @@ final class KeptConnection implements ConnectionSource {
             PreparedSession.evict(kept);
             kept = null;
         }
-        Connection lending = kept == null ? host.take() : kept;
+        Connection lending = kept == null ? super.getConnection() : kept;
         synchronized (this) {
             lent = true;
         }

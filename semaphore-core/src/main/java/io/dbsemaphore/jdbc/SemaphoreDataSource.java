@@ -33,9 +33,6 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
      */
     private static final Duration MAX_LOCK_WAIT = Duration.ofSeconds(1);
 
-    /** Below this number of connections, none is kept for the keep-alive: the others would be too few. */
-    private static final int FEWEST_TO_KEEP_ONE = 3;
-
     private static final Duration RESERVED_IDLE_LIMIT = Duration.ofSeconds(3);
 
     private final DatabaseThreads threads;
@@ -77,10 +74,10 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         Pipelining statements = new Pipelining(database, pipelining);
         String readOnly = database.readOnlyQuery();
         this.newPools = () -> {
-            SessionPool shared = new SessionPool(
-                    hostConnections::take, limits, statements, readOnly, Math.max(1, maxConnections - 1));
-            KeptConnection kept = maxConnections < FEWEST_TO_KEEP_ONE ? null : new KeptConnection(hostConnections);
-            ConnectionSource reserved = kept == null ? hostConnections::take : kept;
+            SessionPool shared =
+                    new SessionPool(hostConnections, limits, statements, readOnly, Math.max(1, maxConnections - 1));
+            KeptConnection kept = KeptConnection.of(obtainTargetDataSource(), maxConnections);
+            HostConnections reserved = kept == null ? hostConnections : new HostConnections(kept);
             return new Pools(
                     shared,
                     maxConnections == 1
@@ -132,7 +129,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
 
     /**
      * Sets whether the reserved connection is kept between transactions, so that it is available whatever the host takes from its
-     * pool. Where at most two connections may be used, none is kept. To be called by the thread that uses it.
+     * pool. Of two connections, or of a pool with two, none is kept. To be called by the thread that uses it.
      */
     public void keepReserved(boolean keep) {
         KeptConnection kept = pools.kept();

@@ -32,7 +32,7 @@ final class SessionPool implements AutoCloseable {
 
     private static final int BUSY_AFTER = 3;
 
-    private final ConnectionSource host;
+    private final HostConnections host;
     private final SessionLimits limits;
     private final Pipelining pipelining;
     private final String readOnlyQuery;
@@ -48,7 +48,7 @@ final class SessionPool implements AutoCloseable {
 
     private record Idle(PreparedSession session, long since) {}
 
-    SessionPool(ConnectionSource host, SessionLimits limits, Pipelining pipelining, String readOnlyQuery, int size) {
+    SessionPool(HostConnections host, SessionLimits limits, Pipelining pipelining, String readOnlyQuery, int size) {
         this.host = host;
         this.limits = limits;
         this.pipelining = pipelining;
@@ -80,7 +80,7 @@ final class SessionPool implements AutoCloseable {
 
     private PreparedSession open() throws SQLException {
         PreparedSession kept = takeIdle();
-        return kept == null ? PreparedSession.open(host.borrow(), limits, pipelining) : kept;
+        return kept == null ? PreparedSession.open(host.take(), limits, pipelining) : kept;
     }
 
     private void giveBack(@Nullable PreparedSession failed) throws SQLException {

@@ -85,9 +85,13 @@ class ExhaustedPoolIntegrationTests {
 
     @Test
     void isNoReasonToKeepAConnectionOfASmallPool() {
-        HikariDataSource pool = pool(2);
-        SemaphoreSettings few = TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, 2);
-        try (Node node = new Node(pool, few)) {
+        keepsNone(2, TestSettings.defaults());
+        keepsNone(POOL, TestSettings.defaults().with(SemaphoreSettings.MAX_CONNECTIONS, 2));
+    }
+
+    private void keepsNone(int size, SemaphoreSettings settings) {
+        HikariDataSource pool = pool(size);
+        try (Node node = new Node(pool, settings)) {
             List<PermitGrant> grants = keptAlive(node, 1);
 
             Awaitility.await("no connection between renewals")

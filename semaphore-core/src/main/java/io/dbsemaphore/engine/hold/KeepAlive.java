@@ -58,6 +58,9 @@ public final class KeepAlive implements AutoCloseable {
     /** How long the connection is kept when no grant is kept alive any more, so that it is not taken for each short work. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
+    /** The pause until the next attempt to take the connection, if the pool has none. At most that until the next heartbeat. */
+    private static final Duration TAKE_AGAIN = Duration.ofMillis(500);
+
     private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(2);
 
     private final SemaphoreDataSource connections;
@@ -226,7 +229,7 @@ public final class KeepAlive implements AutoCloseable {
             unreported = reports;
         }
         try {
-            Object unused = unreported.get(REPORT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            @Nullable Object unused = unreported.get(REPORT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException blocked) {
             log.warn("A semaphore listener that was notified of a lost grant has not returned at shutdown");
         } catch (InterruptedException interrupt) {
@@ -302,7 +305,7 @@ public final class KeepAlive implements AutoCloseable {
     private synchronized void planNextTurn() {
         long nanos = agenda.isEmpty() ? Long.MAX_VALUE : agenda.first().due().remainingNanos();
         if (keptAlive > 0) {
-            nanos = Math.min(nanos, lease.nanosToNextHeartbeat());
+            nanos = Math.min(nanos, reserved ? lease.nanosToNextHeartbeat() : TAKE_AGAIN.toNanos());
         } else if (reserved) {
             nanos = Math.min(nanos, lingering.remainingNanos());
         }

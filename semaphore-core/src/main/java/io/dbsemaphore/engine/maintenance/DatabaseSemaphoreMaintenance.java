@@ -128,7 +128,9 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
                 log.debug("The {} is done: {}", name, task.getAsInt());
             }
         } catch (Throwable failure) {
-            log.warn("The {} failed; it is tried again at its next time", name, failure);
+            if (!closed) {
+                log.warn("The {} failed; it is tried again at its next time", name, failure);
+            }
         } finally {
             oneAtATime.unlock();
         }

@@ -15,6 +15,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -98,7 +99,7 @@ public final class BackgroundReleaser implements AutoCloseable {
         CompletableFuture<?> all =
                 CompletableFuture.allOf(open.stream().map(Task::done).toArray(CompletableFuture<?>[]::new));
         try {
-            Object unused = all.get(SHUTDOWN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            @Nullable Object unused = all.get(SHUTDOWN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException late) {
             log.warn(
                     "Shut down before {} release(s) were done; their permits become available when their TTL has passed",

@@ -79,14 +79,15 @@ public final class SemaphoreAutoConfiguration {
         DataSource dataSource = own != null
                 ? own.dataSource()
                 : new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
-        PoolSize pool = own != null ? new PoolSize(null) : PoolSize.of(dataSource, pools.stream());
+        boolean roomBesideTheApplication = own != null
+                || PoolSize.check(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
         if (properties.liquibase().enabled()) {
             OwnChangelog.run(dataSource, settings.get(SemaphoreSettings.TABLE_PREFIX), resourceLoader);
         }
         Duration schemaWait = BackgroundChangelog.timeToWait(properties.schemaWait(), beanFactory);
         SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
-                pool.fit(settings),
+                settings,
                 patterns,
                 listenerBeans::listeners,
                 listenerBeans::ownerLiveness,
@@ -95,7 +96,7 @@ public final class SemaphoreAutoConfiguration {
                         : script -> {},
                 schemaWait,
                 declaredSemaphores::createBy);
-        if (pool.isOneForAll()) {
+        if (!roomBesideTheApplication) {
             checked(engine); // waits for the engine to start, before the application needs the only connection
         }
         return engine;
