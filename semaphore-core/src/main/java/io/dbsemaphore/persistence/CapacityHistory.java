@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.CapacityChange.ForcedRelease;
 import io.dbsemaphore.CapacityChange;
+import io.dbsemaphore.CapacityChange.ForcedRelease;
 import io.dbsemaphore.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.Sql;
@@ -80,13 +80,7 @@ final class CapacityHistory {
     }
 
     private static List<@Nullable Object> row(
-            long id,
-            String name,
-            int from,
-            int to,
-            String changedBy,
-            String reason,
-            @Nullable ForcedRelease released) {
+            long id, String name, int from, int to, String changedBy, String reason, @Nullable ForcedRelease released) {
         return released == null
                 ? Arrays.asList(id, name, from, to, changedBy, reason, null, null, null)
                 : Arrays.asList(
@@ -152,7 +146,13 @@ final class CapacityHistory {
 
             CapacityChange toContract() {
                 return new CapacityChange(
-                        name, from, to, changedBy, reason, StoredGrant.instant(changedAt), Optional.ofNullable(forced()));
+                        name,
+                        from,
+                        to,
+                        changedBy,
+                        reason,
+                        StoredGrant.instant(changedAt),
+                        Optional.ofNullable(forced()));
             }
 
             Reclaim toReclaim() {

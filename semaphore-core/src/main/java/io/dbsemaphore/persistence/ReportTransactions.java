@@ -6,8 +6,8 @@ import io.dbsemaphore.PermitHolder;
 import io.dbsemaphore.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.SemaphoreStatus;
+import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
@@ -46,7 +46,8 @@ public final class ReportTransactions {
 
     /** The database's clock. */
     public Instant now() {
-        return StoredGrant.instant(transaction.execute(() -> tables.requests().rows().now()));
+        return StoredGrant.instant(
+                transaction.execute(() -> tables.requests().rows().now()));
     }
 
     public Optional<SemaphoreStatus> find(String name) {

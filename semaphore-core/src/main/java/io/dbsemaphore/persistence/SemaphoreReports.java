@@ -1,8 +1,8 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.InstanceStatus;
-import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.PermitHolder;
+import io.dbsemaphore.PermitHolder.HolderInstance;
 import io.dbsemaphore.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.PermitState;

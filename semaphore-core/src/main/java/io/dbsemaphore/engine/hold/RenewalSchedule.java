@@ -114,9 +114,7 @@ final class RenewalSchedule {
      * @param confirmed receives those that are held
      */
     void settle(
-            Map<Long, ScheduledRenewal> asked,
-            HoldTransactions.Outcome outcome,
-            Consumer<ScheduledRenewal> confirmed) {
+            Map<Long, ScheduledRenewal> asked, HoldTransactions.Outcome outcome, Consumer<ScheduledRenewal> confirmed) {
         outcome.held().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(confirmed);
         outcome.lost().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(this::lose);
     }
