@@ -84,12 +84,13 @@ public final class AdminTransactions {
             if (lock(guard).isEmpty()) {
                 insert(guard, 1);
             }
-            Set<String> existing = semaphores
-                    .rows()
-                    .findIds(wanted.stream().map(PatternSemaphore::name).toList())
-                    .stream()
-                    .map(SemaphoreRepository.NamedId::name)
-                    .collect(Collectors.toSet());
+            Set<String> existing =
+                    semaphores
+                            .rows()
+                            .findIds(wanted.stream().map(PatternSemaphore::name).toList())
+                            .stream()
+                            .map(SemaphoreRepository.NamedId::name)
+                            .collect(Collectors.toSet());
             List<PatternSemaphore> missing = wanted.stream()
                     .filter(each -> !existing.contains(each.name()))
                     .toList();
@@ -141,12 +142,13 @@ public final class AdminTransactions {
                     .findStatus(permit.name())
                     .map(SemaphoreStatus::capacity)
                     .orElse(0);
-            tables.history().released(
-                    permit.name(),
-                    capacity,
-                    new CapacityChange.ForcedRelease(grant.externalId(), grant.owner(), permit.count()),
-                    releasedBy,
-                    reason);
+            tables.history()
+                    .released(
+                            permit.name(),
+                            capacity,
+                            new CapacityChange.ForcedRelease(grant.externalId(), grant.owner(), permit.count()),
+                            releasedBy,
+                            reason);
         });
     }
 
@@ -192,6 +194,8 @@ public final class AdminTransactions {
 
     /** Looks the name up in the database, not in the cache: the semaphore may have been created a moment ago. */
     private Optional<Semaphore> lock(String name) {
-        return semaphores.rows().findIds(List.of(name)).stream().findFirst().flatMap(found -> semaphores.rows().lockById(found.id()));
+        return semaphores.rows().findIds(List.of(name)).stream()
+                .findFirst()
+                .flatMap(found -> semaphores.rows().lockById(found.id()));
     }
 }

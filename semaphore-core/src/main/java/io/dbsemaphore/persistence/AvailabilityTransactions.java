@@ -41,8 +41,9 @@ public final class AvailabilityTransactions {
             SortedMap<Long, String> byId = new TreeMap<>();
             semaphores.idsOf(names).forEach((name, id) -> byId.put(id, name));
             WaiterTable.Queues queues = waiters.queues(local);
-            queues.find(byId.keySet().stream()
-                    .filter(id -> local.isFair(byId.get(id)))
+            queues.find(byId.entrySet().stream()
+                    .filter(semaphore -> local.isFair(semaphore.getValue()))
+                    .map(Map.Entry::getKey)
                     .toList());
             Map<String, PolledAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();
@@ -75,8 +76,7 @@ public final class AvailabilityTransactions {
     /** Records that callers wait. A row that another transaction has locked is left out: that one records it, or the next poll. */
     private void extend(Set<Long> ids, LocalDateTime now) {
         if (!ids.isEmpty()) {
-            List<Long> locked =
-                    semaphores.rows().lockSkipLocked(ids).stream()
+            List<Long> locked = semaphores.rows().lockSkipLocked(ids).stream()
                     .map(Semaphore::id)
                     .toList();
             if (!locked.isEmpty()) {
@@ -100,7 +100,10 @@ public final class AvailabilityTransactions {
         return transaction.execute(() -> {
             Set<Long> ids = idsOf(names);
             return !ids.isEmpty()
-                    && (!tables.requests().rows().findExpired(ids, 0, Limit.of(1)).isEmpty()
+                    && (!tables.requests()
+                                    .rows()
+                                    .findExpired(ids, 0, Limit.of(1))
+                                    .isEmpty()
                             || !tables.instances().findDead(ids).isEmpty());
         });
     }

@@ -3,6 +3,9 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
 import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
+import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
@@ -80,13 +83,7 @@ final class CapacityHistory {
     }
 
     private static List<@Nullable Object> row(
-            long id,
-            String name,
-            int from,
-            int to,
-            String changedBy,
-            String reason,
-            @Nullable ForcedRelease released) {
+            long id, String name, int from, int to, String changedBy, String reason, @Nullable ForcedRelease released) {
         return released == null
                 ? Arrays.asList(id, name, from, to, changedBy, reason, null, null, null)
                 : Arrays.asList(
@@ -152,7 +149,13 @@ final class CapacityHistory {
 
             CapacityChange toContract() {
                 return new CapacityChange(
-                        name, from, to, changedBy, reason, StoredGrant.instant(changedAt), Optional.ofNullable(forced()));
+                        name,
+                        from,
+                        to,
+                        changedBy,
+                        reason,
+                        StoredGrant.instant(changedAt),
+                        Optional.ofNullable(forced()));
             }
 
             Reclaim toReclaim() {

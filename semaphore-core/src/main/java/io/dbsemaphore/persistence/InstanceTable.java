@@ -166,8 +166,8 @@ final class InstanceTable {
             Set<Long> dead = new TreeSet<>();
             for (Rows.Suspect suspect : suspectNow) {
                 Sighting known = sightings.remove(suspect.instance());
-                Sighting sighting =
-                        new Sighting(suspect, known != null && known.suspect().isUnchanged(suspect) ? known.nanos() : now);
+                Sighting sighting = new Sighting(
+                        suspect, known != null && known.suspect().isUnchanged(suspect) ? known.nanos() : now);
                 sightings.put(suspect.instance(), sighting);
                 if (now - sighting.nanos() >= graceNanos) {
                     dead.add(suspect.instance());

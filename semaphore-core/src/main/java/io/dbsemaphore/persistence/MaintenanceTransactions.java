@@ -56,7 +56,9 @@ public final class MaintenanceTransactions {
     }
 
     public Owners findOwners() {
-        return transaction.execute(() -> new Owners(requests.rows().findOwners(), StoredGrant.instant(requests.rows().now())));
+        return transaction.execute(() -> new Owners(
+                requests.rows().findOwners(),
+                StoredGrant.instant(requests.rows().now())));
     }
 
     public List<Long> findOfOwner(ReclaimReason.OwnerDead dead, long after, int limit) {
@@ -110,7 +112,8 @@ public final class MaintenanceTransactions {
 
     /** Deletes one batch of the audit of reclaims, which is kept as long as the requests that it is about. */
     public int deleteReclaims(Duration retention, int limit) {
-        return transaction.execute(() -> tables.history().deleteReclaimsBefore(requests.rows().now(), retention, limit));
+        return transaction.execute(
+                () -> tables.history().deleteReclaimsBefore(requests.rows().now(), retention, limit));
     }
 
     public int deleteHistory(Duration retention, int limit) {
@@ -139,7 +142,8 @@ public final class MaintenanceTransactions {
         return transaction.execute(() -> {
             int deleted = 0;
             for (Long id : ascending) {
-                if (semaphores.rows().lockById(id).isPresent() && semaphores.rows().sumHeld(id) == 0) {
+                if (semaphores.rows().lockById(id).isPresent()
+                        && semaphores.rows().sumHeld(id) == 0) {
                     deleted += semaphores.rows().deleteIdle(id, -idleFor.toMillis());
                 }
             }

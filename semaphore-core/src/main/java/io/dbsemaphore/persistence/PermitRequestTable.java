@@ -65,7 +65,9 @@ final class PermitRequestTable {
     }
 
     void queueInsert(List<PermitRequest> requests) {
-        sql.insert(PermitRequest.INSERT, requests.stream().map(PermitRequest::toRow).toList());
+        sql.insert(
+                PermitRequest.INSERT,
+                requests.stream().map(PermitRequest::toRow).toList());
     }
 
     /**

@@ -53,18 +53,32 @@ final class PermitTable {
             and state = 'ACQUIRED'""";
 
     /** A condition that is always true: the notification costs no statement, and none where nobody waits. */
-    private static final String NOTIFICATION = """
-            and (select count(%s) from semaphore s where s.waiters_until > utc_now()
-                 and s.id in (select p.semaphore_id from permit p where %s)) >= 0""";
+    private static final String NOTIFICATION =
+            " and (select count(%s) from semaphore s where s.waiters_until > utc_now()"
+                    + " and s.id in (select p.semaphore_id from permit p where %s)) >= 0";
 
     private final Sql sql;
     private final Supplier<PermitRepository> rows;
-    private final @Nullable ReleaseChannel channel;
+    private final boolean notifies;
+    private final String release;
+    private final String releaseOfRequest;
+    private final String releaseOfReleased;
 
     PermitTable(Sql sql, @Nullable ReleaseChannel channel, Supplier<PermitRepository> rows) {
         this.sql = sql;
-        this.channel = channel;
         this.rows = rows;
+        this.notifies = channel != null;
+        String notification = channel == null ? "" : channel.notification("s.name");
+        this.release = notifies ? RELEASE + NOTIFICATION.formatted(notification, "p.id in (?)") : RELEASE;
+        this.releaseOfRequest = notifies
+                ? RELEASE_OF_REQUEST + NOTIFICATION.formatted(notification, "p.permit_request_id = ?")
+                : RELEASE_OF_REQUEST;
+        this.releaseOfReleased = notifies
+                ? RELEASE_OF_RELEASED
+                        + NOTIFICATION.formatted(
+                                notification,
+                                "p.permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')")
+                : RELEASE_OF_RELEASED;
     }
 
     PermitRepository rows() {
@@ -82,14 +96,18 @@ final class PermitTable {
             sql.flush();
             return Map.of();
         }
-        List<Long> twice = semaphoreIds.stream().flatMap(id -> Stream.of(id, id)).toList();
         if (semaphoreIds.size() == 1) {
-            long id = twice.get(0);
-            return Map.of(id, sql.read(SUM_OF_ONE, (row, number) -> sum(row, 1, id), twice.toArray()).get(0));
+            long id = semaphoreIds.iterator().next();
+            return Map.of(
+                    id,
+                    sql.read(SUM_OF_ONE, (row, number) -> sum(row, 1, id), id, id)
+                            .get(0));
         }
         String each = String.join(" or ", Collections.nCopies(semaphoreIds.size(), "(" + HELD + ")"));
         List<HeldSum> found = sql.read(
-                SUM_OF_MANY + each + BY_SEMAPHORE_AND_CLOCK, (row, number) -> sum(row, 2, row.getLong(1)), twice.toArray());
+                SUM_OF_MANY + each + BY_SEMAPHORE_AND_CLOCK,
+                (row, number) -> sum(row, 2, row.getLong(1)),
+                semaphoreIds.stream().flatMap(id -> Stream.of(id, id)).toArray());
         Map<Long, HeldSum> sums = new HashMap<>();
         found.forEach(sum -> sums.put(sum.semaphoreId(), sum));
         LocalDateTime now = found.get(0).now(); // of one instant, on all rows
@@ -125,28 +143,24 @@ final class PermitTable {
 
     /** Queues the release of the held permits among these. */
     void queueRelease(Collection<Long> ids) {
-        queueRelease(RELEASE, "p.id in (?)", ids);
+        queueRelease(release, ids);
     }
 
     /** Queues the release of the held permits of a request, including those of deleted semaphores. */
     void queueReleaseOf(long requestId) {
-        queueRelease(RELEASE_OF_REQUEST, "p.permit_request_id = ?", requestId);
+        queueRelease(releaseOfRequest, requestId);
     }
 
     /** Queues the release of the held permits of those of the requests that are released. */
     void queueReleaseOfReleased(Collection<Long> requestIds) {
-        queueRelease(
-                RELEASE_OF_RELEASED,
-                "p.permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')",
-                requestIds);
+        queueRelease(releaseOfReleased, requestIds);
     }
 
-    private void queueRelease(String release, String condition, Object values) {
-        if (channel == null) {
-            sql.update(release, values);
+    private void queueRelease(String statement, Object values) {
+        if (notifies) {
+            sql.update(statement, values, values);
         } else {
-            sql.update(
-                    release + " " + NOTIFICATION.formatted(channel.notification("s.name"), condition), values, values);
+            sql.update(statement, values);
         }
     }
 }

@@ -64,7 +64,9 @@ final class ReclaimForAcquire {
         int before = progress.released().size();
         if (!expiredAreDone) {
             releaseSome(
-                    progress, requests.rows().findExpired(ids, 0, Limit.of(progress.limit())), new ReclaimReason.Expired());
+                    progress,
+                    requests.rows().findExpired(ids, 0, Limit.of(progress.limit())),
+                    new ReclaimReason.Expired());
         }
         Set<Long> dead = progress.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {

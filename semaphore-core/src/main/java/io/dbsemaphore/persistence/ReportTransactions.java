@@ -10,6 +10,8 @@ import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
@@ -48,7 +50,8 @@ public final class ReportTransactions {
 
     /** The database's clock. */
     public Instant now() {
-        return StoredGrant.instant(transaction.execute(() -> tables.requests().rows().now()));
+        return StoredGrant.instant(
+                transaction.execute(() -> tables.requests().rows().now()));
     }
 
     public Optional<SemaphoreStatus> find(String name) {

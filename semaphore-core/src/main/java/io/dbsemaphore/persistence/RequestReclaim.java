@@ -60,7 +60,8 @@ final class RequestReclaim {
             return List.of();
         }
         // no other transaction can have released them, since their rows are locked
-        Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.rows().findReleased(ids));
+        Set<Long> taken =
+                released == ids.size() ? ids : Set.copyOf(requests.rows().findReleased(ids));
         permits.rows().releaseByRequests(taken);
         Map<Long, List<NamedPermit>> held =
                 permits.rows().findByRequests(taken).stream().collect(Collectors.groupingBy(NamedPermit::requestId));

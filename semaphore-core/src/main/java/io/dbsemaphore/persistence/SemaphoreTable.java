@@ -92,11 +92,7 @@ final class SemaphoreTable {
 
     private static LockedSemaphore locked(ResultSet row, int number) throws SQLException {
         return new LockedSemaphore(
-                row.getLong(1),
-                row.getString(2),
-                row.getInt(3),
-                row.getLong(4),
-                row.getObject(5, LocalDateTime.class));
+                row.getLong(1), row.getString(2), row.getInt(3), row.getLong(4), row.getObject(5, LocalDateTime.class));
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.PermitRequestRepository.Found;
@@ -84,7 +84,10 @@ record Tables(
     }
 
     StoredGrant grantOf(Found found) {
-        List<StoredPermit> held = permits.rows().findByRequests(List.of(found.request().id())).stream()
+        List<StoredPermit> held = permits
+                .rows()
+                .findByRequests(List.of(found.request().id()))
+                .stream()
                 .map(permit -> new StoredPermit(permit.id(), permit.name(), permit.count(), permit.token()))
                 .toList();
         return found.request().toGrant(held, found.now());

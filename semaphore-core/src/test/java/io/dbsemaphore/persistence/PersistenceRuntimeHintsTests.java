@@ -74,8 +74,7 @@ class PersistenceRuntimeHintsTests {
         try (SemaphoreDataSource library = library();
                 SemaphorePersistence unit =
                         SemaphorePersistence.open(library, Database.H2, "", Duration.ofSeconds(5), null)) {
-            EntityManager entityManager =
-                    SharedEntityManagerCreator.createSharedEntityManager(unit.sessionFactory());
+            EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(unit.sessionFactory());
             JpaRepositoryFactory made = new JpaRepositoryFactory(entityManager);
             made.setBeanClassLoader(getClass().getClassLoader());
 

@@ -213,8 +213,7 @@ public final class KeepAlive implements AutoCloseable {
      * @param handle of its user
      */
     public void reportGone(HeldGrant state, PermitGrant handle) {
-        HoldTransactions.Ended ended =
-                renewals.findEnded(List.of(state.grant().requestId()));
+        HoldTransactions.Ended ended = renewals.findEnded(List.of(state.grant().requestId()));
         if (!ended.releasedInTime().contains(state.grant().requestId())) {
             report(handle, null, false);
         }

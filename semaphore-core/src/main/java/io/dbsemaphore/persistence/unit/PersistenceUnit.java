@@ -108,9 +108,12 @@ public final class PersistenceUnit {
         public void contributeFunctions(FunctionContributions contributions) {
             SqmFunctionRegistry functions = contributions.getFunctionRegistry();
             BasicTypeRegistry types = contributions.getTypeConfiguration().getBasicTypeRegistry();
-            // LocalDateTime is read directly, as in the entities; the standard type converts by java.sql.Timestamp, which
-            // shifts values in hours that the JVM's zone skips, or if the zone has changed since the connection was opened
-            BasicType<LocalDateTime> utc = types.resolve(LocalDateTimeJavaType.INSTANCE, LocalDateTimeJdbcType.INSTANCE);
+            // LocalDateTime is read directly, as in the entities; the standard type converts by java.sql.Timestamp,
+            // which
+            // shifts values in hours that the JVM's zone skips, or if the zone has changed since the connection was
+            // opened
+            BasicType<LocalDateTime> utc =
+                    types.resolve(LocalDateTimeJavaType.INSTANCE, LocalDateTimeJdbcType.INSTANCE);
             functions.registerPattern("utc_now", database.utcNow(), utc);
             functions.registerPattern("utc_plus_millis", database.utcPlusMillis(), utc);
         }

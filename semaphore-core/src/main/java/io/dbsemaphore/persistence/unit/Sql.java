@@ -5,7 +5,6 @@ import io.dbsemaphore.jdbc.StatementQueue;
 import jakarta.persistence.EntityManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -85,7 +84,7 @@ public final class Sql {
             some.forEach(values::addAll);
             String insert = text + (", " + row).repeat(some.size() - 1);
             PersistenceUnit.SqlLogger.log(insert);
-            Supplier<Integer> unused = queue().update(insert, values);
+            queue().update(insert, values);
         }
     }
 
@@ -114,10 +113,7 @@ public final class Sql {
     }
 
     private String textOf(String statement, @Nullable Object[] values) {
-        String text = translate(statement);
-        if (Arrays.stream(values).anyMatch(value -> value instanceof Collection || value instanceof Literal)) {
-            text = expand(text, values);
-        }
+        String text = expand(translate(statement), values);
         PersistenceUnit.SqlLogger.log(text);
         return text;
     }
@@ -134,7 +130,7 @@ public final class Sql {
     }
 
     private static String expand(String text, @Nullable Object[] values) {
-        StringBuilder expanded = new StringBuilder();
+        StringBuilder expanded = new StringBuilder(text.length() + 64);
         int from = 0;
         for (Object value : values) {
             int placeholder = text.indexOf('?', from);

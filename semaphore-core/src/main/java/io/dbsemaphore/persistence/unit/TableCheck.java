@@ -17,7 +17,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /**
@@ -46,14 +45,17 @@ public final class TableCheck {
             String columns = String.join(", ", columnsOf(entity));
             touch(sql, "insert into %s(%s) select %2$s from %1$s where 1 = 0".formatted(table, columns));
             if (!table.equals("capacity_change")) { // only ever added to
-                touch(sql, "update %s set %s = %2$s where 1 = 0".formatted(table, columnsOf(entity).get(0)));
+                touch(
+                        sql,
+                        "update %s set %s = %2$s where 1 = 0"
+                                .formatted(table, columnsOf(entity).get(0)));
             }
         }
         touch(sql, "delete from semaphore_waiter where 1 = 0");
     }
 
     private static void touch(Sql sql, String statement) {
-        Supplier<Integer> unused = sql.update(statement);
+        sql.update(statement);
         sql.flush(); // one by one: a firewall that rejects several statements at once must not fail the start
     }
 
