@@ -73,7 +73,7 @@ class RowLockIntegrationTests {
         try (Unit unit = new Unit("", pipelining)) {
             unit.acquire(awaited);
 
-            if (pipelining && schema.kind() == DatabaseKind.MYSQL) {
+            if (pipelining && Set.of(DatabaseKind.MYSQL, DatabaseKind.POSTGRESQL).contains(schema.kind())) {
                 assertLockedByTheFragment(unit, awaited);
             } else {
                 assertLockedByTheRepository(unit, awaited);

@@ -62,8 +62,8 @@ import org.springframework.util.StringUtils;
  * @param maxBatchSize How many acquires of this JVM's callers one transaction decides at most. The same bound holds for
  *     releases. Up to 500 renewals share a transaction, whatever this is. 1 means one caller per transaction.
  * @param maxConnections How many connections of the pool are used at once, whatever the number of threads.
- * @param pipelining Whether several statements are sent to the database at once where its driver can (MySQL Connector/J). Some
- *     filters, proxies and firewalls refuse that.
+ * @param pipelining Whether several statements are sent to the database at once where its driver can (those of MySQL and
+ *     PostgreSQL). Some filters, proxies and firewalls refuse that.
  * @param notifications Whether instances tell one another at once what they have released, which needs PostgreSQL and, while
  *     callers wait, one connection more. Otherwise they poll.
  * @param hostTransaction What to do with an acquire within an open transaction of the application, which needs a second
