@@ -75,17 +75,16 @@ public final class StatementQueue {
 
     /** Executes the queued statements. */
     public void flush() throws SQLException {
-        if (queued.size() > opening) {
-            flushBeforeAnother();
+        List<Queued<?>> statements = queued.size() > opening ? take() : List.of();
+        if (statements.size() < 2 || !sendTogether(statements, "")) {
+            sendOneByOne(statements);
         }
     }
 
     /** Executes the queued statements, before a statement that is not queued. */
     void flushBeforeAnother() throws SQLException {
-        List<Queued<?>> statements = take();
-        if (statements.size() < 2 || !sendTogether(statements, "")) {
-            sendOneByOne(statements);
-        }
+        opening = 0;
+        flush();
     }
 
     /** Executes the queued statements, and commits. */
@@ -129,7 +128,11 @@ public final class StatementQueue {
         for (Queued<?> statement : statements) {
             try (PreparedStatement prepared = connection.prepareStatement(statement.sql)) {
                 statement.bind(prepared, 1);
-                execute(prepared, List.of(statement));
+                if (statement.update) {
+                    prepared.executeUpdate();
+                } else {
+                    prepared.execute();
+                }
                 statement.takeResult(prepared);
             }
         }
@@ -157,7 +160,11 @@ public final class StatementQueue {
             for (Queued<?> statement : statements) {
                 index = statement.bind(prepared, index);
             }
-            execute(prepared, statements);
+            if (statements.stream().allMatch(each -> each.update)) {
+                prepared.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
+            } else {
+                prepared.execute();
+            }
             for (Queued<?> statement : statements) {
                 statement.takeResult(prepared);
                 prepared.getMoreResults();
@@ -173,14 +180,6 @@ public final class StatementQueue {
                     "40001");
             again.addSuppressed(failure);
             throw again;
-        }
-    }
-
-    private static void execute(PreparedStatement prepared, List<Queued<?>> statements) throws SQLException {
-        if (statements.stream().allMatch(each -> each.update)) {
-            prepared.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
-        } else {
-            prepared.execute();
         }
     }
 

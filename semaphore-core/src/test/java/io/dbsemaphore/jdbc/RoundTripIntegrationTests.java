@@ -17,6 +17,7 @@ import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
+import io.dbsemaphore.testing.node.Node;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLSyntaxErrorException;
@@ -148,6 +149,21 @@ class RoundTripIntegrationTests {
 
             assertThat(semaphores.tryAcquire(AcquireRequest.of(name))).isPresent();
             assertThat(semaphores.tryAcquire(AcquireRequest.of(name))).isEmpty();
+        }
+    }
+
+    @Test
+    @EnabledOnDatabase(DatabaseKind.POSTGRESQL)
+    void beginsAnewWhereAProxyTakesOneStatementAtATime() {
+        try (Node node = new Node(schema.newPool(4))) {
+            node.admin().create("refused", 1);
+            node.gate().failBefore("sum(", new SQLException("cannot insert multiple commands", "42601"));
+
+            try (PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("refused"))) {
+                assertThat(grant.isHeld()).isTrue();
+                assertThat(node.semaphores().tryAcquire(AcquireRequest.of("refused"))).isEmpty();
+            }
+            assertThat(node.semaphores().tryAcquire(AcquireRequest.of("refused"))).isPresent();
         }
     }
 

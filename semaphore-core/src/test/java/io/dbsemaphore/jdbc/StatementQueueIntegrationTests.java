@@ -1,0 +1,225 @@
+package io.dbsemaphore.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.dbsemaphore.testing.DatabaseKind;
+import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Several statements at once, with the settings of the host's URL that affect how the driver sends them. */
+@EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class StatementQueueIntegrationTests {
+
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    private static Schema schema;
+
+    @BeforeAll
+    static void createTable() {
+        schema = TestDatabase.create();
+        schema.jdbc().execute("create table counted (id bigint primary key, n int not null, t varchar(20))");
+    }
+
+    @AfterAll
+    static void dropDatabase() {
+        schema.close();
+    }
+
+    @BeforeEach
+    void fill() {
+        schema.jdbc().update("delete from counted");
+        schema.jdbc().update("insert into counted values (1, 0, 'a'), (2, 0, 'b')");
+    }
+
+    static Stream<String> hostSettings() {
+        return switch (TestDatabase.kind()) {
+            case POSTGRESQL ->
+                Stream.of(
+                        "",
+                        "&prepareThreshold=0",
+                        "&prepareThreshold=1",
+                        "&autosave=always",
+                        "&autosave=conservative&prepareThreshold=1",
+                        "&preferQueryMode=simple",
+                        "&preferQueryMode=extendedForPrepared",
+                        "&preferQueryMode=extendedCacheEverything",
+                        "&reWriteBatchedInserts=true&stringtype=unspecified");
+            case MYSQL -> Stream.of("", "&allowMultiQueries=true", "&useServerPrepStmts=true");
+            default -> Stream.of("");
+        };
+    }
+
+    @ParameterizedTest
+    @MethodSource("hostSettings")
+    void giveTheResultOfEach(String hostSettings) throws SQLException {
+        for (int i = 1; i <= 8; i++) { // the driver has statements prepared that are repeated
+            try (Sessions sessions = new Sessions(hostSettings);
+                    Connection connection = sessions.borrow()) {
+                StatementQueue queue = connection.unwrap(StatementQueue.class);
+                for (int again = 1; again <= 8; again++) {
+                    Supplier<Integer> one = queue.update("update counted set n = n + ? where id = ?", List.of(1, 1L));
+                    Supplier<List<Integer>> both = numbers(queue, "select n from counted where id in (?, ?) order by id", 1L, 2L);
+                    queue.flush();
+                    Supplier<Integer> two = queue.update("update counted set t = ?", Arrays.asList((Object) null));
+                    Supplier<Integer> none = queue.update("update counted set n = n + ? where id = ?", List.of(1, 3L));
+                    Supplier<List<Integer>> empty = numbers(queue, "select n from counted where id = ?", 3L);
+                    connection.commit();
+
+                    assertThat(one.get()).isEqualTo(1);
+                    assertThat(both.get()).hasSize(2).endsWith(0);
+                    assertThat(two.get()).isEqualTo(2);
+                    assertThat(none.get()).isZero();
+                    assertThat(empty.get()).isEmpty();
+                }
+            }
+        }
+        assertThat(sum()).isEqualTo(64);
+    }
+
+    @ParameterizedTest
+    @MethodSource("hostSettings")
+    void commitNothingWhereOneFails(String hostSettings) throws SQLException {
+        try (Sessions sessions = new Sessions(hostSettings)) {
+            for (int failing = 0; failing < 3; failing++) {
+                try (Connection connection = sessions.borrow()) {
+                    StatementQueue queue = connection.unwrap(StatementQueue.class);
+                    for (int i = 0; i < 3; i++) {
+                        queue.update("update counted set n = ? where id = ?", List.of(5, (long) i));
+                        if (i == failing) {
+                            queue.update("insert into counted values (?, ?, ?)", List.of(1L, 7, "c"));
+                        }
+                    }
+
+                    assertThatExceptionOfType(SQLException.class)
+                            .isThrownBy(connection::commit)
+                            .matches(failure -> SqlErrors.is(failure, SqlErrorKind.DUPLICATE_KEY));
+                    connection.rollback();
+                }
+                assertThat(sum()).isZero();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("hostSettings")
+    void seeWhatWasCommittedWhileTheLockWasWaitedFor(String hostSettings) throws SQLException {
+        try (Sessions sessions = new Sessions(hostSettings);
+                Connection other = schema.newPool(1).getConnection();
+                Connection connection = sessions.borrow()) {
+            other.setAutoCommit(false);
+            other.createStatement().executeUpdate("update counted set n = 3 where id = 1");
+            Thread committing = new Thread(() -> {
+                try {
+                    Thread.sleep(300);
+                    other.createStatement().executeUpdate("update counted set n = 4 where id = 2");
+                    other.commit();
+                } catch (SQLException | InterruptedException failure) {
+                    throw new IllegalStateException(failure);
+                }
+            });
+            committing.start();
+            StatementQueue queue = connection.unwrap(StatementQueue.class);
+            Supplier<List<Integer>> locked = numbers(queue, "select n from counted where id = ? for update", 1L);
+            Supplier<List<Integer>> sum = numbers(queue, "select sum(n) from counted where id in (?, ?)", 1L, 2L);
+
+            queue.flush();
+
+            assertThat(locked.get()).containsExactly(3);
+            assertThat(sum.get()).containsExactly(7);
+            connection.rollback();
+        }
+    }
+
+    /** What the driver has prepared on the server does not fit any more. */
+    @ParameterizedTest
+    @MethodSource("hostSettings")
+    void areExecutedAgainWhenTheTableHasChanged(String hostSettings) throws SQLException {
+        try (Sessions sessions = new Sessions(hostSettings)) {
+            int changes = 0;
+            for (int i = 0; i < 30; i++) {
+                if (i % 10 == 9) {
+                    schema.jdbc().execute("alter table counted add column c%d_%d int".formatted(sessions.hashCode(), changes++));
+                }
+                Supplier<List<Integer>> rows;
+                try (Connection connection = sessions.borrow()) {
+                    rows = all(connection);
+                } catch (SQLException failure) {
+                    assertThat(SqlErrors.isConnectionLost(failure)).isFalse();
+                    try (Connection connection = sessions.borrow()) { // as a transaction that is tried again
+                        rows = all(connection);
+                    }
+                }
+                assertThat(rows.get()).hasSize(2);
+            }
+        }
+    }
+
+    private static Supplier<List<Integer>> all(Connection connection) throws SQLException {
+        StatementQueue queue = connection.unwrap(StatementQueue.class);
+        queue.update("update counted set n = n + ?", List.of(0));
+        Supplier<List<Integer>> rows = numbers(queue, "select counted.* from counted where n >= ?", 0);
+        try {
+            connection.commit();
+        } catch (SQLException failure) {
+            connection.rollback();
+            throw failure;
+        }
+        return rows;
+    }
+
+    private static Supplier<List<Integer>> numbers(StatementQueue queue, String sql, Object... values) {
+        return queue.query(sql, List.of(values), rows -> {
+            Stream.Builder<Integer> numbers = Stream.builder();
+            while (rows.next()) {
+                numbers.add(rows.getInt(1));
+            }
+            return numbers.build().toList();
+        });
+    }
+
+    private static int sum() {
+        return schema.jdbc()
+                .query("select sum(n) from counted", (ResultSet row, int number) -> row.getInt(1))
+                .get(0);
+    }
+
+    private static final class Sessions implements AutoCloseable {
+
+        private final HikariDataSource pool;
+        private final SemaphoreDataSource sessions;
+
+        Sessions(String hostSettings) throws SQLException {
+            pool = new HikariDataSource(schema.poolConfig(1, schema.jdbcUrl() + hostSettings));
+            sessions = new SemaphoreDataSource(
+                    pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
+        }
+
+        Connection borrow() throws SQLException {
+            return sessions.getConnection();
+        }
+
+        @Override
+        public void close() {
+            sessions.close();
+            pool.close();
+        }
+    }
+}
