@@ -133,8 +133,7 @@ final class EngineDatabase implements AutoCloseable {
     }
 
     /** The channel on which instances notify one another of releases; null without notifications. */
-    @Nullable
-    ReleaseChannel channel() {
+    @Nullable ReleaseChannel channel() {
         return channel;
     }
 

@@ -77,8 +77,7 @@ final class PatternSemaphoreCreator {
      *
      * @return completed when the acquire is to be tried again; null if it is not
      */
-    @Nullable
-    CompletableFuture<?> createMissing(AcquireAnswer answer) {
+    @Nullable CompletableFuture<?> createMissing(AcquireAnswer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
                         && rejected.reason() instanceof SemaphoreNotFoundException unknown
                 ? createAll(unknown)
