@@ -80,8 +80,7 @@ public final class Setting<T> {
     }
 
     /** The setting whose value this one has unless it is set. */
-    @Nullable
-    Setting<T> fallback() {
+    @Nullable Setting<T> fallback() {
         return fallback;
     }
 

@@ -78,8 +78,7 @@ final class PatternSemaphoreCreator {
      *
      * @return completed when the acquire is to be tried again; null if it is not
      */
-    @Nullable
-    CompletableFuture<?> createMissing(Acquire.Answer answer) {
+    @Nullable CompletableFuture<?> createMissing(Acquire.Answer answer) {
         return answer.outcome() instanceof GrantOutcome.Rejected rejected
                         && rejected.reason() instanceof SemaphoreNotFoundException unknown
                 ? createAll(unknown)

@@ -9,6 +9,12 @@ import java.util.Base64;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.security.web.csrf.CsrfToken;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * Puts the files of the operator's page together at the first request, and fills in what differs between requests. Style and
@@ -105,6 +111,54 @@ final class PageDocument {
             return new String(content.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException failure) {
             throw new UncheckedIOException("The page of the endpoint cannot be read: " + file, failure);
+        }
+    }
+
+    /**
+     * The header by which Spring Security recognizes the page's own requests.
+     *
+     * @param name the name of the header
+     * @param value its value; empty if the page has to read it from the cookie {@code XSRF-TOKEN} at each request
+     */
+    record CsrfHeader(String name, String value) {
+
+        private static final boolean SERVLET_SECURITY = isPresent("org.springframework.security.web.csrf.CsrfToken")
+                && isPresent("org.springframework.web.context.request.RequestContextHolder")
+                && isPresent("jakarta.servlet.ServletRequest");
+
+        private static final CsrfHeader OF_THE_COOKIE = new CsrfHeader("X-XSRF-TOKEN", "");
+
+        /** The header for the page that the current request asks for. */
+        static CsrfHeader ofCurrentRequest() {
+            CsrfHeader ofServlet = SERVLET_SECURITY ? Servlet.header() : null;
+            return ofServlet == null ? OF_THE_COOKIE : ofServlet;
+        }
+
+        private static boolean isPresent(String type) {
+            return ClassUtils.isPresent(type, CsrfHeader.class.getClassLoader());
+        }
+
+        /** Loaded only where Spring Security guards servlets. */
+        private static final class Servlet {
+
+            private static @Nullable CsrfHeader header() {
+                RequestAttributes request = RequestContextHolder.getRequestAttributes();
+                return request != null
+                                && request.getAttribute("_csrf", RequestAttributes.SCOPE_REQUEST)
+                                        instanceof CsrfToken token
+                        ? new CsrfHeader(token.getHeaderName(), token.getToken())
+                        : null;
+            }
+        }
+    }
+
+    /** Hints for native images: the files of the operator's page. */
+    static final class Hints implements RuntimeHintsRegistrar {
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+            hints.resources()
+                    .registerPattern(PageDocument.class.getPackageName().replace('.', '/') + "/page/*");
         }
     }
 }

@@ -25,7 +25,7 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 @ConditionalOnBean({SemaphoreEngine.class, SemaphoreAdmin.class})
 @ConditionalOnAvailableEndpoint(SemaphoresEndpoint.class)
 @EnableConfigurationProperties(SemaphoreEndpointProperties.class)
-@ImportRuntimeHints(PageRuntimeHints.class)
+@ImportRuntimeHints(PageDocument.Hints.class)
 public final class SemaphoreEndpointAutoConfiguration {
 
     @Bean

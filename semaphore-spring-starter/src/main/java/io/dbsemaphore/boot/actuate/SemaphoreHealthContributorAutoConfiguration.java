@@ -21,13 +21,13 @@ public final class SemaphoreHealthContributorAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = {"semaphoreHealthIndicator", "semaphoreHealthContributor"})
     HealthContributor semaphoreHealthContributor(
-            SemaphoreEngine engine, MaintenanceLog log, SemaphoreSettings settings) {
+            SemaphoreEngine engine, SemaphoreHealthIndicator.MaintenanceLog log, SemaphoreSettings settings) {
         return new SemaphoreHealthIndicator(engine, log, settings);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    MaintenanceLog semaphoreMaintenanceLog() {
-        return new MaintenanceLog(System::nanoTime);
+    SemaphoreHealthIndicator.MaintenanceLog semaphoreMaintenanceLog() {
+        return new SemaphoreHealthIndicator.MaintenanceLog(System::nanoTime);
     }
 }

@@ -1,17 +1,22 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
+import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.context.SmartLifecycle;
 
 /**
  * Reports UP if the tables can be read and, on instances that run the maintenance, each task was completed within three
@@ -23,43 +28,28 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
     /** The lower bound of the time allowed, since a slow database may not keep up with a short interval. */
     private static final Duration AT_LEAST = Duration.ofMinutes(1);
 
+    private static final List<Task> TASKS = List.of(
+            new Task(MaintenanceTask.ORPHAN_RELEASE, "release of orphans", MaintenanceSettings.ORPHAN_RELEASE_INTERVAL),
+            new Task(
+                    MaintenanceTask.REQUEST_CLEANUP,
+                    "clean-up of requests",
+                    MaintenanceSettings.REQUEST_CLEANUP_INTERVAL),
+            new Task(
+                    MaintenanceTask.HISTORY_CLEANUP,
+                    "clean-up of the audit",
+                    MaintenanceSettings.HISTORY_CLEANUP_INTERVAL));
+
     private final SemaphoreEngine engine;
     private final MaintenanceLog log;
-    private final Map<MaintenanceTask, Task> tasks = new LinkedHashMap<>();
+    private final SemaphoreSettings settings;
 
-    private record Task(Duration interval, String what, String property) {
-
-        Duration mayTake() {
-            Duration intervals = interval.multipliedBy(INTERVALS);
-            return intervals.compareTo(AT_LEAST) < 0 ? AT_LEAST : intervals;
-        }
-    }
+    private record Task(MaintenanceTask task, String what, Setting<Duration> interval) {}
 
     SemaphoreHealthIndicator(SemaphoreEngine engine, MaintenanceLog log, SemaphoreSettings settings) {
         super("The semaphores are not healthy");
         this.engine = engine;
         this.log = log;
-        if (settings.get(MaintenanceSettings.ENABLED)) {
-            put(
-                    settings,
-                    MaintenanceTask.ORPHAN_RELEASE,
-                    "release of orphans",
-                    MaintenanceSettings.ORPHAN_RELEASE_INTERVAL);
-            put(
-                    settings,
-                    MaintenanceTask.REQUEST_CLEANUP,
-                    "clean-up of requests",
-                    MaintenanceSettings.REQUEST_CLEANUP_INTERVAL);
-            put(
-                    settings,
-                    MaintenanceTask.HISTORY_CLEANUP,
-                    "clean-up of the audit",
-                    MaintenanceSettings.HISTORY_CLEANUP_INTERVAL);
-        }
-    }
-
-    private void put(SemaphoreSettings settings, MaintenanceTask task, String what, Setting<Duration> interval) {
-        tasks.put(task, new Task(settings.get(interval), what, interval.property()));
+        this.settings = settings;
     }
 
     @Override
@@ -81,28 +71,77 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
                                     + " and the privileges of its user");
             return;
         }
-        Optional<String> overdue = overdue();
-        if (overdue.isPresent()) {
-            builder.down().withDetail("reason", overdue.get());
-        } else {
-            builder.up();
-        }
-        builder.withDetail("maintenance", tasks.isEmpty() ? "not by this instance" : "scheduled");
+        boolean maintains = settings.get(MaintenanceSettings.ENABLED);
+        Optional<String> overdue =
+                maintains ? TASKS.stream().filter(this::isOverdue).findFirst().map(this::describe) : Optional.empty();
+        overdue.ifPresentOrElse(reason -> builder.down().withDetail("reason", reason), builder::up);
+        builder.withDetail("maintenance", maintains ? "scheduled" : "not by this instance");
     }
 
-    private Optional<String> overdue() {
-        return tasks.entrySet().stream()
-                .filter(task ->
-                        log.since(task.getKey()).compareTo(task.getValue().mayTake()) > 0)
-                .findFirst()
-                .map(task -> ("The %s has not completed on this instance for %s, although %s is %s."
-                                + " Look for the warning 'The %s failed' in the log, and for what blocks the thread"
-                                + " semaphore-maintenance")
-                        .formatted(
-                                task.getValue().what(),
-                                Duration.ofSeconds(log.since(task.getKey()).toSeconds()),
-                                task.getValue().property(),
-                                task.getValue().interval(),
-                                task.getValue().what()));
+    private boolean isOverdue(Task task) {
+        Duration intervals = settings.get(task.interval()).multipliedBy(INTERVALS);
+        Duration allowed = intervals.compareTo(AT_LEAST) < 0 ? AT_LEAST : intervals;
+        return log.since(task.task()).compareTo(allowed) > 0;
+    }
+
+    private String describe(Task task) {
+        return ("The %s has not completed on this instance for %s, although %s is %s."
+                        + " Look for the warning 'The %1$s failed' in the log, and for what blocks the thread"
+                        + " semaphore-maintenance")
+                .formatted(
+                        task.what(),
+                        Duration.ofSeconds(log.since(task.task()).toSeconds()),
+                        task.interval().property(),
+                        settings.get(task.interval()));
+    }
+
+    /**
+     * Records when this instance last completed each maintenance task, by its monotonic clock. It begins anew when the application
+     * context is started again after a pause: no task was due meanwhile.
+     */
+    static final class MaintenanceLog implements SemaphoreListener, SmartLifecycle {
+
+        private final LongSupplier clock;
+        private final Map<MaintenanceTask, Long> doneAt = new ConcurrentHashMap<>();
+        private volatile long begun;
+        private volatile boolean running;
+
+        MaintenanceLog(LongSupplier clock) {
+            this.clock = clock;
+            this.begun = clock.getAsLong();
+        }
+
+        @Override
+        public void maintained(Maintained event) {
+            doneAt.put(event.task(), clock.getAsLong());
+        }
+
+        /** The time since the last completion of a task, or since this instance was started if there was none. */
+        Duration since(MaintenanceTask task) {
+            return Duration.ofNanos(clock.getAsLong() - doneAt.getOrDefault(task, begun));
+        }
+
+        @Override
+        public void start() {
+            begun = clock.getAsLong();
+            doneAt.clear();
+            running = true;
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+
+        /** Starts before the engine, whose maintenance it records, and stops after it. */
+        @Override
+        public int getPhase() {
+            return 0;
+        }
     }
 }

@@ -19,6 +19,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.core.Authentication;
+import org.springframework.util.ClassUtils;
 
 /**
  * Actuator endpoint {@code semaphores}: shows the semaphores and their holders and, if enabled, changes capacities and
@@ -287,4 +290,51 @@ public class SemaphoresEndpoint {
      * @param outcome what the release did
      */
     public record ForcedRelease(String externalId, ReleaseOutcome outcome) implements OperationResponseBody {}
+
+    /** Thrown for an operation of the endpoint that is not enabled, or not for this request. */
+    static final class OperationDisabledException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        private OperationDisabledException(String message) {
+            super(message);
+        }
+
+        static OperationDisabledException enabledBy(String property) {
+            return new OperationDisabledException(
+                    "This operation is disabled. Set %s=true to enable it.".formatted(property));
+        }
+
+        static OperationDisabledException withoutUser() {
+            return new OperationDisabledException(
+                    "Nothing was changed: the request has no authenticated user. Sign in. In an application"
+                            + " without a login, set semaphore.endpoint.anonymous-write-enabled=true only where nobody else reaches the"
+                            + " endpoint: neither other hosts nor a browser that also opens pages of other sites.");
+        }
+    }
+
+    /** Who has signed in. */
+    static final class AuthenticatedUser {
+
+        private static final boolean SPRING_SECURITY = ClassUtils.isPresent(
+                "org.springframework.security.core.Authentication", AuthenticatedUser.class.getClassLoader());
+
+        private AuthenticatedUser() {}
+
+        /** The user of a request; null if nobody has signed in. */
+        static @Nullable Principal of(SecurityContext context) {
+            Principal principal = context.getPrincipal();
+            return principal == null || (SPRING_SECURITY && Security.isAnonymous(principal)) ? null : principal;
+        }
+
+        /** Loaded only where the application has Spring Security, which also has a principal for those who have not signed in. */
+        private static final class Security {
+
+            private static boolean isAnonymous(Principal principal) {
+                return principal instanceof Authentication authentication
+                        && (authentication instanceof AnonymousAuthenticationToken
+                                || !authentication.isAuthenticated());
+            }
+        }
+    }
 }

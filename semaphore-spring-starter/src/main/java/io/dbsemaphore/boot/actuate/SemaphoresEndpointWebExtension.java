@@ -75,7 +75,7 @@ public class SemaphoresEndpointWebExtension {
         if (view == null) {
             return name == null ? answer(endpoint::semaphores, () -> "There are no semaphores") : semaphore(name);
         }
-        ViewQuery query = new ViewQuery();
+        SemaphoreViews.Query query = new SemaphoreViews.Query();
         query.put("name", name);
         query.put("containing", containing);
         query.put("after", after);
@@ -194,7 +194,7 @@ public class SemaphoresEndpointWebExtension {
         return answer(
                 () -> {
                     if (refused) {
-                        throw OperationDisabledException.withoutUser();
+                        throw SemaphoresEndpoint.OperationDisabledException.withoutUser();
                     }
                     return operation.get();
                 },
@@ -203,7 +203,7 @@ public class SemaphoresEndpointWebExtension {
 
     /** Whether a request may change what is enabled. */
     boolean mayWrite(SecurityContext securityContext) {
-        return properties.anonymousWriteEnabled() || AuthenticatedUser.of(securityContext) != null;
+        return properties.anonymousWriteEnabled() || SemaphoresEndpoint.AuthenticatedUser.of(securityContext) != null;
     }
 
     private static WebEndpointResponse<Object> answer(
@@ -213,7 +213,7 @@ public class SemaphoresEndpointWebExtension {
             return body == null
                     ? problem(WebEndpointResponse.STATUS_NOT_FOUND, "Not Found", notFound.get())
                     : new WebEndpointResponse<>(body);
-        } catch (OperationDisabledException disabled) {
+        } catch (SemaphoresEndpoint.OperationDisabledException disabled) {
             return problem(FORBIDDEN, "Forbidden", disabled.getMessage());
         } catch (SemaphoreNotFoundException unknown) {
             return problem(WebEndpointResponse.STATUS_NOT_FOUND, "Not Found", unknown.getMessage());

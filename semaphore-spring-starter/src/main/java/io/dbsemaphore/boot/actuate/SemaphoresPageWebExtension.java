@@ -35,6 +35,6 @@ public class SemaphoresPageWebExtension extends SemaphoresEndpointWebExtension {
     @ReadOperation(produces = "text/html")
     public WebEndpointResponse<String> page(SecurityContext securityContext) {
         return new WebEndpointResponse<>(
-                document.render(CsrfHeader.ofCurrentRequest(), mayWrite(securityContext)), HTML);
+                document.render(PageDocument.CsrfHeader.ofCurrentRequest(), mayWrite(securityContext)), HTML);
     }
 }

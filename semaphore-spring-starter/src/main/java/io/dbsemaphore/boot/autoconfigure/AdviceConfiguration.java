@@ -2,21 +2,25 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
 
 /** The advice for {@link io.dbsemaphore.annotation.WithPermits}, whatever grants the permits. */
 @Configuration(proxyBeanMethods = false)
-@Import(AutoProxyCreatorRegistrar.class)
+@Import(AdviceConfiguration.AutoProxyCreatorRegistrar.class)
 final class AdviceConfiguration {
 
     /**
@@ -33,5 +37,26 @@ final class AdviceConfiguration {
                 .bindOrCreate("semaphore.aop", SemaphoreProperties.Aop.class)
                 .order();
         return new WithPermitsAdvisor(operations::getObject, beanFactory, order);
+    }
+
+    /**
+     * Registers an auto-proxy creator that applies infrastructure advisors, also with {@code spring.aop.auto=false} and
+     * without AspectJ. It is the one that transactions use. Proxies are class-based if those of Spring Boot are.
+     */
+    static final class AutoProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
+
+        private final Environment environment;
+
+        AutoProxyCreatorRegistrar(Environment environment) {
+            this.environment = environment;
+        }
+
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importingClass, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+            if (environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
+                AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
+            }
+        }
     }
 }

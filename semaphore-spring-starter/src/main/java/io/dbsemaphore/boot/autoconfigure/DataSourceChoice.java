@@ -2,15 +2,23 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import java.util.Arrays;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
-/** Chooses the {@code DataSource} for the semaphores. */
+/** Chooses the {@code DataSource} for the semaphores, and compares the size of its pool with what the library may use of it. */
 final class DataSourceChoice {
+
+    private static final Logger log = LoggerFactory.getLogger(DataSourceChoice.class);
 
     private static final String PROPERTY = "semaphore.datasource";
 
@@ -73,5 +81,27 @@ final class DataSourceChoice {
         return Arrays.stream(beanFactory.getBeanNamesForType(DataSource.class))
                 .sorted()
                 .collect(Collectors.joining(", "));
+    }
+
+    /**
+     * Warns if the library may use the whole pool. Does not warn about pools of unknown size.
+     *
+     * @return whether the pool has a connection for the library in addition to one for the application
+     */
+    static boolean hasRoomBesideTheApplication(
+            DataSource dataSource, int maxConnections, Stream<DataSourcePoolMetadataProvider> providers) {
+        DataSourcePoolMetadata pool =
+                new CompositeDataSourcePoolMetadataProvider(providers.toList()).getDataSourcePoolMetadata(dataSource);
+        Integer max = pool == null ? null : pool.getMax();
+        if (max != null && max >= 0 && max <= maxConnections) {
+            log.warn(
+                    "The pool of the semaphores' DataSource has at most {} connection(s), and semaphore.max-connections"
+                            + " allows the library to use {} of them: under load none may be left for the application,"
+                            + " and an acquire within a transaction may block itself. Raise"
+                            + " spring.datasource.hikari.maximum-pool-size, or lower semaphore.max-connections",
+                    max,
+                    maxConnections);
+        }
+        return max == null || max < 0 || max > 1;
     }
 }

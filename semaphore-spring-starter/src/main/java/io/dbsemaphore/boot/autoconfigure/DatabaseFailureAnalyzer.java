@@ -142,7 +142,7 @@ final class DatabaseFailureAnalyzer implements FailureAnalyzer {
                 .map(cause -> unreachable(
                         "The database of the semaphores",
                         cause.url().orElse(null),
-                        environment.containsProperty(OwnPoolProperties.URL),
+                        environment.containsProperty(OwnPool.Properties.URL),
                         cause));
     }
 
@@ -163,7 +163,7 @@ final class DatabaseFailureAnalyzer implements FailureAnalyzer {
     private boolean isDatabaseOfTheSemaphores() {
         return beanFactory instanceof ListableBeanFactory beans
                 && beans.containsBeanDefinition(ENGINE)
-                && !environment.containsProperty(OwnPoolProperties.URL)
+                && !environment.containsProperty(OwnPool.Properties.URL)
                 && beans.getBeanNamesForType(DataSource.class, true, false).length == 1;
     }
 

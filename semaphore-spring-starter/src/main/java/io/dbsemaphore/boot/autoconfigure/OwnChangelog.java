@@ -32,6 +32,30 @@ final class OwnChangelog {
             executed with "liquibase changelog-sync" on a changelog that includes db/dbsemaphore/changelog.xml only, and set \
             semaphore.initialize-schema=never""";
 
+    private static final String GROUP_REPLICATION = """
+            select count(*) from information_schema.plugins
+            where plugin_name = 'group_replication' and plugin_status = 'ACTIVE'""";
+
+    /** The columns of Liquibase 4.33 and 5.0. */
+    private static final String WITH_PRIMARY_KEY = """
+            create table if not exists DATABASECHANGELOG (
+                ID varchar(255) not null,
+                AUTHOR varchar(255) not null,
+                FILENAME varchar(255) not null,
+                DATEEXECUTED datetime not null,
+                ORDEREXECUTED int not null,
+                EXECTYPE varchar(10) not null,
+                MD5SUM varchar(35),
+                DESCRIPTION varchar(255),
+                COMMENTS varchar(255),
+                TAG varchar(255),
+                LIQUIBASE varchar(20),
+                CONTEXTS varchar(255),
+                LABELS varchar(255),
+                DEPLOYMENT_ID varchar(10),
+                primary key (ID, AUTHOR, FILENAME)
+            )""";
+
     private OwnChangelog() {}
 
     /**
@@ -101,7 +125,7 @@ final class OwnChangelog {
             try {
                 liquibase.setChangeLogParameters(Map.of("dbsemaphore.tablePrefix", unquoted(tablePrefix, dataSource)));
                 refuseTablesOfTheScript(dataSource, tablePrefix);
-                ChangeLogTable.prepare(dataSource);
+                createChangeLogTable(dataSource);
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {
                 throw explain(dataSource, tablePrefix, failure);
@@ -127,5 +151,30 @@ final class OwnChangelog {
                     .or(() -> DatabaseUnreachableException.of(dataSource, failure))
                     .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));
         }
+    }
+
+    /**
+     * Creates the table in which Liquibase records its change sets, if the server requires primary keys and the table does not
+     * exist. Liquibase would create it without one, which MySQL servers reject with Group Replication or
+     * {@code sql_require_primary_key}; it uses an existing table.
+     */
+    private static void createChangeLogTable(DataSource dataSource) {
+        JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+        if (isMySql(jdbc) && demandsPrimaryKeys(jdbc)) {
+            jdbc.execute(WITH_PRIMARY_KEY);
+        }
+    }
+
+    private static boolean isMySql(JdbcTemplate jdbc) {
+        return Boolean.TRUE.equals(jdbc.<Boolean>execute((Connection connection) ->
+                connection.getMetaData().getDatabaseProductName().equals("MySQL")));
+    }
+
+    private static boolean demandsPrimaryKeys(JdbcTemplate jdbc) {
+        boolean required = jdbc.query(
+                        "show variables like 'sql_require_primary_key'", (row, number) -> row.getString(2))
+                .contains("ON");
+        Integer plugins = jdbc.queryForObject(GROUP_REPLICATION, Integer.class);
+        return required || (plugins != null && plugins > 0);
     }
 }

@@ -2,10 +2,13 @@ package io.dbsemaphore.boot.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.jdbc.DatabaseUrl;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
@@ -30,10 +33,10 @@ final class OwnPool implements AutoCloseable {
      *
      * @throws SemaphoreConfigurationException if the URL is none of JDBC, or its driver is not on the class path
      */
-    static OwnPool of(OwnPoolProperties properties, String url, int maxConnections, Environment environment) {
+    static OwnPool of(Properties properties, String url, int maxConnections, Environment environment) {
         if (!url.startsWith("jdbc:")) {
             throw new SemaphoreConfigurationException(
-                    OwnPoolProperties.URL + " must begin with jdbc:, which it does not.",
+                    Properties.URL + " must begin with jdbc:, which it does not.",
                     "The semaphores need the JDBC URL of their database, with its JDBC driver, also beside R2DBC.");
         }
         HikariDataSource pool = new HikariDataSource();
@@ -44,7 +47,7 @@ final class OwnPool implements AutoCloseable {
         pool.setDriverClassName(driver(properties.driverClassName(), url));
         pool.setMaximumPoolSize(maxConnections + BESIDE_THE_BATCHES);
         pool.setMinimumIdle(1);
-        Binder.get(environment).bind(OwnPoolProperties.HIKARI, Bindable.ofInstance(pool));
+        Binder.get(environment).bind(Properties.HIKARI, Bindable.ofInstance(pool));
         return new OwnPool(pool);
     }
 
@@ -53,13 +56,13 @@ final class OwnPool implements AutoCloseable {
         String driver = configured != null ? configured : known.getDriverClassName();
         if (driver == null) {
             throw new SemaphoreConfigurationException(
-                    "%s is that of an unknown database.".formatted(OwnPoolProperties.URL),
+                    "%s is that of an unknown database.".formatted(Properties.URL),
                     "Correct the URL, or name the driver: semaphore.datasource.driver-class-name.");
         }
         if (!ClassUtils.isPresent(driver, null)) {
             throw new SemaphoreConfigurationException(
                     "%s = %s needs the JDBC driver %s, which is not on the class path."
-                            .formatted(OwnPoolProperties.URL, DatabaseUrl.withoutSecrets(url), driver),
+                            .formatted(Properties.URL, DatabaseUrl.withoutSecrets(url), driver),
                     "Add the dependency of the driver, beside that of R2DBC: %s.".formatted(artifact(known)));
         }
         return driver;
@@ -82,5 +85,28 @@ final class OwnPool implements AutoCloseable {
     @Override
     public void close() {
         pool.close();
+    }
+
+    /**
+     * A database that the semaphores connect to by a pool of their own, beside R2DBC or beside the pool of the application.
+     *
+     * @param url JDBC URL of the database that has the semaphores, for an application without a JDBC DataSource or with another
+     *     one. The library opens a pool of its own, which is not a bean. Excludes 'semaphore.datasource'.
+     * @param username User of the connections of 'semaphore.datasource.url'.
+     * @param password Password of the connections of 'semaphore.datasource.url'.
+     * @param driverClassName Class of the JDBC driver. Default is that of the URL.
+     * @param hikari Settings of the pool of 'semaphore.datasource.url', those of 'spring.datasource.hikari'. The maximum pool size is
+     *     'semaphore.max-connections' + 2, and the minimum idle 1, by default.
+     */
+    @ConfigurationProperties("semaphore.datasource")
+    record Properties(
+            @Nullable String url,
+            @Nullable String username,
+            @Nullable String password,
+            @Nullable String driverClassName,
+            @DefaultValue Map<String, String> hikari) {
+
+        static final String URL = "semaphore.datasource.url";
+        static final String HIKARI = "semaphore.datasource.hikari";
     }
 }

@@ -5,7 +5,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
-import io.dbsemaphore.boot.mutex.MutexPattern;
+import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
@@ -14,9 +14,12 @@ import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -46,7 +49,7 @@ import org.springframework.core.io.ResourceLoader;
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)
 @Conditional(SemaphoreAutoConfiguration.OnDataSource.class)
-@EnableConfigurationProperties({SemaphoreProperties.class, OwnPoolProperties.class})
+@EnableConfigurationProperties({SemaphoreProperties.class, OwnPool.Properties.class})
 @Import(AdviceConfiguration.class)
 public final class SemaphoreAutoConfiguration {
 
@@ -74,17 +77,18 @@ public final class SemaphoreAutoConfiguration {
             ObjectProvider<DataSourcePoolMetadataProvider> pools,
             Environment environment,
             ResourceLoader resourceLoader) {
-        UnboundSemaphores.refuse(environment, properties);
+        SemaphoreKeys.refuseUnbound(environment, properties);
         OwnPool own = ownPool.getIfAvailable();
         DataSource dataSource = own != null
                 ? own.dataSource()
                 : new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
         boolean roomBesideTheApplication = own != null
-                || PoolSize.check(dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
+                || DataSourceChoice.hasRoomBesideTheApplication(
+                        dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
         if (properties.liquibase().enabled()) {
             OwnChangelog.run(dataSource, settings.get(SemaphoreSettings.TABLE_PREFIX), resourceLoader);
         }
-        Duration schemaWait = BackgroundChangelog.timeToWait(properties.schemaWait(), beanFactory);
+        Duration schemaWait = TableInitializer.timeToWait(properties.schemaWait(), beanFactory);
         SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
                 settings,
@@ -112,16 +116,16 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnProperty(OwnPoolProperties.URL)
+    @ConditionalOnProperty(OwnPool.Properties.URL)
     OwnPool semaphoreOwnPool(
-            OwnPoolProperties ownPool,
+            OwnPool.Properties ownPool,
             SemaphoreProperties properties,
             SemaphoreSettings settings,
             Environment environment) {
         if (properties.datasource() != null) {
             throw new SemaphoreConfigurationException(
                     "semaphore.datasource=%s names a bean, and %s a database: the semaphores are in one of them."
-                            .formatted(properties.datasource(), OwnPoolProperties.URL),
+                            .formatted(properties.datasource(), OwnPool.Properties.URL),
                     "Remove one of the two properties.");
         }
         return OwnPool.of(
@@ -140,9 +144,9 @@ public final class SemaphoreAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    SemaphorePatterns semaphorePatterns(SemaphoreProperties properties, ObjectProvider<MutexPattern> mutexes) {
+    SemaphorePatterns semaphorePatterns(SemaphoreProperties properties, ObjectProvider<MutexRequests.Pattern> mutexes) {
         SemaphorePatterns patterns = SemaphoreConfigurationException.explaining(properties::toPatterns);
-        for (MutexPattern mutex : mutexes) {
+        for (MutexRequests.Pattern mutex : mutexes) {
             if (!patterns.capacities().containsKey(mutex.pattern())) {
                 patterns = patterns.withPattern(mutex.pattern(), 1);
             }
@@ -156,8 +160,8 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    static UnbracketedKeys unbracketedKeys(Environment environment) {
-        return new UnbracketedKeys(environment);
+    static SemaphoreKeys semaphoreKeys(Environment environment) {
+        return new SemaphoreKeys(environment);
     }
 
     /** Not lazy: unknown names must be found at start. */
@@ -205,8 +209,8 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    WarmUp semaphoreWarmUp(SemaphoreEngine engine) {
-        return new WarmUp(engine);
+    SemaphoreLifecycle.WarmUp semaphoreWarmUp(SemaphoreEngine engine) {
+        return new SemaphoreLifecycle.WarmUp(engine);
     }
 
     /** Also matches if the named bean does not exist, since that is a failure to explain, not a reason to back off. */
@@ -222,7 +226,40 @@ public final class SemaphoreAutoConfiguration {
         @ConditionalOnProperty("semaphore.datasource")
         static final class Named {}
 
-        @ConditionalOnProperty(OwnPoolProperties.URL)
+        @ConditionalOnProperty(OwnPool.Properties.URL)
         static final class Own {}
+    }
+
+    /**
+     * The beans that the engine calls. They are looked up when all beans have been created, on the thread that creates them: a thread
+     * of the library that looked up a bean earlier would wait for a thread that creates one, which may be waiting for a permit.
+     */
+    static final class ListenerBeans implements SmartInitializingSingleton {
+
+        private final ObjectProvider<SemaphoreListener> listenerBeans;
+        private final ObjectProvider<OwnerLiveness> livenessBeans;
+        private volatile @Nullable List<SemaphoreListener> listeners;
+        private volatile List<OwnerLiveness> ownerLiveness = List.of();
+
+        ListenerBeans(ObjectProvider<SemaphoreListener> listenerBeans, ObjectProvider<OwnerLiveness> livenessBeans) {
+            this.listenerBeans = listenerBeans;
+            this.livenessBeans = livenessBeans;
+        }
+
+        @Override
+        public void afterSingletonsInstantiated() {
+            ownerLiveness = livenessBeans.orderedStream().toList();
+            listeners = listenerBeans.orderedStream().toList();
+        }
+
+        /** The listeners; null until all beans have been created. */
+        @Nullable List<SemaphoreListener> listeners() {
+            return listeners;
+        }
+
+        /** The liveness checks; none until all beans have been created. */
+        List<OwnerLiveness> ownerLiveness() {
+            return ownerLiveness;
+        }
     }
 }

@@ -18,7 +18,7 @@ public final class SemaphoreFallbackAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBooleanProperty(name = "semaphore.enabled", havingValue = false)
-    @Import({AdviceConfiguration.class, UncountedConfiguration.class})
+    @Import({AdviceConfiguration.class, UncountedPermits.Beans.class})
     static class Disabled {
 
         @Bean

@@ -1,11 +1,17 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.engine.SemaphoreEngine;
+import java.util.concurrent.Executor;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.util.ClassUtils;
 
 /**
  * Starts the semaphores before application work and stops them after it when the application context is paused or
@@ -24,6 +30,8 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
      * {@code ExecutorConfigurationSupport.DEFAULT_PHASE}, which is {@code Integer.MAX_VALUE / 2}.
      */
     static final int PHASE = 1024;
+
+    private static final String QUARTZ = "org.quartz.Scheduler";
 
     private final SemaphoreEngine engine;
     private final DeclaredSemaphores declared;
@@ -76,7 +84,43 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     public void onApplicationEvent(ContextClosedEvent event) {
         if (event.getApplicationContext() == context) { // not a child context
             closing = true;
-            DestructionOrder.executorsBeforeEngine(beanFactory);
+            executorsBeforeEngine(beanFactory);
+        }
+    }
+
+    /**
+     * Destroys all existing executors and schedulers before the engine, whatever the order of their creation: their jobs may use
+     * semaphores. They are registered as its dependents.
+     */
+    private static void executorsBeforeEngine(ConfigurableListableBeanFactory beanFactory) {
+        for (String engine : beanFactory.getBeanNamesForType(SemaphoreEngine.class, false, false)) {
+            executorTypes(beanFactory.getBeanClassLoader())
+                    .flatMap(type -> Stream.of(beanFactory.getBeanNamesForType(type, false, false)))
+                    .distinct()
+                    .filter(beanFactory::containsSingleton)
+                    .forEach(runner -> beanFactory.registerDependentBean(engine, runner));
+        }
+    }
+
+    private static Stream<Class<?>> executorTypes(@Nullable ClassLoader classLoader) {
+        Stream<Class<?>> runners = Stream.of(Executor.class, TaskScheduler.class);
+        return ClassUtils.isPresent(QUARTZ, classLoader)
+                ? Stream.concat(runners, Stream.of(ClassUtils.resolveClassName(QUARTZ, classLoader)))
+                : runners;
+    }
+
+    /** Lets the semaphores load what the first acquire needs when the application has started, so that it starts sooner. */
+    static final class WarmUp implements ApplicationListener<ApplicationReadyEvent> {
+
+        private final SemaphoreEngine engine;
+
+        WarmUp(SemaphoreEngine engine) {
+            this.engine = engine;
+        }
+
+        @Override
+        public void onApplicationEvent(ApplicationReadyEvent ready) {
+            engine.warmUp();
         }
     }
 }

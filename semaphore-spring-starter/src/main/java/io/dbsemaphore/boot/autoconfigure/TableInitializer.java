@@ -12,15 +12,18 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.dao.DataAccessException;
+import org.springframework.util.ClassUtils;
 
 /**
  * Creates the tables by the SQL script of the library if they are missing and {@code semaphore.initialize-schema} allows it.
@@ -28,6 +31,9 @@ import org.springframework.dao.DataAccessException;
  * as well.
  *
  * <p>A look at the tables comes first: the script locks tables that other instances use, even if there is nothing to add.
+ *
+ * <p>A changelog that the application runs in the background, such as JHipster's {@code AsyncSpringLiquibase}, may create the tables
+ * after its bean exists. The start then waits for them, and this class creates none.
  *
  * <p>A script that fails is tried again: another instance may have created an object between the script's look at it and its
  * own attempt. The next attempt finds that object. A statement that fails twice in a row without a conflict is therefore
@@ -41,6 +47,9 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
     private static final Duration MAX_TIME = Duration.ofSeconds(30);
 
     private static final Duration MAX_PAUSE = Duration.ofMillis(500);
+
+    private static final String LIQUIBASE = "liquibase.integration.spring.SpringLiquibase";
+    private static final Duration DEFAULT_WAIT = Duration.ofMinutes(1);
 
     private final SchemaScript script;
     private final DatabaseInitializationMode mode;
@@ -130,5 +139,27 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
                         + " the tables and set semaphore.initialize-schema=never.");
         explained.initCause(failure);
         return explained;
+    }
+
+    /** How long to wait for the tables: as configured, else a minute if a changelog runs in the background. */
+    static Duration timeToWait(@Nullable Duration configured, ListableBeanFactory beanFactory) {
+        if (configured != null) {
+            return configured;
+        }
+        return runsInBackground(beanFactory) ? DEFAULT_WAIT : Duration.ZERO;
+    }
+
+    private static boolean runsInBackground(ListableBeanFactory beanFactory) {
+        ClassLoader classLoader = TableInitializer.class.getClassLoader();
+        if (!ClassUtils.isPresent(LIQUIBASE, classLoader)) {
+            return false;
+        }
+        Class<?> liquibase = ClassUtils.resolveClassName(LIQUIBASE, classLoader);
+        return beanFactory.getBeanProvider(liquibase).stream().anyMatch(TableInitializer::isAsynchronous);
+    }
+
+    private static boolean isAsynchronous(Object liquibase) {
+        return Stream.<Class<?>>iterate(liquibase.getClass(), type -> type != null, Class::getSuperclass)
+                .anyMatch(type -> type.getSimpleName().startsWith("Async"));
     }
 }

@@ -1,15 +1,20 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.aop.WithPermitsAdvisor;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.test.context.ContextConfigurationAttributes;
 import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.ContextCustomizerFactory;
@@ -29,7 +34,7 @@ final class TestSliceCustomizerFactory implements ContextCustomizerFactory {
     @Override
     public @Nullable ContextCustomizer createContextCustomizer(
             Class<?> testClass, List<ContextConfigurationAttributes> configAttributes) {
-        MergedAnnotation<?> slice = MergedAnnotations.search(SearchStrategy.TYPE_HIERARCHY)
+        MergedAnnotation<?> slice = MergedAnnotations.search(MergedAnnotations.SearchStrategy.TYPE_HIERARCHY)
                 .withEnclosingClasses(TestContextAnnotationUtils::searchEnclosingClass)
                 .from(testClass)
                 .get(SLICE);
@@ -50,4 +55,16 @@ final class TestSliceCustomizerFactory implements ContextCustomizerFactory {
     @Configuration(proxyBeanMethods = false)
     @ImportAutoConfiguration(TestSliceAutoConfiguration.class)
     static class Slice {}
+
+    /** Auto-configuration for the tests of {@link TestSliceCustomizerFactory} only: all permits are granted. */
+    @AutoConfiguration(after = {SemaphoreAutoConfiguration.class, SemaphoreFallbackAutoConfiguration.class})
+    @ConditionalOnMissingBean(value = WithPermitsAdvisor.class, search = SearchStrategy.CURRENT)
+    @Import({AdviceConfiguration.class, UncountedPermits.Beans.class})
+    static final class TestSliceAutoConfiguration {
+
+        @Bean
+        UncountedPermits.Reason semaphoreUncountedReason() {
+            return UncountedPermits.Reason.TEST_SLICE;
+        }
+    }
 }

@@ -4,10 +4,22 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.spi.PermitManager;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
+import io.dbsemaphore.SemaphoreNotFoundException;
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.config.SemaphoreSettings;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -19,6 +31,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /**
  * Grants every request at once, and remembers none. The handle of a grant behaves as that of a real one, except that it is never
@@ -186,6 +203,130 @@ final class UncountedPermits implements PermitManager {
         @Override
         public ReleaseOutcome release() {
             return released.getAndSet(true) ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
+        }
+    }
+
+    /** Answers as on a database without semaphores, and creates none. */
+    static final class NoSemaphores implements SemaphoreAdmin {
+
+        @Override
+        public boolean create(String name, int capacity) {
+            return false;
+        }
+
+        @Override
+        public void setCapacity(String name, int capacity, String changedBy, String reason) {
+            throw SemaphoreNotFoundException.nothingChanged(name);
+        }
+
+        @Override
+        public boolean delete(String name) {
+            return false;
+        }
+
+        @Override
+        public Optional<SemaphoreStatus> find(String name) {
+            return Optional.empty();
+        }
+
+        @Override
+        public List<SemaphoreStatus> list() {
+            return List.of();
+        }
+
+        @Override
+        public List<PermitHolder> holders(String name) {
+            throw SemaphoreNotFoundException.nothingChanged(name);
+        }
+
+        @Override
+        public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
+            throw SemaphoreNotFoundException.nothingChanged(name);
+        }
+
+        @Override
+        public List<PermitUse> requests(String name, Instant from, Instant to, int limit) {
+            throw SemaphoreNotFoundException.nothingChanged(name);
+        }
+
+        @Override
+        public List<WaitingInstance> waiting(String name) {
+            throw SemaphoreNotFoundException.nothingChanged(name);
+        }
+
+        @Override
+        public List<InstanceStatus> instances() {
+            return List.of();
+        }
+
+        @Override
+        public Instant now() {
+            return Instant.now();
+        }
+
+        @Override
+        public List<CapacityChange> capacityHistory(String name, int limit) {
+            return List.of();
+        }
+
+        @Override
+        public List<CapacityChange> capacityHistory(String name) {
+            return List.of();
+        }
+
+        @Override
+        public List<Reclaim> reclaims(String name, int limit) {
+            return List.of();
+        }
+
+        @Override
+        public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
+            return ReleaseOutcome.NOT_FOUND;
+        }
+
+        /** Finds nothing to do. A class of its own: otherwise there would be two beans of the type. */
+        static final class Maintenance implements SemaphoreMaintenance {
+
+            @Override
+            public int releaseOrphans() {
+                return 0;
+            }
+
+            @Override
+            public int deleteReleasedRequests() {
+                return 0;
+            }
+
+            @Override
+            public int deleteCapacityHistory() {
+                return 0;
+            }
+        }
+    }
+
+    /** The beans to inject where permits are granted without being counted. */
+    @Configuration(proxyBeanMethods = false)
+    static final class Beans {
+
+        @Bean
+        @ConditionalOnMissingBean(SemaphoreOperations.class)
+        SemaphoreTemplate semaphoreTemplate(UncountedPermits.Reason reason, Environment environment) {
+            Duration defaultTtl = Binder.get(environment)
+                    .bind(SemaphoreSettings.DEFAULT_TTL.property(), Duration.class)
+                    .orElseGet(() -> SemaphoreSettings.defaults().get(SemaphoreSettings.DEFAULT_TTL));
+            return new SemaphoreTemplate(new UncountedPermits(reason, InstanceOwner.of(environment), defaultTtl));
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        SemaphoreAdmin semaphoreAdmin() {
+            return new UncountedPermits.NoSemaphores();
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        SemaphoreMaintenance semaphoreMaintenance() {
+            return new UncountedPermits.NoSemaphores.Maintenance();
         }
     }
 }

@@ -3,15 +3,18 @@ package io.dbsemaphore.boot.integration;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.mutex.MutexPattern;
+import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import java.time.Duration;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
@@ -25,7 +28,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 @ConditionalOnClass(DistributedLock.class)
 @ConditionalOnBooleanProperty("semaphore.adapters.spring-integration.enabled")
 @ConditionalOnBean(SemaphoreEngine.class)
-@EnableConfigurationProperties(LockRegistryProperties.class)
+@EnableConfigurationProperties(LockRegistryAutoConfiguration.Properties.class)
 public final class LockRegistryAutoConfiguration {
 
     /** Tells why the property has no effect. Comes first: the adapter's own bean must not count. */
@@ -49,13 +52,50 @@ public final class LockRegistryAutoConfiguration {
 
         @Bean
         SemaphoreLockRegistry semaphoreLockRegistry(
-                SemaphoreOperations semaphores, SemaphoreAdmin admin, LockRegistryProperties properties) {
+                SemaphoreOperations semaphores, SemaphoreAdmin admin, Properties properties) {
             return new SemaphoreLockRegistry(semaphores, admin, properties.toRequests(), properties.cacheCapacity());
         }
 
         @Bean
-        MutexPattern semaphoreLockRegistryPattern(LockRegistryProperties properties) {
-            return new MutexPattern(properties.toRequests().pattern());
+        MutexRequests.Pattern semaphoreLockRegistryPattern(Properties properties) {
+            return new MutexRequests.Pattern(properties.toRequests().pattern());
+        }
+    }
+
+    /**
+     * The locks of Spring Integration.
+     *
+     * @param enabled Whether a LockRegistry of Spring Integration is a bean, unless the application has one.
+     * @param prefix What the names of the semaphores begin with. The key of the lock follows.
+     * @param ttl After how long a lock expires that is neither released nor renewed, at least 1s.
+     * @param keepAlive Whether this instance renews its locks until they are released. Otherwise they expire during work that
+     *     takes longer than their time to live.
+     * @param cacheCapacity How many locks this instance remembers. The semaphore of one that it forgets is deleted, unless it is
+     *     in use.
+     */
+    @ConfigurationProperties("semaphore.adapters.spring-integration")
+    record Properties(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("integration:") String prefix,
+            @DefaultValue("10s") Duration ttl,
+            @DefaultValue("false") boolean keepAlive,
+            @DefaultValue("256") int cacheCapacity) {
+
+        Properties {
+            if (cacheCapacity < 1) {
+                throw new IllegalArgumentException(
+                        "semaphore.adapters.spring-integration.cache-capacity must be at least 1: " + cacheCapacity);
+            }
+            try {
+                MutexRequests unused = new MutexRequests(prefix, ttl, keepAlive);
+            } catch (IllegalArgumentException invalid) {
+                // Without its cause: Spring Boot shows the last one, which knows nothing of the properties
+                throw new IllegalArgumentException("semaphore.adapters.spring-integration: " + invalid.getMessage());
+            }
+        }
+
+        MutexRequests toRequests() {
+            return new MutexRequests(prefix, ttl, keepAlive);
         }
     }
 }

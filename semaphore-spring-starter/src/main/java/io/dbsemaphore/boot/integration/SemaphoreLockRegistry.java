@@ -39,7 +39,7 @@ public final class SemaphoreLockRegistry
         UnusedSemaphores unused = new UnusedSemaphores(admin, requests);
         this.locks = new LockCache(
                 cacheCapacity,
-                key -> new PermitLock(key, requests.ttl(), new MutexPermit(semaphores, unused, requests, key)),
+                key -> new PermitLock(key, requests.ttl(), new PermitLock.Permit(semaphores, unused, requests, key)),
                 unused);
     }
 

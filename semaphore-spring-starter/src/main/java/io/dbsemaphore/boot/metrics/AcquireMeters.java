@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Measures the duration of acquires, and counts the callers of this JVM with an acquire in progress. */
-final class AcquireMeters implements AcquireInstrument {
+final class AcquireMeters implements InstrumentedPermitManager.Instrument {
 
     private static final List<String> OUTCOMES = List.of(
             SemaphoreMetrics.GRANTED, SemaphoreMetrics.REFUSED, SemaphoreMetrics.FAILED, SemaphoreMetrics.REUSED);

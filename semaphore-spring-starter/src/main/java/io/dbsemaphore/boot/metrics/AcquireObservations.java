@@ -1,15 +1,17 @@
 package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.AcquireRequest;
+import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Makes an observation of each acquire, so that a trace shows how long a caller waited for the semaphore. */
-final class AcquireObservations implements AcquireInstrument {
+final class AcquireObservations implements InstrumentedPermitManager.Instrument {
 
-    private static final AcquireObservationConvention CONVENTION = new AcquireObservationConvention();
+    private static final Convention CONVENTION = new Convention();
     private static final String SEVERAL = "several";
 
     private final ObservationRegistry registry;
@@ -86,6 +88,43 @@ final class AcquireObservations implements AcquireInstrument {
                 registry.setCurrentObservationScope(outer);
                 throw failure;
             }
+        }
+    }
+
+    /** How an acquire is shown, unless the application says otherwise. */
+    static final class Convention implements ObservationConvention<AcquireContext> {
+
+        static final String NAME = "semaphore.acquisition";
+
+        @Override
+        public String getName() {
+            return NAME;
+        }
+
+        @Override
+        public String getContextualName(AcquireContext context) {
+            return "acquire " + context.semaphore();
+        }
+
+        @Override
+        public KeyValues getLowCardinalityKeyValues(AcquireContext context) {
+            return KeyValues.of("semaphore", context.semaphore(), "outcome", context.outcome());
+        }
+
+        @Override
+        public KeyValues getHighCardinalityKeyValues(AcquireContext context) {
+            KeyValues values = KeyValues.of(
+                    "semaphore.permits", context.request().permits().toString(),
+                    "semaphore.wait_time", context.request().waitTime().toString());
+            return context.request()
+                    .externalId()
+                    .map(id -> values.and("semaphore.external_id", id))
+                    .orElse(values);
+        }
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return context instanceof AcquireContext;
         }
     }
 }

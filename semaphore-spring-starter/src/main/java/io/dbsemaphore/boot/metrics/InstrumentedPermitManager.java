@@ -3,9 +3,12 @@ package io.dbsemaphore.boot.metrics;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.boot.metrics.AcquireInstrument.Watch;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.boot.metrics.InstrumentedPermitManager.Instrument.Watch;
+import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.PermitManagerDecorator;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +19,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /**
  * Has each acquire watched by the instruments. What they throw is logged and does not change the acquire: a caller that got
@@ -26,9 +32,9 @@ final class InstrumentedPermitManager implements PermitManager {
     private static final Logger log = LoggerFactory.getLogger(InstrumentedPermitManager.class);
 
     private final PermitManager delegate;
-    private final List<AcquireInstrument> instruments;
+    private final List<Instrument> instruments;
 
-    InstrumentedPermitManager(PermitManager delegate, List<AcquireInstrument> instruments) {
+    InstrumentedPermitManager(PermitManager delegate, List<Instrument> instruments) {
         this.delegate = delegate;
         this.instruments = instruments;
     }
@@ -127,6 +133,48 @@ final class InstrumentedPermitManager implements PermitManager {
             log.warn("An acquire could not be measured or observed; that does not change it", failure);
         } catch (Throwable notEvenThat) {
             // short of memory or of stack, as the instrument was
+        }
+    }
+
+    /** Measures or observes acquires. */
+    interface Instrument {
+
+        /** Returns what follows one acquire from its start to its end. */
+        Watch watch(AcquireRequest request);
+
+        /** Follows one acquire. {@link InstrumentedPermitManager} logs exceptions of its methods; the acquire is not affected. */
+        interface Watch {
+
+            /** The acquire begins. */
+            void start();
+
+            /** Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. */
+            default void openScope() {}
+
+            /**
+             * The acquire has ended. Called on any thread if it was asynchronous.
+             *
+             * @param outcome one of the outcomes of {@link SemaphoreMetrics}
+             * @param failure what it threw
+             */
+            void stop(String outcome, @Nullable Throwable failure);
+        }
+    }
+
+    /** What metrics and observations share: the decorator, and what semaphores are called. */
+    @Configuration(proxyBeanMethods = false)
+    static final class Instrumentation {
+
+        @Bean
+        ConfiguredNames semaphoreConfiguredNames(SemaphoreProperties properties, SemaphorePatterns patterns) {
+            return new ConfiguredNames(properties, patterns);
+        }
+
+        @Bean
+        PermitManagerDecorator semaphoreInstrumentation(
+                ObjectProvider<InstrumentedPermitManager.Instrument> instruments) {
+            return manager -> new InstrumentedPermitManager(
+                    manager, instruments.orderedStream().toList());
         }
     }
 }

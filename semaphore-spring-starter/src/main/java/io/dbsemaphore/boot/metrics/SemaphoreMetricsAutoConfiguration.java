@@ -5,11 +5,14 @@ import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.Order;
@@ -25,8 +28,8 @@ import org.springframework.core.annotation.Order;
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean({SemaphoreEngine.class, MeterRegistry.class})
 @ConditionalOnBooleanProperty(name = "semaphore.metrics.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(SemaphoreMetricsProperties.class)
-@Import(InstrumentationConfiguration.class)
+@EnableConfigurationProperties(SemaphoreMetricsAutoConfiguration.Properties.class)
+@Import(InstrumentedPermitManager.Instrumentation.class)
 public final class SemaphoreMetricsAutoConfiguration {
 
     @Bean
@@ -42,14 +45,33 @@ public final class SemaphoreMetricsAutoConfiguration {
     }
 
     @Bean
-    PermitSnapshots semaphorePermitSnapshots(
-            SemaphoreAdmin admin, ConfiguredNames names, SemaphoreMetricsProperties metrics) {
+    PermitSnapshots semaphorePermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Properties metrics) {
         return new PermitSnapshots(
                 admin, names, metrics.refreshInterval(), new DaemonThreads().named("semaphore-metrics"));
     }
 
     @Bean
-    PermitGauges semaphorePermitGauges(PermitSnapshots snapshots, ConfiguredNames names) {
-        return new PermitGauges(snapshots, names);
+    PermitSnapshots.Gauges semaphorePermitGauges(PermitSnapshots snapshots, ConfiguredNames names) {
+        return new PermitSnapshots.Gauges(snapshots, names);
+    }
+
+    /**
+     * How semaphores are measured.
+     *
+     * @param enabled Whether they are measured, where the application has a MeterRegistry.
+     * @param refreshInterval From one reading of the capacities and held permits from the database to the next, as long as
+     *     somebody asks for them, at least 1s.
+     */
+    @ConfigurationProperties("semaphore.metrics")
+    record Properties(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("10s") Duration refreshInterval) {
+
+        Properties {
+            if (refreshInterval.compareTo(Duration.ofSeconds(1)) < 0) {
+                throw new IllegalArgumentException(
+                        "semaphore.metrics.refresh-interval must be at least a second: " + refreshInterval);
+            }
+        }
     }
 }

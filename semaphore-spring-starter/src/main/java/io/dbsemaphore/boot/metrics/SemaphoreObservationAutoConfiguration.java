@@ -16,7 +16,7 @@ import org.springframework.core.annotation.Order;
         afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean({SemaphoreEngine.class, ObservationRegistry.class})
-@Import(InstrumentationConfiguration.class)
+@Import(InstrumentedPermitManager.Instrumentation.class)
 public final class SemaphoreObservationAutoConfiguration {
 
     @Bean

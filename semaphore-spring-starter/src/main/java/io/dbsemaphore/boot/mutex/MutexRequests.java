@@ -135,4 +135,12 @@ public final class MutexRequests {
             throw new IllegalStateException("Every Java platform has SHA-256", impossible);
         }
     }
+
+    /**
+     * A pattern that an adapter needs: the semaphores that it makes have one permit, unless a pattern of the application's properties
+     * says otherwise.
+     *
+     * @param pattern the pattern, with a {@code *}
+     */
+    public record Pattern(String pattern) {}
 }

@@ -2,7 +2,7 @@ package io.dbsemaphore.boot.shedlock;
 
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.mutex.MutexPattern;
+import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import net.javacrumbs.shedlock.core.LockProvider;
 import org.slf4j.LoggerFactory;
@@ -11,7 +11,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
@@ -21,7 +23,7 @@ import org.springframework.core.annotation.Order;
 @ConditionalOnClass(LockProvider.class)
 @ConditionalOnBooleanProperty("semaphore.adapters.shedlock.enabled")
 @ConditionalOnBean(SemaphoreEngine.class)
-@EnableConfigurationProperties(LockProviderProperties.class)
+@EnableConfigurationProperties(LockProviderAutoConfiguration.Properties.class)
 public final class LockProviderAutoConfiguration {
 
     /** Tells why the property has no effect. Comes first: the adapter's own bean must not count. */
@@ -44,14 +46,35 @@ public final class LockProviderAutoConfiguration {
     static class AdapterConfiguration {
 
         @Bean
-        SemaphoreLockProvider semaphoreLockProvider(SemaphoreOperations semaphores, LockProviderProperties properties) {
+        SemaphoreLockProvider semaphoreLockProvider(SemaphoreOperations semaphores, Properties properties) {
             return new SemaphoreLockProvider(semaphores, properties.prefix());
         }
 
         @Bean
-        MutexPattern semaphoreLockProviderPattern(LockProviderProperties properties) {
-            return new MutexPattern(
+        MutexRequests.Pattern semaphoreLockProviderPattern(Properties properties) {
+            return new MutexRequests.Pattern(
                     SemaphoreLockProvider.requests(properties.prefix()).pattern());
+        }
+    }
+
+    /**
+     * The locks of ShedLock.
+     *
+     * @param enabled Whether a LockProvider of ShedLock is a bean, unless the application has one.
+     * @param prefix What the names of the semaphores begin with. The name of the lock follows.
+     */
+    @ConfigurationProperties("semaphore.adapters.shedlock")
+    record Properties(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("shedlock:") String prefix) {
+
+        Properties {
+            try {
+                MutexRequests unused = SemaphoreLockProvider.requests(prefix);
+            } catch (IllegalArgumentException invalid) {
+                // Without its cause: Spring Boot shows the last one, which knows nothing of the properties
+                throw new IllegalArgumentException("semaphore.adapters.shedlock: " + invalid.getMessage());
+            }
         }
     }
 }

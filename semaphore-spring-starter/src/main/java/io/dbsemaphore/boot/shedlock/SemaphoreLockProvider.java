@@ -1,12 +1,20 @@
 package io.dbsemaphore.boot.shedlock;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitLostException;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.boot.mutex.MutexRequests;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A lock provider of ShedLock. A lock is a semaphore whose only permit the holder has, in all instances of the application.
@@ -54,5 +62,74 @@ public final class SemaphoreLockProvider implements ExtensibleLockProvider {
         return semaphores
                 .tryAcquire(requests.of(configuration.getName(), configuration.getLockAtMostFor()))
                 .map(grant -> new SemaphoreLock(configuration, grant));
+    }
+
+    /** A lock that was acquired or extended: valid until it is unlocked or extended again. */
+    static final class SemaphoreLock extends AbstractSimpleLock {
+
+        private static final Logger log = LoggerFactory.getLogger(SemaphoreLock.class);
+
+        private final PermitGrant grant;
+        private final long lockedAt = System.nanoTime();
+
+        SemaphoreLock(LockConfiguration configuration, PermitGrant grant) {
+            super(configuration);
+            this.grant = grant;
+        }
+
+        @Override
+        protected void doUnlock() {
+            Duration rest = lockConfiguration.getLockAtLeastFor().minus(age());
+            boolean passed = rest.compareTo(AcquireRequest.MIN_TTL) < 0 && await(rest);
+            boolean held = passed ? release() : renew(rest);
+            if (!held) {
+                log.warn(
+                        "ShedLock's lock '{}' was lost before it was unlocked: its lockAtMostFor of {} has passed, or an operator"
+                                + " released it. Another instance may have run the task at the same time",
+                        lockConfiguration.getName(),
+                        lockConfiguration.getLockAtMostFor());
+            }
+        }
+
+        /** A lock that has expired by this JVM's clock is given up, although a permit may last longer. */
+        @Override
+        protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
+            if (age().compareTo(lockConfiguration.getLockAtMostFor()) >= 0) {
+                boolean unused = release();
+                return Optional.empty();
+            }
+            return renew(extended.getLockAtMostFor())
+                    ? Optional.of(new SemaphoreLock(extended, grant))
+                    : Optional.empty();
+        }
+
+        private Duration age() {
+            return Duration.ofNanos(System.nanoTime() - lockedAt);
+        }
+
+        private boolean release() {
+            ReleaseOutcome outcome = grant.release();
+            return outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.DEFERRED;
+        }
+
+        private boolean renew(Duration ttl) {
+            try {
+                grant.renew(MutexRequests.atLeastMinimum(ttl));
+                return true;
+            } catch (PermitLostException lost) {
+                return false;
+            }
+        }
+
+        /** Waits, unless the thread is interrupted: its flag is set again then. */
+        private static boolean await(Duration rest) {
+            try {
+                TimeUnit.NANOSECONDS.sleep(rest.toNanos());
+                return true;
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
     }
 }

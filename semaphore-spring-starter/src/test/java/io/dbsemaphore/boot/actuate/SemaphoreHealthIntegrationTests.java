@@ -151,8 +151,8 @@ class SemaphoreHealthIntegrationTests {
     static class LaterClock {
 
         @Bean
-        MaintenanceLog semaphoreMaintenanceLog() {
-            return new MaintenanceLog(() -> System.nanoTime() + LATER.get());
+        SemaphoreHealthIndicator.MaintenanceLog semaphoreMaintenanceLog() {
+            return new SemaphoreHealthIndicator.MaintenanceLog(() -> System.nanoTime() + LATER.get());
         }
     }
 }

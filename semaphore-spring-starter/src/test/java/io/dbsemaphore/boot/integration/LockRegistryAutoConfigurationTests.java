@@ -6,7 +6,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.mutex.MutexPattern;
+import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -122,7 +122,7 @@ class LockRegistryAutoConfigurationTests {
         host.withPropertyValues(ENABLED)
                 .withUserConfiguration(OwnLockRegistry.class)
                 .run(context -> {
-                    assertThat(context).hasSingleBean(LockRegistry.class).doesNotHaveBean(MutexPattern.class);
+                    assertThat(context).hasSingleBean(LockRegistry.class).doesNotHaveBean(MutexRequests.Pattern.class);
                     assertThat(context.getBean(LockRegistry.class)).isInstanceOf(DefaultLockRegistry.class);
                 });
         assertThat(log).contains("semaphore.adapters.spring-integration.enabled=true has no effect");

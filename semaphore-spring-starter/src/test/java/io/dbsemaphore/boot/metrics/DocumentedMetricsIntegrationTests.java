@@ -86,11 +86,11 @@ class DocumentedMetricsIntegrationTests {
         Set<String> published = registry().getMeters().stream()
                 .map(meter -> meter.getId().getName())
                 .filter(name -> name.startsWith("semaphore."))
-                .filter(name -> !name.startsWith(AcquireObservationConvention.NAME))
+                .filter(name -> !name.startsWith(AcquireObservations.Convention.NAME))
                 .collect(Collectors.toCollection(TreeSet::new));
 
         assertThat(documentedMeters()).isEqualTo(published);
-        assertThat(doc("metrics.md")).contains(AcquireObservationConvention.NAME);
+        assertThat(doc("metrics.md")).contains(AcquireObservations.Convention.NAME);
     }
 
     @Test

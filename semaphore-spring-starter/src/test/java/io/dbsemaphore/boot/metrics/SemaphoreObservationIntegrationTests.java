@@ -113,7 +113,9 @@ class SemaphoreObservationIntegrationTests {
     /** Registries take the exemplars of a timer from the observation that is open when it is recorded. */
     @Test
     void isStillOpenWhenTheAcquireIsMeasured() {
-        assertThat(host.context().getBeanProvider(AcquireInstrument.class).orderedStream())
+        assertThat(host.context()
+                        .getBeanProvider(InstrumentedPermitManager.Instrument.class)
+                        .orderedStream())
                 .hasExactlyElementsOfTypes(AcquireMeters.class, AcquireObservations.class);
     }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
-import io.dbsemaphore.boot.mutex.MutexPattern;
+import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.time.Duration;
 import java.util.Optional;
@@ -102,7 +102,7 @@ class LockProviderAutoConfigurationTests {
                 .run(context -> assertThat(context)
                         .hasSingleBean(LockProvider.class)
                         .doesNotHaveBean(SemaphoreLockProvider.class)
-                        .doesNotHaveBean(MutexPattern.class));
+                        .doesNotHaveBean(MutexRequests.Pattern.class));
         assertThat(log).contains("semaphore.adapters.shedlock.enabled=true has no effect");
     }
 
