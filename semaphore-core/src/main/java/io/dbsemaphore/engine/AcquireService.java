@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.batch.Acquire;
-import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -20,7 +20,7 @@ final class AcquireService {
     private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
     private final AdmissionGate gate;
-    private final BatchingGranter granter;
+    private final GroupCommit commit;
     private final PatternSemaphoreCreator patterns;
     private final ReuseService reuse;
     private final UnknownOutcomes outcomes;
@@ -34,14 +34,14 @@ final class AcquireService {
      */
     AcquireService(
             AdmissionGate gate,
-            BatchingGranter granter,
+            GroupCommit commit,
             PatternSemaphoreCreator patterns,
             ReuseService reuse,
             UnknownOutcomes outcomes,
             AcquireResults results,
             Executor completions) {
         this.gate = gate;
-        this.granter = granter;
+        this.commit = commit;
         this.patterns = patterns;
         this.reuse = reuse;
         this.outcomes = outcomes;
@@ -62,12 +62,12 @@ final class AcquireService {
         gate.enter();
         Acquire acquire = first;
         try {
-            Acquire.Answer answer = granter.grant(acquire);
+            Acquire.Answer answer = commit.acquire(acquire);
             int created = 0;
             while (reuse.isOutdated(acquire, answer)
                     || (created++ < PatternSemaphoreCreator.MAX_REPEATED && isCreated(answer))) {
                 acquire = acquire.again();
-                answer = granter.grant(acquire);
+                answer = commit.acquire(acquire);
             }
             return results.of(acquire, answer);
         } catch (RuntimeException | Error failure) {
@@ -158,12 +158,12 @@ final class AcquireService {
         private void submit() {
             try {
                 Acquire submitted = acquire;
-                granter.submit(submitted);
+                commit.submit(submitted);
                 CompletableFuture<?> unused =
                         submitted.answer().whenCompleteAsync(this::decided, AcquireService.this::complete);
                 // no effect once the acquire is answered, for example if that answer completes the result
                 CompletableFuture<?> unusedToo =
-                        result.whenComplete((ended, failure) -> granter.withdraw(submitted));
+                        result.whenComplete((ended, failure) -> commit.withdraw(submitted));
             } catch (RuntimeException | Error failure) {
                 fail(failure);
             }

@@ -12,8 +12,7 @@ import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchObserver;
-import io.dbsemaphore.engine.batch.BatchingGranter;
-import io.dbsemaphore.engine.batch.ReleaseBatcher;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.GrantRegistry;
@@ -51,8 +50,7 @@ final class EngineRun {
     private final SemaphorePersistence persistence;
     private final Retries retry;
     private final AcquireFactory acquireFactory;
-    private final BatchingGranter granter;
-    private final ReleaseBatcher releaseBatcher;
+    private final GroupCommit commit;
     private final BackgroundReleaser background;
     private final ExecutorService completions;
     private final AcquireService acquires;
@@ -121,13 +119,12 @@ final class EngineRun {
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
                 settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
         acquireFactory = new AcquireFactory(settings, lease);
-        releaseBatcher = new ReleaseBatcher(persistence.releases(), threads, limits, listeners);
-        granter = new BatchingGranter(
-                new BatchingGranter.Collaborators(
+        commit = new GroupCommit(
+                new GroupCommit.Collaborators(
                         persistence.grants(),
-                        keepAlive::prepare,
+                        persistence.releases(),
                         persistence.availabilityTransactions(),
-                        releaseBatcher,
+                        keepAlive::prepare,
                         background,
                         listeners,
                         new Batches(),
@@ -141,17 +138,16 @@ final class EngineRun {
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
         releases = new ReleaseService(
-                releaseBatcher,
                 persistence.releases(),
                 new ReleasesByExternalId(retry, lockWait),
                 held,
                 checked,
                 background,
-                granter,
+                commit,
                 keepAlive,
                 listeners);
         reuse = new ReuseService(
-                settings.get(SemaphoreSettings.REUSE), acquireFactory, granter, releases, listeners, uses, threads);
+                settings.get(SemaphoreSettings.REUSE), acquireFactory, commit, releases, listeners, uses, threads);
         UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
                 configuration.patterns(),
@@ -160,7 +156,7 @@ final class EngineRun {
                 database.sessions().threads());
         AcquireResults results =
                 new AcquireResults(acquireFactory, releases, reuse, held, keepAlive, lease, listeners, operations);
-        acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, completions);
+        acquires = new AcquireService(gate, commit, patterns, reuse, outcomes, results, completions);
         heldGrants = new HeldGrantService(
                 acquireFactory,
                 persistence.renewals(),
@@ -178,11 +174,10 @@ final class EngineRun {
                 new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
                 retry,
                 listeners,
-                granter::pollNow);
+                commit::pollNow);
         shutdown =
-                new Shutdown(gate, reuse, granter, held, keepAlive, persistence.releases(), retry, listeners, threads);
-        granter.start();
-        releaseBatcher.start();
+                new Shutdown(gate, reuse, commit, held, keepAlive, persistence.releases(), retry, listeners, threads);
+        commit.start();
     }
 
     /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */
@@ -240,7 +235,7 @@ final class EngineRun {
 
     /** Looks for permits for waiting callers at once. */
     void pollNow() {
-        granter.pollNow();
+        commit.pollNow();
     }
 
     SemaphoreMaintenance maintenance() {
@@ -253,9 +248,9 @@ final class EngineRun {
             schedule.close();
         }
         shutdown.run(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT));
-        granter.close();
+        commit.stopAcquires();
         background.close();
-        releaseBatcher.close();
+        commit.close();
         completions.shutdown();
     }
 }

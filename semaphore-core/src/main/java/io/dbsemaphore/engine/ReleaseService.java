@@ -4,14 +4,14 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.batch.BatchingGranter;
-import io.dbsemaphore.engine.batch.ReleaseBatcher;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.DeferredReleases;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.ReleaseTransaction;
@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -33,35 +34,32 @@ final class ReleaseService {
 
     private static final Logger log = LoggerFactory.getLogger(ReleaseService.class);
 
-    private final ReleaseBatcher batcher;
     private final ReleaseTransaction transaction;
     private final ReleasesByExternalId byExternalId;
     private final GrantRegistry held;
     private final CheckedGrants checked;
     private final BackgroundReleaser background;
     private final DeferredReleases deferred;
-    private final BatchingGranter granter;
+    private final GroupCommit commit;
     private final KeepAlive keepAlive;
     private final ListenerNotifier listeners;
 
     ReleaseService(
-            ReleaseBatcher batcher,
             ReleaseTransaction transaction,
             ReleasesByExternalId byExternalId,
             GrantRegistry held,
             CheckedGrants checked,
             BackgroundReleaser background,
-            BatchingGranter granter,
+            GroupCommit commit,
             KeepAlive keepAlive,
             ListenerNotifier listeners) {
-        this.batcher = batcher;
         this.transaction = transaction;
         this.byExternalId = byExternalId;
         this.held = held;
         this.checked = checked;
         this.background = background;
         this.deferred = new DeferredReleases(held, background);
-        this.granter = granter;
+        this.commit = commit;
         this.keepAlive = keepAlive;
         this.listeners = listeners;
     }
@@ -101,9 +99,7 @@ final class ReleaseService {
             if (checked.defer(grant.requestId(), () -> releaseDeferred(state, event))) {
                 return ReleaseOutcome.DEFERRED;
             }
-            ReleaseOutcome outcome = granter.acceptsReleases(counts.keySet())
-                    ? ReleaseBatcher.await(batcher.submitPiggyBacked(grant, maybeLost, () -> granter.releasing(counts)))
-                    : wakeWaiters(counts, batcher.release(grant, maybeLost));
+            ReleaseOutcome outcome = await(commit.release(grant, maybeLost));
             state.released();
             tell(outcome, event);
             if (outcome != ReleaseOutcome.RELEASED && lost != null) {
@@ -215,7 +211,7 @@ final class ReleaseService {
     private ReleaseOutcome report(String externalId, ReleaseOutcome outcome, Runnable whenReleased) {
         whenReleased.run();
         if (outcome == ReleaseOutcome.RELEASED) {
-            granter.pollNow();
+            commit.pollNow();
         }
         tell(outcome, listener -> listener.released(externalId));
         return outcome;
@@ -224,20 +220,19 @@ final class ReleaseService {
     /** Submits a release without waiting for its outcome. Whatever fails is the failure of the future. */
     private CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
         try {
-            Map<String, Integer> counts = grant.counts();
-            return granter.acceptsReleases(counts.keySet())
-                    ? batcher.submitPiggyBacked(grant, false, () -> granter.releasing(counts))
-                    : batcher.submitAsync(grant).thenApply(outcome -> wakeWaiters(counts, outcome));
+            return commit.release(grant, false);
         } catch (RuntimeException | Error failure) {
             return CompletableFuture.failedFuture(failure);
         }
     }
 
-    private ReleaseOutcome wakeWaiters(Map<String, Integer> counts, ReleaseOutcome outcome) {
-        if (outcome == ReleaseOutcome.RELEASED) {
-            granter.released(counts);
+    /** Waits for the outcome, and rethrows a failure as an exception of the calling thread. Ignores interrupts. */
+    private static ReleaseOutcome await(CompletableFuture<ReleaseOutcome> outcome) {
+        try {
+            return outcome.join();
+        } catch (CompletionException failure) {
+            throw CallerExceptions.of(failure.getCause());
         }
-        return outcome;
     }
 
     private void tell(ReleaseOutcome outcome, Consumer<SemaphoreListener> event) {

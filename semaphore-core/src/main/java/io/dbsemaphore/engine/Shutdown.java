@@ -3,7 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
@@ -35,7 +35,7 @@ final class Shutdown {
 
     private final AdmissionGate gate;
     private final ReuseService reuse;
-    private final BatchingGranter granter;
+    private final GroupCommit commit;
     private final GrantRegistry held;
     private final KeepAlive keepAlive;
     private final ReleaseTransaction releases;
@@ -46,7 +46,7 @@ final class Shutdown {
     Shutdown(
             AdmissionGate gate,
             ReuseService reuse,
-            BatchingGranter granter,
+            GroupCommit commit,
             GrantRegistry held,
             KeepAlive keepAlive,
             ReleaseTransaction releases,
@@ -55,7 +55,7 @@ final class Shutdown {
             DaemonThreads threads) {
         this.gate = gate;
         this.reuse = reuse;
-        this.granter = granter;
+        this.commit = commit;
         this.held = held;
         this.keepAlive = keepAlive;
         this.releases = releases;
@@ -69,7 +69,7 @@ final class Shutdown {
         try {
             gate.close();
             reuse.close();
-            granter.close(); // waiting callers get an exception
+            commit.stopAcquires(); // waiting callers get an exception
             if (!gate.awaitNone(DATABASE_TIMEOUT)) {
                 log.warn(
                         "Some acquires were still in progress after {}; their permits become available when their TTL has passed",

@@ -42,12 +42,11 @@ class BatchRunnerIntegrationTests {
 
     private final String name = cluster.semaphore(1);
     private final DaemonThreads threads = new DaemonThreads();
-    private final GrantQueue queue =
-            new GrantQueue(LIMITS, false, new FairQueuing(1, "test", each -> false), QueueClock.SYSTEM);
+    private final WorkQueue queue =
+            new WorkQueue(LIMITS, false, new FairQueuing(1, "test", each -> false), QueueClock.SYSTEM);
 
     private SemaphoreDataSource connections;
     private SemaphorePersistence persistence;
-    private ReleaseBatcher releases;
     private BackgroundReleaser background;
 
     @BeforeEach
@@ -56,15 +55,12 @@ class BatchRunnerIntegrationTests {
         Database database = Database.of(pool);
         connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
-        releases = new ReleaseBatcher(persistence.releases(), threads, LIMITS, new ListenerNotifier(List::of));
-        releases.start();
         background = new BackgroundReleaser(persistence.undoing(), threads);
     }
 
     @AfterEach
     void close() {
         background.close();
-        releases.close();
         persistence.close();
         connections.close();
     }
@@ -73,7 +69,7 @@ class BatchRunnerIntegrationTests {
     void aGrantIsTheAnswer() {
         Acquire acquire = acquire(false);
 
-        assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).run()).hasMessage("after the commit");
+        assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).grant()).hasMessage("after the commit");
 
         assertThat(acquire.answer()).isCompleted();
         assertThat(cluster.held(name)).isEqualTo(1);
@@ -88,14 +84,14 @@ class BatchRunnerIntegrationTests {
     void aCallerThatIsInTheNextBatchIsLeftToIt() {
         PermitGrant held = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
         Acquire waiting = acquire(true);
-        CompletableFuture<AcquireBatch> next = new CompletableFuture<>();
+        CompletableFuture<Batch> next = new CompletableFuture<>();
 
         assertThatThrownBy(() -> runnerWhoseObserver(() -> {
                             held.release();
                             assertThat(queue.released(Map.of(name, 1))).isTrue();
                             next.complete(queue.take(true, false));
                         })
-                        .run())
+                        .grant())
                 .hasMessage("after the commit");
 
         assertThat(next.join().members()).containsExactly(waiting);
@@ -120,20 +116,20 @@ class BatchRunnerIntegrationTests {
         return new BatchRunner(
                 queue,
                 persistence.grants(),
+                persistence.releases(),
                 () -> 1,
-                releases,
                 background,
                 new ListenerNotifier(List::of),
                 observer,
                 new AvailabilityPoller(
-                        queue.waiters(), persistence.availabilityTransactions(), null, threads, () -> {}),
+                        queue, persistence.availabilityTransactions(), null, threads, () -> {}),
                 new GroupCommitDelay(Duration.ofMillis(1)));
     }
 
     private Acquire acquire(boolean waits) {
         AcquireCommand command = new AcquireCommand(
                 cluster.externalId(), false, false, Map.of(name, 1), false, Duration.ofMinutes(5), "test", null);
-        Acquire acquire = GrantQueueFixture.acquire(command, waits, Deadline.in(LIMIT), QueueClock.SYSTEM);
+        Acquire acquire = WorkQueueFixture.acquire(command, waits, Deadline.in(LIMIT), QueueClock.SYSTEM);
         queue.add(acquire);
         return acquire;
     }
