@@ -4,7 +4,7 @@ import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.engine.batch.Acquire;
-import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.reuse.ReusablePermits;
 import java.util.List;
@@ -24,12 +24,12 @@ final class PermitHandover {
     private static final Logger log = LoggerFactory.getLogger(PermitHandover.class);
 
     private final ReusablePermits permits;
-    private final BatchingGranter granter;
+    private final GroupCommit commit;
     private final ReleaseService releases;
 
-    PermitHandover(ReusablePermits permits, BatchingGranter granter, ReleaseService releases) {
+    PermitHandover(ReusablePermits permits, GroupCommit commit, ReleaseService releases) {
         this.permits = permits;
-        this.granter = granter;
+        this.commit = commit;
         this.releases = releases;
     }
 
@@ -49,7 +49,7 @@ final class PermitHandover {
 
     /** Hands idle permits to callers that have begun to wait, or gives them back if that is not possible. */
     void serveWaiting(String name) {
-        while (permits.isClosed() || granter.isAwaited(name)) {
+        while (permits.isClosed() || commit.isAwaited(name)) {
             List<ReusablePermit> idle = permits.pollAll(name);
             if (idle.isEmpty()) {
                 return;
@@ -61,7 +61,7 @@ final class PermitHandover {
     /** Hands idle permits to callers that wait, and gives the others back. */
     void passOnOrGiveBack(List<ReusablePermit> idle) {
         idle.forEach(permit -> {
-            if (granter.isAwaited(permit.terms().name()) && passOn(permit)) {
+            if (commit.isAwaited(permit.terms().name()) && passOn(permit)) {
                 permits.returned(permit);
             } else {
                 giveBack(permit);
@@ -74,9 +74,9 @@ final class PermitHandover {
             return false;
         }
         HandoverOutcome outcome = HandoverOutcome.NOBODY_WAITS;
-        if (granter.isAwaited(permit.terms().name())) {
+        if (commit.isAwaited(permit.terms().name())) {
             permit.state().setForWork(true);
-            outcome = granter.handOver(
+            outcome = commit.handOver(
                     permit.terms(),
                     new Acquire.Answer(new GrantOutcome.Granted(permit.state().grant(), false), System.nanoTime(), 0));
         }

@@ -8,7 +8,7 @@ import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
-import io.dbsemaphore.engine.batch.BatchingGranter;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.reuse.IdlePermitReturns;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
@@ -36,7 +36,7 @@ final class ReuseService {
     private final PermitHandover handover;
     private final IdlePermitReturns idleReturns;
     private final AcquireFactory acquireFactory;
-    private final BatchingGranter granter;
+    private final GroupCommit commit;
     private final ReleaseService releases;
     private final ListenerNotifier listeners;
     private final ReusedGrant.Operations operations;
@@ -49,16 +49,16 @@ final class ReuseService {
     ReuseService(
             PerSemaphore<Duration> times,
             AcquireFactory acquireFactory,
-            BatchingGranter granter,
+            GroupCommit commit,
             ReleaseService releases,
             ListenerNotifier listeners,
             ReusedGrant.Operations operations,
             ScheduledExecutorService scheduler) {
         this.permits = new ReusablePermits(times);
-        this.handover = new PermitHandover(permits, granter, releases);
-        this.idleReturns = new IdlePermitReturns(permits, granter::isAwaited, handover::passOnOrGiveBack, scheduler);
+        this.handover = new PermitHandover(permits, commit, releases);
+        this.idleReturns = new IdlePermitReturns(permits, commit::isAwaited, handover::passOnOrGiveBack, scheduler);
         this.acquireFactory = acquireFactory;
-        this.granter = granter;
+        this.commit = commit;
         this.releases = releases;
         this.listeners = listeners;
         this.operations = operations;
@@ -87,7 +87,7 @@ final class ReuseService {
         ReuseTerms terms = acquireFactory
                 .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
                 .orElse(null);
-        if (terms == null || !permits.isKnown(terms.name()) || granter.isAwaited(terms.name())) {
+        if (terms == null || !permits.isKnown(terms.name()) || commit.isAwaited(terms.name())) {
             return null;
         }
         acquireFactory.checkHostTransaction(request);

@@ -1,10 +1,6 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.admin.SemaphoreMaintenance;
-import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
@@ -16,8 +12,7 @@ import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchObserver;
-import io.dbsemaphore.engine.batch.BatchingGranter;
-import io.dbsemaphore.engine.batch.ReleaseBatcher;
+import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.GrantRegistry;
@@ -38,8 +33,8 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -79,8 +74,7 @@ final class Run {
     private final AdmissionGate gate = new AdmissionGate();
     private final KeepAlive keepAlive;
     private final AcquireFactory acquireFactory;
-    private final BatchingGranter granter;
-    private final ReleaseBatcher releaseBatcher;
+    private final GroupCommit commit;
     private final BackgroundReleaser background;
     private final AcquireService acquires;
     private final ReleaseService releases;
@@ -151,13 +145,11 @@ final class Run {
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
                 settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
         acquireFactory = new AcquireFactory(settings, lease);
-        releaseBatcher = new ReleaseBatcher(persistence.batches(), threads, limits, listeners);
-        granter = new BatchingGranter(
-                new BatchingGranter.Collaborators(
+        commit = new GroupCommit(
+                new GroupCommit.Collaborators(
                         persistence.batches(),
-                        keepAlive::prepare,
                         persistence.availabilityTransactions(),
-                        releaseBatcher,
+                        keepAlive::prepare,
                         background,
                         listeners,
                         new Batches(),
@@ -171,26 +163,29 @@ final class Run {
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
         releases = new ReleaseService(
-                releaseBatcher,
-                persistence.batches(),
-                new ReleasesByExternalId(retry, lockWait),
-                held,
-                checked,
-                background,
-                granter,
-                keepAlive,
-                listeners);
+                persistence.batches(), retry, lockWait, held, checked, background, commit, keepAlive, listeners);
         reuse = new ReuseService(
-                settings.get(SemaphoreSettings.REUSE), acquireFactory, granter, releases, listeners, uses, scheduler);
-        UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
+                settings.get(SemaphoreSettings.REUSE), acquireFactory, commit, releases, listeners, uses, scheduler);
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
                 configuration.patterns(),
                 persistence.admin(),
                 retry,
                 database.sessions().threads());
-        AcquireResults results = new AcquireResults(
-                acquireFactory, patterns, releases, reuse, held, keepAlive, lease, listeners, operations);
-        acquires = new AcquireService(gate, granter, patterns, reuse, outcomes, results, application);
+        acquires = new AcquireService(
+                gate,
+                commit,
+                patterns,
+                acquireFactory,
+                reuse,
+                releases,
+                background,
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
+                held,
+                keepAlive,
+                lease,
+                listeners,
+                operations,
+                application);
         heldGrants = new HeldGrantService(
                 acquireFactory,
                 persistence.holds(),
@@ -208,7 +203,7 @@ final class Run {
                 new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
                 retry,
                 listeners,
-                granter::pollNow,
+                commit::pollNow,
                 scheduler,
                 application);
     }
@@ -219,8 +214,7 @@ final class Run {
      * @throws OutOfMemoryError if the system has none for them
      */
     void start() {
-        granter.start();
-        releaseBatcher.start();
+        commit.start();
         keepAlive.start();
         int unused = scheduler.prestartAllCoreThreads() + application.prestartAllCoreThreads();
     }
@@ -285,7 +279,7 @@ final class Run {
 
     /** Looks for permits for waiting callers at once. */
     void pollNow() {
-        granter.pollNow();
+        commit.pollNow();
     }
 
     SemaphoreMaintenance maintenance() {
@@ -309,9 +303,9 @@ final class Run {
         } finally {
             keepAlive.close();
         }
-        granter.close();
+        commit.stopAcquires();
         background.close();
-        releaseBatcher.close();
+        commit.close();
         List<Runnable> unused = scheduler.shutdownNow();
         endApplicationThreads();
     }
@@ -331,7 +325,7 @@ final class Run {
     private void awaitWork() throws InterruptedException {
         gate.close();
         reuse.close();
-        granter.close(); // waiting callers get an exception
+        commit.stopAcquires(); // waiting callers get an exception
         if (!gate.awaitNone(DATABASE_TIMEOUT)) {
             log.warn(
                     "Some acquires were still in progress after {}; their permits become available when their TTL has passed",

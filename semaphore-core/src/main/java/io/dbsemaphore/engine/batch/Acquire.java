@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One acquire, from the caller's call to its answer.
  *
- * <p>It is {@link Stage#READY} from {@link GrantQueue#add} on. A batch takes it along ({@link Stage#BATCH}). If the database
+ * <p>It is {@link Stage#READY} from {@link WorkQueue#add} on. A batch takes it along ({@link Stage#BATCH}). If the database
  * refuses it and the caller waits, it is in the wait queues of its semaphores ({@link Stage#WAIT_QUEUE}) until enough permits are
  * available; then it is ready again. It ends when it is decided or given up ({@link Stage#DONE}). The caller's thread, or a timer,
  * ends the wait at the {@linkplain #deadline deadline} (see {@link AcquireDeadlines}).
  *
  * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is guarded by the lock of
- * the {@link GrantQueue}.
+ * the {@link WorkQueue}.
  */
 public final class Acquire extends AcquireState {
 

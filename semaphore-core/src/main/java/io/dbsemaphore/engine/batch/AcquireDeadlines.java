@@ -46,7 +46,7 @@ final class AcquireDeadlines implements AutoCloseable {
     /** The timer's thread ends when it has been idle for so long. */
     private static final Duration IDLE = Duration.ofSeconds(2);
 
-    private final GrantQueue queue;
+    private final WorkQueue queue;
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
     private final Runnable queued;
@@ -60,7 +60,7 @@ final class AcquireDeadlines implements AutoCloseable {
      * @param onDeparture runs when a caller no longer waits
      */
     AcquireDeadlines(
-            GrantQueue queue,
+            WorkQueue queue,
             BackgroundReleaser background,
             Duration decisionTimeout,
             Runnable queued,

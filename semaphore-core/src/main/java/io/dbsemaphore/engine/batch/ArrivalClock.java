@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * <p>The offset to this JVM's monotonic clock is taken from the answers of the database, each of which bounds it: the answer was given
  * after the question and before it arrived (Cristian, <a href="https://doi.org/10.1007/BF01784024">Probabilistic Clock
  * Synchronization</a>, 1989). A caller that comes while there is no recent answer is placed by the first one that follows. Guarded by
- * the lock of {@link GrantQueue}.
+ * the lock of {@link WorkQueue}.
  */
 final class ArrivalClock {
 

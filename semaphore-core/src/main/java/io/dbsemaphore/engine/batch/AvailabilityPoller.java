@@ -34,7 +34,7 @@ final class AvailabilityPoller {
     /** Close to the validity of the records: after this time waiting for their deletion has little use. */
     private static final Duration MAX_WAIT_TO_FORGET = Duration.ofSeconds(1);
 
-    private final PolledWaiters waiters;
+    private final WorkQueue queue;
     private final AvailabilityTransactions availabilityTransactions;
     private final DaemonThreads threads;
     private final Runnable woken;
@@ -57,18 +57,18 @@ final class AvailabilityPoller {
      * @param woken runs when waiters were woken
      */
     AvailabilityPoller(
-            PolledWaiters waiters,
+            WorkQueue queue,
             AvailabilityTransactions availabilityTransactions,
             @Nullable ReleaseChannel channel,
             DaemonThreads threads,
             Runnable woken) {
-        this.waiters = waiters;
+        this.queue = queue;
         this.availabilityTransactions = availabilityTransactions;
         this.threads = threads;
         this.woken = woken;
         listener = channel == null
                 ? null
-                : new RemoteReleaseListener(channel, threads, () -> !waiters.isEmpty(), this::notified);
+                : new RemoteReleaseListener(channel, threads, queue::needsPolls, this::notified);
     }
 
     /**
@@ -90,9 +90,9 @@ final class AvailabilityPoller {
 
     /** Another instance has released permits of these semaphores. */
     private void notified(Set<String> names) {
-        if (waiters.wakeIfServedByOne(names)) {
+        if (queue.wakeIfServedByOne(names)) {
             woken.run();
-        } else if (waiters.isTurnNear(names)) {
+        } else if (queue.isTurnNear(names)) {
             notified = true;
             monitor.wakeAll();
         }
@@ -160,14 +160,14 @@ final class AvailabilityPoller {
     /** Deletes the records of this instance. Otherwise other instances would withhold permits until the records expire. */
     private void forgetAll() {
         try {
-            availabilityTransactions.forgetAll(waiters.instance());
+            availabilityTransactions.forgetAll(queue.instance());
         } catch (RuntimeException failure) {
             log.debug("The records of this instance's waiting callers were not deleted; they expire", failure);
         }
     }
 
     private void poll() {
-        PolledWaiters.Poll poll = waiters.begin();
+        WorkQueue.Poll poll = queue.beginPoll();
         Set<String> names = poll.names();
         if (!poll.departed().isEmpty()) {
             forget(poll);
@@ -177,31 +177,31 @@ final class AvailabilityPoller {
         }
         long asOf = System.nanoTime();
         Map<String, PolledAvailability> polled = availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
-        boolean anyWoken = waiters.recordPoll(polled, asOf);
+        boolean anyWoken = queue.recordPoll(polled, asOf);
         if (nextForOrphans.isPassed()) {
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
-            anyWoken |= availabilityTransactions.isReclaimable(names) && waiters.wakeFirst(names);
+            anyWoken |= availabilityTransactions.isReclaimable(names) && queue.wakeFirst(names);
         }
         if (anyWoken) {
             woken.run();
         }
-        if (waiters.takeGrantedElsewhere() || anyWoken) {
+        if (queue.takeGrantedElsewhere() || anyWoken) {
             polls = 0;
         }
     }
 
-    private void forget(PolledWaiters.Poll poll) {
+    private void forget(WorkQueue.Poll poll) {
         try {
             availabilityTransactions.forget(poll.departed(), poll.queues().instance());
         } catch (RuntimeException | Error failure) {
-            waiters.recordDeparted(poll.departed());
+            queue.recordDeparted(poll.departed());
             throw failure;
         }
     }
 
     /** Waits until the next poll is due; false when no caller waits any more. */
     private boolean awaitNextPoll() {
-        Deadline next = Deadline.in(waiters.pollAfter(BackOff.POLLING.after(++polls)));
+        Deadline next = Deadline.in(queue.pollAfter(BackOff.POLLING.after(++polls)));
         Deadline soonest = Deadline.in(MIN_INTERVAL);
         long nanos = next.remainingNanos();
         while (!closed && !pollNow && nanos > 0) {
@@ -210,7 +210,7 @@ final class AvailabilityPoller {
         }
         pollNow = false;
         notified = false;
-        if (closed || waiters.isEmpty()) {
+        if (closed || !queue.needsPolls()) {
             running = false;
             return false;
         }

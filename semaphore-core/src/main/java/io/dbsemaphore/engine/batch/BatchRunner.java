@@ -1,28 +1,33 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.persistence.BatchTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
 import java.time.Duration;
-import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the batches: takes one from the queue, has one transaction decide it, and answers each caller. Stateless: all state is
- * in the {@link GrantQueue}.
+ * Runs one batch: takes it from the {@link WorkQueue}, has one transaction execute it, has the queue settle it, and answers each caller.
+ * Stateless.
  */
-final class BatchRunner implements BatchWorkers.Source {
+final class BatchRunner {
 
-    private final GrantQueue queue;
+    private final WorkQueue queue;
     private final BatchTransaction transaction;
     private final LongSupplier keepAlive;
-    private final ReleaseBatcher releases;
     private final BackgroundReleaser background;
     private final ListenerNotifier listeners;
     private final BatchObserver observer;
@@ -35,10 +40,9 @@ final class BatchRunner implements BatchWorkers.Source {
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      */
     BatchRunner(
-            GrantQueue queue,
+            WorkQueue queue,
             BatchTransaction transaction,
             LongSupplier keepAlive,
-            ReleaseBatcher releases,
             BackgroundReleaser background,
             ListenerNotifier listeners,
             BatchObserver observer,
@@ -47,7 +51,6 @@ final class BatchRunner implements BatchWorkers.Source {
         this.queue = queue;
         this.transaction = transaction;
         this.keepAlive = keepAlive;
-        this.releases = releases;
         this.background = background;
         this.listeners = listeners;
         this.observer = observer;
@@ -55,21 +58,15 @@ final class BatchRunner implements BatchWorkers.Source {
         this.delay = delay;
     }
 
-    /** What a transaction took from the queues as soon as it had a connection. */
+    /** What a transaction took from the queue as soon as it had a connection. */
     private static final class Taken {
 
-        private @Nullable AcquireBatch batch;
-        private ReleaseBatcher.@Nullable PiggyBack piggyBack;
+        private @Nullable Batch batch;
         private long epoch;
     }
 
-    @Override
-    public long nanosToWork() {
-        return releases.hasPiggyBacked() ? 0 : queue.nanosToWork();
-    }
-
-    @Override
-    public void run() {
+    /** Runs a batch of acquires, with the releases that are piggy-backed on it. */
+    void grant() {
         Taken taken = new Taken();
         BatchResult result = null;
         try {
@@ -78,12 +75,18 @@ final class BatchRunner implements BatchWorkers.Source {
             // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
             result = transaction.grant(() -> take(taken, withKeptAlive));
         } catch (RuntimeException | Error failure) {
-            failed(taken, failure);
+            Batch batch = taken.batch != null ? taken.batch : queue.take(true);
+            answer(queue.finishFailed(batch, failure, taken.batch != null));
+            tellRetried(batch.members(), batch.releases(), failure);
         }
-        if (result != null) { // a later failure does not concern the transaction: the batch is settled once
-            committed(taken, result);
+        if (result != null && taken.batch != null) { // a later failure does not concern the transaction: the batch is settled once
+            Settlement.Result settled = queue.finish(taken.batch, result, taken.epoch);
+            delay.answered(taken.batch.releases().size());
+            answer(settled);
+            observer.committed(result.availability());
+            tell(result);
         }
-        if (!queue.waiters().isEmpty()) {
+        if (queue.needsPolls()) {
             poller.begin();
         }
         if (taken.batch != null) {
@@ -97,43 +100,66 @@ final class BatchRunner implements BatchWorkers.Source {
     }
 
     private GrantBatch take(Taken taken, boolean withKeptAlive) {
-        AcquireBatch batch = queue.take(withKeptAlive, releases.hasPiggyBacked());
+        Batch batch = queue.take(withKeptAlive);
         taken.batch = batch;
-        if (batch.isWaiting()) { // releases must not wait for a row lock
-            return batch.grants(Collections.emptySortedMap());
-        }
-        ReleaseBatcher.PiggyBack piggyBack = releases.takePiggyBacked();
-        taken.piggyBack = piggyBack;
-        return batch.grants(piggyBack.permitIds());
+        return batch.forTransaction();
     }
 
-    private void committed(Taken taken, BatchResult result) {
-        AcquireBatch batch = taken.batch;
-        if (batch == null) {
-            return;
+    /**
+     * Runs a transaction of releases only.
+     *
+     * @return whether waiting acquires are to be tried now
+     */
+    boolean release() {
+        WorkQueue.ReleaseBatch batch = queue.takeReleases();
+        if (batch.releases().isEmpty()) {
+            return false;
         }
+        Map<Long, ReleaseOutcome> outcomes;
         try {
-            answer(queue.finish(batch, result, taken.epoch));
-        } finally {
-            if (taken.piggyBack != null) {
-                delay.answered(taken.piggyBack.releases());
-                taken.piggyBack.done(result.released());
+            outcomes = execute(batch);
+        } catch (RuntimeException | Error failure) {
+            answer(queue.finishFailed(batch, failure));
+            tellRetried(List.of(), batch.releases(), failure);
+            return false;
+        }
+        Settlement.Result settled = queue.finish(batch, outcomes);
+        answer(settled);
+        return settled.woken();
+    }
+
+    /** The outcomes by request; those of locked rows are missing. */
+    private Map<Long, ReleaseOutcome> execute(WorkQueue.ReleaseBatch batch) {
+        if (batch.waits()) {
+            Release release = batch.releases().get(0);
+            return Map.of(release.requestId(), transaction.release(release.grant()));
+        }
+        SortedMap<Long, List<Long>> permitIds = Release.permitIds(batch.releases());
+        if (!batch.isLockedLikely()) {
+            try {
+                return transaction.releaseSkipLocked(permitIds);
+            } catch (PartialReleaseException oneIsReleasedAlready) {
+                // then each of them is looked at
             }
         }
-        observer.committed(result.availability());
-        tell(result);
+        return transaction.releaseSkipLocked(permitIds.keySet());
     }
 
-    private void failed(Taken taken, Throwable failure) {
-        boolean reached = taken.batch != null;
-        AcquireBatch batch = taken.batch != null ? taken.batch : queue.take(true, false);
-        answer(queue.finishFailed(batch, failure, reached));
-        boolean releasesTriedAgain = taken.piggyBack != null
-                ? taken.piggyBack.failed(failure)
-                : !reached && releases.takePiggyBacked().failed(failure);
-        if (releasesTriedAgain
-                || batch.members().stream()
-                        .anyMatch(acquire -> !acquire.answer().isDone())) {
+    private void answer(Settlement.Result settled) {
+        try {
+            settled.toUndo().forEach(background::undo);
+            settled.acquires().forEach(acquire -> {
+                delay.answered(1);
+                acquire.complete();
+            });
+        } finally {
+            settled.releases().forEach(Release::complete);
+        }
+    }
+
+    private void tellRetried(List<Acquire> acquires, List<Release> released, Throwable failure) {
+        if (acquires.stream().anyMatch(acquire -> !acquire.answer().isDone())
+                || released.stream().anyMatch(release -> !release.answer().isDone())) {
             listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
         }
     }
@@ -150,13 +176,5 @@ final class BatchRunner implements BatchWorkers.Source {
         if (decided > 0) {
             listeners.tell(listener -> listener.decided(new SemaphoreListener.Decided(decided)));
         }
-    }
-
-    private void answer(BatchSettlement.Result settled) {
-        settled.toUndo().forEach(background::undo);
-        settled.decided().forEach(acquire -> {
-            delay.answered(1);
-            acquire.complete();
-        });
     }
 }

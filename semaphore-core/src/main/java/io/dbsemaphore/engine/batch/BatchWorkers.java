@@ -6,6 +6,7 @@ import io.dbsemaphore.concurrent.UnexpectedErrors;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,15 +17,6 @@ import org.slf4j.LoggerFactory;
  */
 final class BatchWorkers implements AutoCloseable {
 
-    interface Source {
-
-        /** The time until a batch can begin: 0 for now, {@link Long#MAX_VALUE} when there is nothing to do. */
-        long nanosToWork();
-
-        /** Runs one batch. */
-        void run();
-    }
-
     private static final Logger log = LoggerFactory.getLogger(BatchWorkers.class);
 
     private static final long ADD_WORKER_AFTER = Duration.ofMillis(20).toNanos();
@@ -32,7 +24,8 @@ final class BatchWorkers implements AutoCloseable {
     private final DaemonThreads factory;
     private final String name;
     private final int max;
-    private final Source source;
+    private final LongSupplier nanosToWork;
+    private final Runnable batch;
     private final Monitor monitor = new Monitor();
     private final Map<Thread, Long> runningSince = new HashMap<>();
     /** The number of idle workers that run the next batch if those in flight take long. */
@@ -44,17 +37,15 @@ final class BatchWorkers implements AutoCloseable {
      * Creates workers.
      *
      * @param max the maximum number of concurrent batches
+     * @param nanosToWork the time until a batch can begin: 0 for now, {@link Long#MAX_VALUE} when there is nothing to do
+     * @param batch runs one batch
      */
-    BatchWorkers(DaemonThreads factory, String name, int max, Source source) {
+    BatchWorkers(DaemonThreads factory, String name, int max, LongSupplier nanosToWork, Runnable batch) {
         this.factory = factory;
         this.name = name;
         this.max = max;
-        this.source = source;
-    }
-
-    /** Whether another worker can run a batch while one is blocked. */
-    boolean areSeveral() {
-        return max > 1;
+        this.nanosToWork = nanosToWork;
+        this.batch = batch;
     }
 
     /**
@@ -93,30 +84,20 @@ final class BatchWorkers implements AutoCloseable {
             try {
                 goesOn = monitor.is(this::awaitWork);
                 if (goesOn) {
-                    runBatch();
+                    batch.run();
                 }
-            } catch (Throwable failure) { // the source answers its callers; the worker must go on
+            } catch (Throwable failure) { // the batch answers its callers; the worker must go on
                 UnexpectedErrors.survive(log, name, failure);
+            } finally {
+                monitor.run(() -> runningSince.remove(Thread.currentThread()));
             }
         }
-    }
-
-    private void runBatch() {
-        try {
-            source.run();
-        } finally {
-            finish();
-        }
-    }
-
-    private void finish() {
-        monitor.run(() -> runningSince.remove(Thread.currentThread()));
     }
 
     /** Waits until a batch can begin; false when the worker is to end. */
     private boolean awaitWork() {
         while (true) {
-            long toWork = source.nanosToWork();
+            long toWork = nanosToWork.getAsLong();
             long toAdd = nanosToAddWorker();
             if (toWork <= 0 && toAdd <= 0) {
                 runningSince.put(Thread.currentThread(), System.nanoTime());

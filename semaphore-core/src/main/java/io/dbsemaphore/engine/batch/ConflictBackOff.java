@@ -16,7 +16,7 @@ import java.util.Map;
  * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted a contested semaphore
  * for a time slice leaves it to others for as long.
  *
- * <p>Has no effect without conflicts. Guarded by the lock of the {@link GrantQueue}.
+ * <p>Has no effect without conflicts. Guarded by the lock of the {@link WorkQueue}.
  *
  * @see <a href="https://doi.org/10.1109/LCN.1994.386597">Ramakrishnan and Yang, The Ethernet Capture Effect: Analysis and
  *     Solution, 1994</a>

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -13,29 +14,48 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires that are to be tried, in arrival order; those that pause before another attempt are kept apart until the pause
- * has ended. They are grouped by the semaphores they name, so that a selection skips thousands of the same semaphores in one
- * step. Guarded by the lock of the {@link GrantQueue}.
+ * The acquires that are to be tried, in arrival order, and the choice of those that come into the next batch.
+ *
+ * <p>A batch gets the acquires of semaphores without a batch in flight, in arrival order for each semaphore. An acquire that is skipped
+ * reserves all of its semaphores, so that none that came later overtakes it, unless the batch that blocks it is stalled.
+ *
+ * <p>Acquires that pause before another attempt are kept apart until the pause has ended. The others are grouped by the semaphores
+ * they name, so that thousands of the same semaphores are skipped in one step. Guarded by the lock of the {@link WorkQueue}.
  */
 final class ReadyQueue {
 
     private static final Comparator<Acquire> BY_PAUSE =
             Comparator.comparing(Acquire::notBefore).thenComparing(Acquire::ticket);
 
+    /** The maximum number of semaphores of a batch. */
+    private static final int MAX_NAMES = 200;
+
     private final Map<Group, TreeMap<Long, Acquire>> ready = new HashMap<>();
     /** The acquires that are ready to wait for their external ids. Those that have not waited yet come first. */
     private final TreeSet<Acquire> awaitingIds = new TreeSet<>(BY_PAUSE);
 
     private final TreeSet<Acquire> pausing = new TreeSet<>(BY_PAUSE);
+    private final Predicate<String> isBlocked;
+    private final Predicate<String> isStalled;
+    private final ConflictBackOff backOff;
     private final QueueClock clock;
     private int size;
     private int keptAlive;
 
-    ReadyQueue(QueueClock clock) {
+    /**
+     * Creates an empty queue.
+     *
+     * @param isBlocked whether a batch in flight keeps a semaphore, so that no other batch of it may begin
+     * @param isStalled whether such a batch has been waiting for a row for so long that nobody reserves a turn behind it
+     */
+    ReadyQueue(Predicate<String> isBlocked, Predicate<String> isStalled, ConflictBackOff backOff, QueueClock clock) {
+        this.isBlocked = isBlocked;
+        this.isStalled = isStalled;
+        this.backOff = backOff;
         this.clock = clock;
     }
 
@@ -148,14 +168,143 @@ final class ReadyQueue {
                 : clock.remainingNanos(pausing.first().notBefore());
     }
 
+    /** The acquires of one batch, in the order in which they were chosen. */
+    final class Selection {
+
+        private final int maxBatchSize;
+        private final boolean mayWait;
+        private final List<Acquire> members = new ArrayList<>();
+        private final Set<String> names = new HashSet<>();
+        private final Set<String> externalIds = new HashSet<>();
+        private final Set<String> reserved = new HashSet<>();
+        private @Nullable String awaited;
+        private boolean closed;
+
+        private Selection(int maxBatchSize, boolean mayWait) {
+            this.maxBatchSize = maxBatchSize;
+            this.mayWait = mayWait;
+        }
+
+        List<Acquire> members() {
+            return members;
+        }
+
+        /** The names of all semaphores that they acquire. */
+        Set<String> names() {
+            return names;
+        }
+
+        /**
+         * The semaphores whose row locks the batch waits for: at most one, since a transaction that waits for a second row blocks all
+         * others on the first (no hold-and-wait, one of the conditions of a deadlock: Coffman, Elphick and Shoshani, <a
+         * href="https://doi.org/10.1145/356586.356588">System Deadlocks</a>, 1971). It is the semaphore whose locked row blocked the
+         * first member before, or the only semaphore of the batch; none if the batch waits for an external id.
+         *
+         * @param atFirst whether the batch waits for a row that was not found locked before
+         */
+        Set<String> awaited(boolean atFirst) {
+            if (awaited != null) {
+                return Set.of(awaited);
+            }
+            return mayWait && atFirst && names.size() == 1 && !members.get(0).isExternalIdLocked()
+                    ? Set.copyOf(names)
+                    : Set.of();
+        }
+
+        private boolean isFull() {
+            return closed || members.size() >= maxBatchSize || names.size() >= MAX_NAMES;
+        }
+
+        /** Selects an acquire, or skips it. Returns false when all that follow with the same names would be skipped, too. */
+        private boolean consider(Acquire acquire) {
+            if (acquire.stage() != Stage.READY) {
+                throw new IllegalStateException(
+                        "Not in the ready queue: " + acquire.command().externalId());
+            }
+            if (backOff.isPaused(acquire.names())) {
+                return false; // and its other semaphores are not reserved
+            }
+            if (acquire.isExternalIdLocked() && !(mayWait && members.isEmpty())) {
+                return true; // nothing is reserved for it, and those behind it do not wait for its external id
+            }
+            if (isAnyTaken(acquire.names())) {
+                skip(acquire);
+                return false;
+            }
+            if (members.isEmpty()) {
+                awaited = mayWait && !acquire.isExternalIdLocked() ? acquire.blockedBy() : null;
+                closed = acquire.isIsolated();
+                add(acquire);
+                return true;
+            }
+            if (exceedsMaxNames(acquire)) {
+                closed = true;
+                return false;
+            }
+            if (fits(acquire)) {
+                add(acquire);
+                return true;
+            }
+            skip(acquire);
+            return false;
+        }
+
+        private boolean isAnyTaken(Set<String> wanted) {
+            for (String name : wanted) { // for each caller, under the lock of the queue
+                if (reserved.contains(name) || isBlocked.test(name)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private boolean exceedsMaxNames(Acquire acquire) {
+            return names.size() + acquire.names().size() > MAX_NAMES
+                    && names.size()
+                                    + acquire.names().stream()
+                                            .filter(name -> !names.contains(name))
+                                            .count()
+                            > MAX_NAMES;
+        }
+
+        private boolean fits(Acquire acquire) {
+            boolean needsAnother = mayWait && awaited == null && acquire.blockedBy() != null;
+            boolean wouldWaitToo =
+                    awaited == null || (acquire.names().contains(awaited) && names.containsAll(acquire.names()));
+            return !acquire.isIsolated()
+                    && !needsAnother
+                    && wouldWaitToo
+                    && !externalIds.contains(acquire.command().externalId());
+        }
+
+        private void add(Acquire acquire) {
+            members.add(acquire);
+            names.addAll(acquire.names());
+            externalIds.add(acquire.command().externalId());
+        }
+
+        /** Reserves the semaphores of the acquire for it, unless its turn cannot come before that of a batch that has stalled. */
+        private void skip(Acquire acquire) {
+            if (acquire.names().stream().noneMatch(isStalled)) {
+                reserved.addAll(acquire.names());
+            }
+        }
+    }
+
+    /** Whether a batch can begin. */
+    boolean isSelectable(boolean mayWait) {
+        return !select(1, true, mayWait).members.isEmpty();
+    }
+
     /**
-     * Offers the ready acquires, one by one in arrival order, until no more are wanted. Those that wait for their external ids
-     * are offered at the turn of the first of them, in the order in which their pauses ended.
+     * Chooses the acquires of a batch. They are considered one by one in arrival order until the batch is full; those that wait for
+     * their external ids at the turn of the first of them, in the order in which their pauses ended.
      *
-     * @param withKeptAlive whether to offer acquires whose grants this JVM keeps alive
-     * @param selection returns false when all acquires that follow with the same names need not be offered
+     * @param maxBatchSize the maximum number of acquires
+     * @param withKeptAlive whether to choose acquires whose grants this JVM keeps alive
+     * @param mayWait whether the batch may wait for rows that other transactions have locked
      */
-    void offer(boolean withKeptAlive, BooleanSupplier isFull, Predicate<Acquire> selection) {
+    Selection select(int maxBatchSize, boolean withKeptAlive, boolean mayWait) {
         while (nanosToReady() <= 0) {
             makeReady(pausing.pollFirst());
         }
@@ -171,13 +320,15 @@ final class ReadyQueue {
         if (!awaiting.isEmpty()) {
             cursors.add(Cursor.atFirstTicket(awaiting));
         }
-        while (!cursors.isEmpty() && !isFull.getAsBoolean()) {
+        Selection selection = new Selection(maxBatchSize, mayWait);
+        while (!cursors.isEmpty() && !selection.isFull()) {
             Cursor first = cursors.remove();
-            boolean offersMore = selection.test(first.next) || !first.sameNames;
+            boolean offersMore = selection.consider(first.next) || !first.sameNames;
             if (offersMore && first.advance()) {
                 cursors.add(first);
             }
         }
+        return selection;
     }
 
     List<Acquire> clear() {

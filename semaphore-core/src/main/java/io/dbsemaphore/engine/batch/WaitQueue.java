@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * requested ahead of it. A search tree in that order that is a heap by random priority, with a sum in each node, so that each
  * operation takes logarithmic time (a treap: Seidel and Aragon, <a href="https://doi.org/10.1007/BF01940876">Randomized Search
  * Trees</a>, 1996); a sorted map would have to add up the requests of all callers ahead. Guarded by the lock of the
- * {@link GrantQueue}.
+ * {@link WorkQueue}.
  */
 final class WaitQueue {
 

@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A new caller that would be refused by what is known joins the queues without a transaction ({@link #join}). A caller that leaves
  * is recorded as departed until the other instances are told, which would otherwise withhold permits for it.
  *
- * <p>Guarded by the lock of {@link GrantQueue}.
+ * <p>Guarded by the lock of {@link WorkQueue}.
  */
 final class WaitQueues {
 

@@ -110,8 +110,8 @@ class ArrivalClockTests {
     }
 
     private Acquire arrive() {
-        Acquire caller = GrantQueueFixture.acquire(
-                GrantQueueFixture.command(Map.of("backup", 1)), true, Deadline.in(Duration.ofMinutes(1)), clock);
+        Acquire caller = WorkQueueFixture.acquire(
+                WorkQueueFixture.command(Map.of("backup", 1)), true, Deadline.in(Duration.ofMinutes(1)), clock);
         arrivals.arrived(caller);
         return caller;
     }

@@ -44,12 +44,11 @@ class BatchRunnerIntegrationTests {
     private final String name = cluster.semaphore(1);
     private final DaemonThreads threads = new DaemonThreads();
     private final ScheduledExecutorService scheduler = threads.scheduler("semaphore-scheduler");
-    private final GrantQueue queue =
-            new GrantQueue(LIMITS, false, new FairQueuing(1, "test", each -> false), QueueClock.SYSTEM);
+    private final WorkQueue queue =
+            new WorkQueue(LIMITS, false, new FairQueuing(1, "test", each -> false), QueueClock.SYSTEM);
 
     private SemaphoreDataSource connections;
     private SemaphorePersistence persistence;
-    private ReleaseBatcher releases;
     private BackgroundReleaser background;
 
     @BeforeEach
@@ -58,8 +57,6 @@ class BatchRunnerIntegrationTests {
         Database database = Database.of(pool);
         connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
-        releases = new ReleaseBatcher(persistence.batches(), threads, LIMITS, new ListenerNotifier(List::of));
-        releases.start();
         background = new BackgroundReleaser(
                 persistence.undoing(), scheduler, connections.threads(), Runnable::run);
     }
@@ -68,7 +65,6 @@ class BatchRunnerIntegrationTests {
     void close() {
         background.close();
         scheduler.shutdownNow();
-        releases.close();
         persistence.close();
         connections.close();
     }
@@ -77,7 +73,7 @@ class BatchRunnerIntegrationTests {
     void aGrantIsTheAnswer() {
         Acquire acquire = acquire(false);
 
-        assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).run()).hasMessage("after the commit");
+        assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).grant()).hasMessage("after the commit");
 
         assertThat(acquire.answer()).isCompleted();
         assertThat(cluster.held(name)).isEqualTo(1);
@@ -92,14 +88,14 @@ class BatchRunnerIntegrationTests {
     void aCallerThatIsInTheNextBatchIsLeftToIt() {
         PermitGrant held = cluster.node(0).semaphores().acquire(AcquireRequest.of(name));
         Acquire waiting = acquire(true);
-        CompletableFuture<AcquireBatch> next = new CompletableFuture<>();
+        CompletableFuture<Batch> next = new CompletableFuture<>();
 
         assertThatThrownBy(() -> runnerWhoseObserver(() -> {
                             held.release();
                             assertThat(queue.released(Map.of(name, 1))).isTrue();
                             next.complete(queue.take(true, false));
                         })
-                        .run())
+                        .grant())
                 .hasMessage("after the commit");
 
         assertThat(next.join().members()).containsExactly(waiting);
@@ -125,19 +121,18 @@ class BatchRunnerIntegrationTests {
                 queue,
                 persistence.batches(),
                 () -> 1,
-                releases,
                 background,
                 new ListenerNotifier(List::of),
                 observer,
                 new AvailabilityPoller(
-                        queue.waiters(), persistence.availabilityTransactions(), null, threads, () -> {}),
+                        queue, persistence.availabilityTransactions(), null, threads, () -> {}),
                 new GroupCommitDelay(Duration.ofMillis(1)));
     }
 
     private Acquire acquire(boolean waits) {
         AcquireCommand command = new AcquireCommand(
                 cluster.externalId(), false, false, Map.of(name, 1), false, Duration.ofMinutes(5), "test", null);
-        Acquire acquire = GrantQueueFixture.acquire(command, waits, Deadline.in(LIMIT), QueueClock.SYSTEM);
+        Acquire acquire = WorkQueueFixture.acquire(command, waits, Deadline.in(LIMIT), QueueClock.SYSTEM);
         queue.add(acquire);
         return acquire;
     }

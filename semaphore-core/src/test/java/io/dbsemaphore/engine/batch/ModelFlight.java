@@ -15,7 +15,7 @@ final class ModelFlight {
     private static final long STALLED_AFTER = Duration.ofMillis(250).toNanos();
 
     private final int number;
-    final AcquireBatch batch;
+    final Batch batch;
     private final long takenAt;
 
     /** Who waited when it was taken, and for what. */
@@ -25,7 +25,7 @@ final class ModelFlight {
     private @Nullable BatchResult result;
     List<AcquireCommand> grants = List.of();
 
-    ModelFlight(int number, AcquireBatch batch, long takenAt, Map<ModelCaller, Map<String, Long>> waiting) {
+    ModelFlight(int number, Batch batch, long takenAt, Map<ModelCaller, Map<String, Long>> waiting) {
         this.number = number;
         this.batch = batch;
         this.takenAt = takenAt;

@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** What a {@link GrantQueue} must have done after each step of a schedule, from what its callers see of it. */
+/** What a {@link WorkQueue} must have done after each step of a schedule, from what its callers see of it. */
 final class QueueModel {
 
     /** For so long after a conflict a semaphore may be passed over. */
     private static final long CONFLICT = Duration.ofMillis(2_200).toNanos();
 
-    private final GrantQueue queue;
+    private final WorkQueue queue;
     private final ModelDatabase database;
     private final int maxBatchSize;
     private final ModelParticipants participants;
@@ -27,7 +27,7 @@ final class QueueModel {
     private long now;
     private boolean closed;
 
-    QueueModel(GrantQueue queue, ModelDatabase database, int maxBatchSize, ModelParticipants participants) {
+    QueueModel(WorkQueue queue, ModelDatabase database, int maxBatchSize, ModelParticipants participants) {
         this.queue = queue;
         this.database = database;
         this.maxBatchSize = maxBatchSize;
@@ -61,7 +61,7 @@ final class QueueModel {
     ModelFlight take(boolean withKeptAlive, boolean takesReleases) {
         List<ModelCaller> queued = participants.callersAt(Stage.READY);
         long toWork = queue.nanosToWork();
-        AcquireBatch batch = queue.take(withKeptAlive, takesReleases);
+        Batch batch = queue.take(withKeptAlive, takesReleases);
         ModelFlight flight = new ModelFlight(participants.nextNumber(), batch, now, participants.waiting());
         List<ModelCaller> members = members(batch);
         if (withKeptAlive) {
@@ -79,11 +79,11 @@ final class QueueModel {
         return flight;
     }
 
-    List<ModelCaller> members(AcquireBatch batch) {
+    List<ModelCaller> members(Batch batch) {
         return batch.members().stream().map(participants::callerOf).toList();
     }
 
-    private void checkTaken(AcquireBatch batch, List<ModelCaller> members) {
+    private void checkTaken(Batch batch, List<ModelCaller> members) {
         assertThat(members.size()).as("members").isLessThanOrEqualTo(maxBatchSize);
         if (members.size() > 1) {
             assertThat(batch.names().size()).as("names").isLessThanOrEqualTo(200);
@@ -129,20 +129,20 @@ final class QueueModel {
         }
     }
 
-    void finished(ModelFlight flight, BatchSettlement.Result settled) {
+    void finished(ModelFlight flight, Settlement.Result settled) {
         waiters.finished(flight);
         answer(settled);
     }
 
-    void failed(ModelFlight flight, BatchSettlement.Result settled, Throwable failure) {
+    void failed(ModelFlight flight, Settlement.Result settled, Throwable failure) {
         if (SqlErrors.isVictim(failure)) {
             flight.batch.names().forEach(name -> conflictAt.put(name, now));
         }
         answer(settled);
     }
 
-    private void answer(BatchSettlement.Result settled) {
-        settled.decided().stream().map(participants::callerOf).forEach(caller -> {
+    private void answer(Settlement.Result settled) {
+        settled.acquires().stream().map(participants::callerOf).forEach(caller -> {
             assertThat(caller.acquire.answer())
                     .as("told under the lock: " + caller)
                     .isNotDone();
@@ -192,8 +192,8 @@ final class QueueModel {
     void end() {
         waiters.end();
         require(
-                queue.waiters().begin().names().equals(waiters.names()),
-                () -> "Waited for: " + queue.waiters().begin().names());
+                queue.beginPoll().names().equals(waiters.names()),
+                () -> "Waited for: " + queue.beginPoll().names());
         boolean keptAlive = participants.callersAt(Stage.READY).stream()
                 .anyMatch(each -> each.state().command().isKeptAlive());
         require(queue.hasKeptAlive() == keptAlive, () -> "To be kept alive: " + !keptAlive);
@@ -229,7 +229,7 @@ final class QueueModel {
     void checkEmpty() {
         assertThat(participants.callers()).as("answered").allMatch(each -> each.answers == 1);
         assertThat(database.held()).as("held by nobody").isEmpty();
-        assertThat(queue.waiters().isEmpty()).isEqualTo(true);
+        assertThat(queue.needsPolls()).isEqualTo(false);
         assertThat(queue.hasKeptAlive()).isEqualTo(false);
         assertThat(queue.isContended()).isEqualTo(false);
         assertThat(queue.nanosToWork()).isEqualTo(Long.MAX_VALUE);

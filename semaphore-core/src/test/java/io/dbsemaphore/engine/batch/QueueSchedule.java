@@ -8,7 +8,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * What happens to a {@link GrantQueue}, step by step. Each step makes sense after any other, so that a schedule is still one
+ * What happens to a {@link WorkQueue}, step by step. Each step makes sense after any other, so that a schedule is still one
  * when steps are left out. Its text can be parsed.
  *
  * @param setup from which limits, semaphores, and the end of the schedule are derived

@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Does the steps of a schedule with a {@link GrantQueue}, and has its {@link QueueModel} check each of them. */
+/** Does the steps of a schedule with a {@link WorkQueue}, and has its {@link QueueModel} check each of them. */
 final class QueueScheduleRun {
 
     private static final Duration[] PAUSES = {
@@ -29,7 +29,7 @@ final class QueueScheduleRun {
     private final QueueSchedule schedule;
     private final Random random;
     private final ModelDatabase database = new ModelDatabase();
-    private final GrantQueue queue;
+    private final WorkQueue queue;
     private final ModelParticipants participants = new ModelParticipants();
     private final QueueModel model;
     private final ScheduledBatches batches;
@@ -49,7 +49,7 @@ final class QueueScheduleRun {
         for (int i = 0; i < semaphores; i++) {
             database.create("s" + i, 1 + random.nextInt(3));
         }
-        queue = new GrantQueue(
+        queue = new WorkQueue(
                 new BatchLimits(3, maxBatchSize, 3, Duration.ofSeconds(1)),
                 schedule.setup() % 3 == 0,
                 Values.FAIR,
@@ -131,7 +131,7 @@ final class QueueScheduleRun {
         boolean waits = choice.nextInt(4) > 0;
         Deadline deadline = Deadline.after(now, Duration.ofSeconds(waits ? 30 : 0));
         QueueClock clock = new QueueClock(() -> now, bound -> 0);
-        ModelCaller caller = new ModelCaller(participants.nextNumber(), GrantQueueFixture.acquire(command, waits, deadline, clock));
+        ModelCaller caller = new ModelCaller(participants.nextNumber(), WorkQueueFixture.acquire(command, waits, deadline, clock));
         return model.add(caller) + (exclusive ? " exclusively" : "");
     }
 
@@ -146,7 +146,7 @@ final class QueueScheduleRun {
 
     private String poll() {
         polledAsOf = now;
-        polled = database.poll(queue.waiters().begin().names());
+        polled = database.poll(queue.beginPoll().names());
         return "the poller asks";
     }
 
@@ -157,13 +157,13 @@ final class QueueScheduleRun {
         }
         polled = null;
         model.waiters().polled(seen, polledAsOf);
-        boolean woken = queue.waiters().recordPoll(seen, polledAsOf);
+        boolean woken = queue.recordPoll(seen, polledAsOf);
         return "the poller tells " + seen + ", somebody is woken: " + woken;
     }
 
     private String wakeFirst(String name) {
         model.waiters().wakeFirst(name);
-        boolean woken = queue.waiters().wakeFirst(List.of(name));
+        boolean woken = queue.wakeFirst(List.of(name));
         return "reclaim for " + name + ", somebody is woken: " + woken;
     }
 

@@ -17,14 +17,14 @@ import org.springframework.dao.DataAccessResourceFailureException;
 /** The batches of a schedule: takes them, decides them in the database, ends them or has them fail, and releases their grants. */
 final class ScheduledBatches {
 
-    private final GrantQueue queue;
+    private final WorkQueue queue;
     private final ModelDatabase database;
     private final ModelParticipants participants;
     private final QueueModel model;
     private final List<AcquireCommand> granted = new ArrayList<>();
     private final List<AcquireCommand> toRelease = new ArrayList<>();
 
-    ScheduledBatches(GrantQueue queue, ModelDatabase database, ModelParticipants participants, QueueModel model) {
+    ScheduledBatches(WorkQueue queue, ModelDatabase database, ModelParticipants participants, QueueModel model) {
         this.queue = queue;
         this.database = database;
         this.participants = participants;
@@ -64,12 +64,12 @@ final class ScheduledBatches {
         }
         BatchResult result = flight.result();
         participants.flights().remove(flight);
-        BatchSettlement.Result settled = queue.finish(flight.batch, result, 0);
+        Settlement.Result settled = queue.finish(flight.batch, result, 0);
         model.finished(flight, settled);
         for (int i = 0; i < result.outcomes().size(); i++) {
             Acquire member = flight.batch.members().get(i);
             if (result.outcomes().get(i) instanceof GrantOutcome.Granted
-                    && settled.decided().contains(member)
+                    && settled.acquires().contains(member)
                     && !member.isAbandoned()) {
                 granted.add(member.command());
             }
@@ -109,7 +109,7 @@ final class ScheduledBatches {
 
     private String fail(ModelFlight flight, RuntimeException failure, boolean reached) {
         participants.flights().remove(flight);
-        BatchSettlement.Result settled = queue.finishFailed(flight.batch, failure, reached);
+        Settlement.Result settled = queue.finishFailed(flight.batch, failure, reached);
         model.failed(flight, settled, failure);
         settled.toUndo().forEach(database::undo);
         return "fails by " + failure.getClass().getSimpleName() + ": " + flight;

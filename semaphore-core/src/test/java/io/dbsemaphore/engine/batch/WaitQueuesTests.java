@@ -256,11 +256,11 @@ class WaitQueuesTests {
     }
 
     private Acquire caller(Map<String, Integer> permits) {
-        return caller(GrantQueueFixture.command(permits));
+        return caller(WorkQueueFixture.command(permits));
     }
 
     private Acquire caller(AcquireCommand command) {
-        Acquire caller = GrantQueueFixture.acquire(command, true, Deadline.after(now, Duration.ofMinutes(1)), clock);
+        Acquire caller = WorkQueueFixture.acquire(command, true, Deadline.after(now, Duration.ofMinutes(1)), clock);
         caller.setTicket(++tickets);
         queues.arrivals().arrived(caller);
         return caller;

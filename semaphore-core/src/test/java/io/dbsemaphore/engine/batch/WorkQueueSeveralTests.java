@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Callers of several semaphores, of which one is full, or locked by another transaction. */
-class GrantQueueSeveralTests extends GrantQueueFixture {
+class WorkQueueSeveralTests extends WorkQueueFixture {
 
     private static final LocalDateTime OPEN = Values.NOW;
     private static final LocalDateTime CLOSED = OPEN.plus(Duration.ofMillis(1_000));
@@ -34,7 +34,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
 
     private long now = 1;
     private final QueueClock clock = new QueueClock(() -> now, bound -> 0);
-    private final GrantQueue several = queue(2, 500, clock);
+    private final WorkQueue several = queue(2, 500, clock);
 
     @Test
     void keepPermitsFromLaterCallersWhileTheWindowIsOpen() {
@@ -78,11 +78,11 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         park(Map.of("backup", 1, "copy", 1), Set.of("copy"), OPEN, 3, WaitersElsewhere.NONE);
         for (long fence = 1_000; fence <= 3_000; fence += 1_000) {
             now += Duration.ofMillis(600).toNanos();
-            several.waiters().recordPoll(Map.of("backup", Values.polled(4, 1, 3, fence, OPEN)), now);
+            several.recordPoll(Map.of("backup", Values.polled(4, 1, 3, fence, OPEN)), now);
         }
 
-        assertThat(several.waiters().takeGrantedElsewhere()).isEqualTo(false);
-        assertThat(several.waiters().pollAfter(Duration.ofMillis(100))).isEqualTo(Duration.ofMillis(100));
+        assertThat(several.takeGrantedElsewhere()).isEqualTo(false);
+        assertThat(several.pollAfter(Duration.ofMillis(100))).isEqualTo(Duration.ofMillis(100));
     }
 
     /** Each queue has many callers ahead that cannot be served. */
@@ -124,7 +124,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         List.of(first, same).forEach(acquire -> acquire.setBlockedBy("copy"));
         List.of(first, other, same, further).forEach(queue::add);
 
-        AcquireBatch batch = take();
+        Batch batch = take();
 
         assertThat(batch.awaited()).containsExactly("copy");
         assertThat(batch.members()).containsExactly(first, same);
@@ -164,7 +164,7 @@ class GrantQueueSeveralTests extends GrantQueueFixture {
         List<PermitShortage> shortages = full.stream()
                 .map(name -> new PermitShortage(name, 4, 4, 1, Optional.empty()))
                 .toList();
-        BatchSettlement.Result unused = several.finish(
+        Settlement.Result unused = several.finish(
                 several.take(true, false),
                 new BatchResult(Collections.nCopies(1, new GrantOutcome.Refused(shortages)), left, List.of(), Set.of()),
                 0);

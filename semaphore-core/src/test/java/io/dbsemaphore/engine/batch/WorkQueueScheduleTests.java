@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
  * hand instead of with jqwik or Lincheck: the queue has no threads of its own, a schedule is a list of steps whose text is its
  * own replay, and shrinking drops steps.
  */
-class GrantQueueScheduleTests {
+class WorkQueueScheduleTests {
 
     private static final int SCHEDULES = Integer.getInteger("semaphore.test.schedules", 2_000);
     private static final int STEPS = 80;

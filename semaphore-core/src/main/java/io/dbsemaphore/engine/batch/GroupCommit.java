@@ -1,57 +1,60 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.AcquireInterruptedException;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.BatchTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
+import io.dbsemaphore.persistence.BatchTransaction;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Grants acquires in batches: a caller queues its acquire, and waits for the answer or continues; one thread takes the queued
- * acquires and decides them in one transaction, as a group commit. A lone caller is served at once. When many callers acquire
+ * Acquires and releases in batches, as a group commit: a caller queues its acquire or release, and waits for the answer or continues;
+ * a thread takes what is queued and executes it in one transaction. A lone caller is served at once. When many callers acquire
  * repeatedly, a batch may be {@linkplain GroupCommitDelay delayed} briefly so that the callers of the previous one can join it.
  */
-public final class BatchingGranter implements AutoCloseable {
+public final class GroupCommit implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(BatchingGranter.class);
+    private static final Logger log = LoggerFactory.getLogger(GroupCommit.class);
 
     private static final Duration MAX_DELAY = Duration.ofMillis(1);
 
-    private final GrantQueue queue;
+    private final WorkQueue queue;
+    private final BatchLimits limits;
     private final BatchObserver observer;
-    private final boolean batching;
     private final AcquireDeadlines deadlines;
     private final AvailabilityPoller poller;
-    private final GroupCommitDelay groupCommitDelay = new GroupCommitDelay(MAX_DELAY);
+    private final GroupCommitDelay delay = new GroupCommitDelay(MAX_DELAY);
     private final BatchRunner runner;
-    private final BatchWorkers workers;
+    private final BatchWorkers grants;
+    private final BatchWorkers releases;
 
     /**
-     * The collaborators of a granter.
+     * The collaborators of a group commit.
      *
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      * @param channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
             BatchTransaction transaction,
-            LongSupplier keepAlive,
             AvailabilityTransactions availability,
-            ReleaseBatcher releases,
+            LongSupplier keepAlive,
             BackgroundReleaser background,
             ListenerNotifier listeners,
             BatchObserver observer,
@@ -60,40 +63,62 @@ public final class BatchingGranter implements AutoCloseable {
             @Nullable ReleaseChannel channel) {}
 
     /**
-     * Creates a granter.
+     * Creates it without threads.
      *
-     * @param limits of the batches
+     * @param limits of the batches of acquires, and of those of releases
      * @param decisionTimeout how long a caller waits for a decision after its wait time has ended
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */
-    public BatchingGranter(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
-        batching = limits.maxBatchSize() > 1;
+    public GroupCommit(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
+        this.limits = limits;
         observer = with.observer();
-        queue = new GrantQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
+        queue = new WorkQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(
                 queue, with.background(), decisionTimeout, this::signal, this::departed, with.threads());
-        poller = new AvailabilityPoller(
-                queue.waiters(), with.availability(), with.channel(), with.threads(), this::signal);
+        poller = new AvailabilityPoller(queue, with.availability(), with.channel(), with.threads(), this::signal);
         runner = new BatchRunner(
                 queue,
                 with.transaction(),
                 with.keepAlive(),
-                with.releases(),
                 with.background(),
                 with.listeners(),
-                with.observer(),
+                observer,
                 poller,
-                groupCommitDelay);
-        workers = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), runner);
+                delay);
+        grants = new BatchWorkers(
+                with.threads(), "semaphore-grants", limits.atOnce(), queue::nanosToWork, this::runGrants);
+        releases = new BatchWorkers(
+                with.threads(), "semaphore-releases", limits.atOnce(), queue::nanosToReleases, this::runReleases);
     }
 
-    /** Starts the threads that grant. */
+    /** Starts the threads. */
     public void start() {
-        workers.start();
+        grants.start();
+        releases.start();
+    }
+
+    private void runGrants() {
+        try {
+            runner.grant();
+        } finally {
+            if (queue.nanosToReleases() < Long.MAX_VALUE) { // piggy-backed ones that are tried again
+                releases.signal();
+            }
+        }
+    }
+
+    private void runReleases() {
+        if (runner.release()) {
+            signal();
+        }
+    }
+
+    private void signal() {
+        grants.signal();
     }
 
     /**
-     * Grants an acquire as soon as permits are available within its wait time; without a wait time it is tried once.
+     * Acquires permits as soon as they are available within the wait time; without a wait time the acquire is tried once.
      *
      * @return granted, refused or rejected
      * @throws AcquireInterruptedException when interrupted while the acquire was not being decided; nothing is held
@@ -101,7 +126,7 @@ public final class BatchingGranter implements AutoCloseable {
      * @throws RuntimeException when the acquire failed. Permits may be held only if the {@linkplain
      *     Acquire#isOutcomeUnknown() outcome is unknown}
      */
-    public Acquire.Answer grant(Acquire acquire) {
+    public Acquire.Answer acquire(Acquire acquire) {
         if (Thread.currentThread().isInterrupted()) {
             throw new AcquireInterruptedException(acquire.command().permits().keySet());
         }
@@ -111,7 +136,7 @@ public final class BatchingGranter implements AutoCloseable {
         return deadlines.await(acquire);
     }
 
-    /** As {@link #grant}, without waiting for the {@linkplain Acquire#answer answer}. */
+    /** As {@link #acquire}, without waiting for the {@linkplain Acquire#answer answer}. */
     public void submit(Acquire acquire) {
         boolean isTried = enqueue(acquire);
         try {
@@ -125,6 +150,16 @@ public final class BatchingGranter implements AutoCloseable {
         }
     }
 
+    /** Returns whether the acquire is to be tried now. */
+    private boolean enqueue(Acquire acquire) {
+        boolean isTried = queue.add(acquire);
+        delay.arrived();
+        if (!isTried) {
+            observer.waiting(acquire.names());
+        }
+        return isTried;
+    }
+
     /** Removes a submitted acquire from the queue, unless it is answered or a grant is being written for it. */
     public void withdraw(Acquire acquire) {
         if (!acquire.answer().isDone() && !deadlines.withdraw(acquire)) {
@@ -132,36 +167,32 @@ public final class BatchingGranter implements AutoCloseable {
         }
     }
 
-    /** Returns whether the acquire is to be tried now. */
-    private boolean enqueue(Acquire acquire) {
-        boolean isTried = queue.add(acquire);
-        groupCommitDelay.arrived();
-        if (!isTried) {
-            observer.waiting(acquire.names());
+    /** A caller no longer waits. The poller tells the other instances, which would otherwise withhold permits for it. */
+    private void departed() {
+        if (queue.needsPolls()) {
+            try {
+                poller.begin();
+            } catch (Throwable failure) { // the next batch tries again; the caller has to be answered
+                UnexpectedErrors.log(log, "The start of the availability poller", failure);
+            }
         }
-        return isTried;
     }
 
     /**
-     * Whether releases of these semaphores should be piggy-backed on the next grant transaction, which saves a transaction of
-     * their own.
+     * Releases a grant, with retries. Callers of this JVM that wait for its permits are served.
+     *
+     * @param maybeLost whether another instance may have released the grant, since it has expired
+     * @return completed by a thread of the engine, which must not be blocked
      */
-    public boolean acceptsReleases(Set<String> names) {
-        return queue.takesReleases(names) && batching && workers.areSeveral();
-    }
-
-    /** Records that permits were submitted to be released with the next grant transaction. */
-    public void releasing(Map<String, Integer> permits) {
-        boolean unused = queue.released(permits);
-        groupCommitDelay.arrived();
-        signal();
-    }
-
-    /** Records that this JVM released permits. */
-    public void released(Map<String, Integer> permits) {
-        if (queue.released(permits)) {
+    public CompletableFuture<ReleaseOutcome> release(StoredGrant grant, boolean maybeLost) {
+        Release release = new Release(grant, maybeLost, limits.lockWait(), QueueClock.SYSTEM);
+        if (queue.add(release)) {
+            delay.arrived();
             signal();
+        } else {
+            releases.signal();
         }
+        return release.answer();
     }
 
     /** Whether a caller of this JVM waits for this semaphore. Takes no lock. */
@@ -169,9 +200,9 @@ public final class BatchingGranter implements AutoCloseable {
         return queue.isAwaited(name);
     }
 
-    /** See {@link GrantQueue#handOver}. */
+    /** See {@link WorkQueue#handOver}. */
     public HandoverOutcome handOver(ReuseTerms terms, Acquire.Answer answer) {
-        GrantQueue.HandoverResult result = queue.handOver(terms, answer);
+        WorkQueue.HandoverResult result = queue.handOver(terms, answer);
         try {
             if (result.acquire() != null) {
                 result.acquire().complete();
@@ -190,32 +221,19 @@ public final class BatchingGranter implements AutoCloseable {
         poller.pollNow();
     }
 
-    /** Ends every wait with a {@link SemaphoreClosedException}. */
-    @Override
-    public void close() {
+    /** Ends every wait with a {@link SemaphoreClosedException}. Grants are still released. */
+    public void stopAcquires() {
         List<Acquire> waiting = queue.close();
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
         poller.close(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
-        workers.close();
+        grants.close();
         deadlines.close();
     }
 
-    private void signal() {
-        workers.signal();
-    }
-
-    /** A caller no longer waits. The poller tells the other instances, which would otherwise withhold permits for it. */
-    private void departed() {
-        if (!queue.waiters().isEmpty()) {
-            beginPoller();
-        }
-    }
-
-    private void beginPoller() {
-        try {
-            poller.begin();
-        } catch (Throwable failure) { // the next batch tries again; the caller has to be answered
-            UnexpectedErrors.log(log, "The start of the availability poller", failure);
-        }
+    /** Lets the releases in progress complete. Releases submitted later are served while the database is there. */
+    @Override
+    public void close() {
+        stopAcquires();
+        releases.close();
     }
 }

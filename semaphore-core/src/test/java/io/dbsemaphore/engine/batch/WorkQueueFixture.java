@@ -17,20 +17,20 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /** A queue of acquires of the semaphore {@code backup}, and the ways to fill and to empty it. */
-abstract class GrantQueueFixture {
+abstract class WorkQueueFixture {
 
     static final Map<String, Integer> BACKUP = Map.of("backup", 1);
     static final PermitShortage FULL = new PermitShortage("backup", 1, 1, 1, Optional.empty());
 
-    final GrantQueue queue = queue(2, 500, QueueClock.SYSTEM);
+    final WorkQueue queue = queue(2, 500, QueueClock.SYSTEM);
 
-    static GrantQueue queue(int atOnce, int maxBatchSize, QueueClock clock) {
+    static WorkQueue queue(int atOnce, int maxBatchSize, QueueClock clock) {
         return queue(atOnce, maxBatchSize, Duration.ofSeconds(5), clock);
     }
 
-    static GrantQueue queue(int atOnce, int maxBatchSize, Duration lockWait, QueueClock clock) {
+    static WorkQueue queue(int atOnce, int maxBatchSize, Duration lockWait, QueueClock clock) {
         BatchLimits limits = new BatchLimits(atOnce, maxBatchSize, 3, lockWait);
-        return new GrantQueue(limits, false, Values.FAIR, clock);
+        return new WorkQueue(limits, false, Values.FAIR, clock);
     }
 
     static AcquireCommand command(Map<String, Integer> permits) {
@@ -66,17 +66,17 @@ abstract class GrantQueueFixture {
         return waiters;
     }
 
-    final AcquireBatch take() {
+    final Batch take() {
         return queue.take(true, false);
     }
 
     final void refuseAll() {
-        for (AcquireBatch batch = take(); !batch.members().isEmpty(); batch = take()) {
+        for (Batch batch = take(); !batch.members().isEmpty(); batch = take()) {
             refuse(batch);
         }
     }
 
-    final void refuse(AcquireBatch batch) {
+    final void refuse(Batch batch) {
         end(batch, available(0, 7), new GrantOutcome.Refused(List.of(FULL)));
     }
 
@@ -85,16 +85,16 @@ abstract class GrantQueueFixture {
     }
 
     static void end(
-            GrantQueue queue, AcquireBatch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
+            WorkQueue queue, Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
         List<GrantOutcome> outcomes = Collections.nCopies(batch.members().size(), outcome);
-        BatchSettlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
+        Settlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
     }
 
-    final void end(AcquireBatch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
+    final void end(Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
         end(queue, batch, left, outcome);
     }
 
     final boolean poll(long available, long asOf) {
-        return queue.waiters().recordPoll(Map.of("backup", Values.polled(1, 1 - available, available, 0)), asOf);
+        return queue.recordPoll(Map.of("backup", Values.polled(1, 1 - available, available, 0)), asOf);
     }
 }

@@ -25,13 +25,13 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Which acquires wait, which of those are woken, and which get no further attempt. */
-class GrantQueueWaitTests extends GrantQueueFixture {
+class WorkQueueWaitTests extends WorkQueueFixture {
 
     /** The cost of a call must not depend on the number of waiters: with an iteration over all of them these take minutes. */
     @Test
     void isFastWithAHundredThousandWaiters() {
         List<Acquire> waiters = addWaiters(100_000);
-        AcquireBatch inFlight = take();
+        Batch inFlight = take();
 
         assertThat(timeOf(2_000, i -> {
                     assertThat(queue.nanosToWork()).isEqualTo(Long.MAX_VALUE);
@@ -58,14 +58,14 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void givesLastAttemptsUpThatWouldWaitForABatchAfterTheNext() {
-        List<Acquire> waiters = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
+        List<Acquire> waiters = addWaiters(WorkQueue.MAX_LAST_ATTEMPTS + 1);
         refuseAll();
 
         List<Acquire> decided =
                 waiters.stream().filter(queue::tryOnceMore).toList();
 
-        assertThat(decided).isEqualTo(waiters.subList(0, AcquireRemoval.MAX_LAST_ATTEMPTS));
-        Acquire last = waiters.get(AcquireRemoval.MAX_LAST_ATTEMPTS);
+        assertThat(decided).isEqualTo(waiters.subList(0, WorkQueue.MAX_LAST_ATTEMPTS));
+        Acquire last = waiters.get(WorkQueue.MAX_LAST_ATTEMPTS);
         assertThat(last.isGivenUp()).isEqualTo(true);
         assertThat(last.lastShortages()).containsExactly(FULL);
     }
@@ -115,13 +115,13 @@ class GrantQueueWaitTests extends GrantQueueFixture {
 
     @Test
     void refusesNoAcquireForWhichTheDatabaseWasNotAsked() {
-        List<Acquire> refused = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS);
+        List<Acquire> refused = addWaiters(WorkQueue.MAX_LAST_ATTEMPTS);
         refuseAll();
         List<Acquire> unasked = addWaiters(2);
         refused.forEach(queue::tryOnceMore);
 
         assertThat(queue.tryOnceMore(unasked.get(0))).as("to be tried").isEqualTo(true);
-        boolean unused = queue.waiters().recordPoll(Map.of("backup", Values.polled(7, 9, -2, 0)), System.nanoTime());
+        boolean unused = queue.recordPoll(Map.of("backup", Values.polled(7, 9, -2, 0)), System.nanoTime());
         assertThat(queue.tryOnceMore(unasked.get(1))).as("to be tried").isEqualTo(false);
 
         assertThat(unasked.get(0).lastShortages()).isEmpty();
@@ -157,7 +157,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
         refuseAll();
         Acquire withoutWaitTime = withoutWaitTime(BACKUP);
         queue.add(withoutWaitTime);
-        AcquireBatch refused = take();
+        Batch refused = take();
 
         assertThat(poll(1, System.nanoTime())).as("while a batch is in flight").isEqualTo(false);
         end(refused, available(1, 7), new GrantOutcome.Refused(List.of(FULL)));
@@ -171,7 +171,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
         List<Acquire> waiters = addWaiters(3);
         refuseAll();
         queue.released(Map.of("backup", 1));
-        AcquireBatch first = take();
+        Batch first = take();
         queue.released(Map.of("backup", 1)); // the second is woken for this one
         end(first, available(0, 8), new GrantOutcome.Withdrawn());
 
@@ -193,7 +193,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
     @Test
     void wakesTheFirstWaiterForWhatWasReleasedWhileItWasRefused() {
         Acquire waiter = addWaiter();
-        AcquireBatch refused = take();
+        Batch refused = take();
         queue.released(Map.of("backup", 1));
         refuse(refused);
 
@@ -212,7 +212,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
                 List.of(new GrantOutcome.Refused(List.of(backup, copy)), new GrantOutcome.Refused(List.of(one)));
         Map<String, RemainingAvailability> left =
                 Map.of("backup", Values.remaining(3, 3, 0, 7, 7), "copy", Values.remaining(1, 1, 0, 7, 7));
-        BatchSettlement.Result unused = queue.finish(take(), new BatchResult(refused, left, List.of(), Set.of()), 0);
+        Settlement.Result unused = queue.finish(take(), new BatchResult(refused, left, List.of(), Set.of()), 0);
 
         queue.released(Map.of("backup", 2));
         assertThat(take().members()).as("copy is full").isEmpty();
@@ -238,7 +238,7 @@ class GrantQueueWaitTests extends GrantQueueFixture {
                 Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7, Values.NOW, earlierCallerElsewhere())),
                 new GrantOutcome.Refused(List.of(FULL)));
 
-        assertThat(queue.waiters().wakeFirst(Set.of("backup"))).isEqualTo(true);
+        assertThat(queue.wakeFirst(Set.of("backup"))).isEqualTo(true);
 
         assertThat(take().members()).containsExactly(waiters.get(0));
         Acquire.Answer answer = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);

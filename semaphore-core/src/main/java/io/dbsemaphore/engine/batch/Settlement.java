@@ -1,5 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -14,22 +15,32 @@ import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Settles a batch that has ended: each member is answered, waits for permits, or is queued again. The members of a batch that fails
- * are tried again one by one, so that only the caller whose acquire causes a failure sees it. After a {@linkplain
- * ConflictBackOff conflict} the batch is tried again as a whole: smaller batches would conflict more often. A caller that does
- * not wait is tried again alone after some conflicts, in case that another member causes them. Guarded by the lock of the {@link
- * GrantQueue}.
+ * Settles the transactions of acquires and releases: what becomes of each of them.
+ *
+ * <p><b>An acquire</b> is answered, waits for permits, or is tried again. The members of a batch that fails are tried again one by one, so
+ * that only the caller whose acquire causes a failure sees it. After a {@linkplain ConflictBackOff conflict} the batch is tried again as
+ * a whole: smaller batches would conflict more often. A caller that does not wait is tried again alone after some conflicts, in case
+ * that another member causes them.
+ *
+ * <p><b>A release</b> is answered, or tried again by a transaction of releases only: alone, if a batch that contained it has failed, and
+ * after a pause, if another transaction has locked it.
+ *
+ * <p>One settlement is of one transaction. What is tried again at once or later is in the queue afterwards; the answers are for the thread
+ * that ran the transaction, without the lock. Guarded by the lock of the {@link WorkQueue}.
  */
-final class BatchSettlement {
+final class Settlement {
 
     /**
      * Nearly as long as a statement may wait for a lock: InnoDB looks once a second for those that have waited for a second, and
@@ -39,46 +50,60 @@ final class BatchSettlement {
 
     private final ReadyQueue ready;
     private final WaitQueues waitQueues;
-    private final Contention contention;
     private final BatchLimits limits;
     private final boolean closed;
     private final QueueClock clock;
     private final List<Acquire> toUndo = new ArrayList<>();
+    private final List<Release> releasesToRetry = new ArrayList<>();
+    private final List<Release> released = new ArrayList<>();
+    private boolean metLockedRow;
 
     /**
-     * The result of a settlement, to be processed without the lock.
+     * What is to be done without the lock.
      *
-     * @param decided the acquires whose callers are to be answered
+     * @param acquires whose callers are to be answered
      * @param toUndo what may have been granted to callers that no longer wait
+     * @param releases whose callers are to be answered
+     * @param woken whether waiting acquires are to be tried now
      */
-    record Result(List<Acquire> decided, List<Acquire> toUndo) {}
+    record Result(List<Acquire> acquires, List<Acquire> toUndo, List<Release> releases, boolean woken) {}
 
     /**
-     * Begins to settle one batch.
+     * Begins to settle one transaction.
      *
-     * @param closed whether the queue is closed, so that nothing is tried again
+     * @param closed whether the queue is closed, so that no acquire is tried again
      */
-    BatchSettlement(
-            ReadyQueue ready,
-            WaitQueues waitQueues,
-            Contention contention,
-            BatchLimits limits,
-            boolean closed,
-            QueueClock clock) {
+    Settlement(ReadyQueue ready, WaitQueues waitQueues, BatchLimits limits, boolean closed, QueueClock clock) {
         this.ready = ready;
         this.waitQueues = waitQueues;
-        this.contention = contention;
         this.limits = limits;
         this.closed = closed;
         this.clock = clock;
     }
 
-    Result result(AcquireBatch batch) {
-        List<Acquire> members = batch.members();
-        return new Result(members.stream().filter(Acquire::isDecided).toList(), toUndo);
+    Result result(List<Acquire> acquires, List<Release> releases, boolean woken) {
+        return new Result(
+                acquires.stream().filter(Acquire::isDecided).toList(),
+                toUndo,
+                releases.stream().filter(Release::isDecided).toList(),
+                woken);
     }
 
-    void committed(AcquireBatch batch, BatchResult result, long epoch) {
+    /** Whether another transaction had locked the row of a semaphore. */
+    boolean hasMetLockedRow() {
+        return metLockedRow;
+    }
+
+    /** Those that have released their grants. */
+    List<Release> released() {
+        return released;
+    }
+
+    List<Release> releasesToRetry() {
+        return releasesToRetry;
+    }
+
+    void committed(Batch batch, BatchResult result, long epoch) {
         List<GrantOutcome> outcomes = result.outcomes();
         for (int i = 0; i < outcomes.size(); i++) {
             Acquire acquire = batch.members().get(i);
@@ -86,6 +111,9 @@ final class BatchSettlement {
                 settle(acquire, new Acquire.Answer(outcomes.get(i), batch.startedAt(), epoch), result.availability());
             }
         }
+        Map<Long, ReleaseOutcome> executed = new HashMap<>();
+        result.released().forEach(id -> executed.put(id, ReleaseOutcome.RELEASED));
+        released(batch.releases(), executed);
     }
 
     private void settle(Acquire acquire, Acquire.Answer answer, Map<String, RemainingAvailability> availability) {
@@ -144,7 +172,7 @@ final class BatchSettlement {
         acquire.unclaim();
         boolean repeatedly = acquire.blockedBy() != null;
         acquire.setBlockedBy(name);
-        contention.contested();
+        metLockedRow = true;
         // an acquire that was not postponed before may wait for the row at once
         tryAgainAfterLock(acquire, clock.in(limits.lockWait()), repeatedly ? randomMillis(2, 20) : Duration.ZERO, null);
     }
@@ -155,7 +183,7 @@ final class BatchSettlement {
      * pauses, since few batches may wait at the same time. The time in a shared batch does not count, because the locked external
      * id may have been another member's.
      */
-    private void externalIdLocked(Acquire acquire, AcquireBatch batch, RuntimeException failure) {
+    private void externalIdLocked(Acquire acquire, Batch batch, RuntimeException failure) {
         Duration pause = acquire.isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);
         acquire.setExternalIdLocked(true);
         acquire.isolate();
@@ -168,8 +196,8 @@ final class BatchSettlement {
         tryAgainAfterLock(acquire, until, pause, failure);
     }
 
-    private void rowLocked(Acquire acquire, AcquireBatch batch, RuntimeException failure) {
-        contention.contested();
+    private void rowLocked(Acquire acquire, Batch batch, RuntimeException failure) {
+        metLockedRow = true;
         if (isWaitOver(acquire)) {
             failLocked(acquire, failure);
         } else {
@@ -225,7 +253,14 @@ final class BatchSettlement {
      *
      * @param reached whether the transaction had a connection
      */
-    void failed(AcquireBatch batch, Throwable failure, boolean reached) {
+    void failed(Batch batch, Throwable failure, boolean reached) {
+        for (Release release : batch.releases()) {
+            if (isOfConnection(failure)) {
+                failed(release, batch.releases().size(), failure);
+            } else { // whichever statement failed, these releases are better served by a transaction of their own
+                tryAgain(release, Duration.ZERO);
+            }
+        }
         if (failure instanceof PartialReleaseException) { // a piggy-backed release is the cause, not a member
             batch.members().stream().filter(Acquire::isInBatch).forEach(this::tryAgain);
             return;
@@ -234,7 +269,9 @@ final class BatchSettlement {
         boolean unreachable = !reached || unknown || TransactionFailures.isUnreachable(failure);
         RuntimeException reported = reported(failure);
         boolean lockWait = SqlErrors.isLockWait(failure);
-        Set<Acquire> mayAwaitIds = lockWait ? batch.mayAwaitExternalIds() : Set.of();
+        Set<Acquire> mayAwaitIds = lockWait
+                ? batch.members().stream().filter(Settlement::mayAwaitExternalId).collect(Collectors.toSet())
+                : Set.of();
         for (Acquire acquire : batch.members()) {
             // in a shared batch the locked rows may have been those of another member
             acquire.setWriteBlocked(
@@ -259,6 +296,12 @@ final class BatchSettlement {
         }
     }
 
+    /** Whether the transaction may have waited for the external id: it was awaited before, or is written and may exist already. */
+    private static boolean mayAwaitExternalId(Acquire acquire) {
+        return acquire.isExternalIdLocked()
+                || (acquire.isClaimed() && (acquire.command().externalIdGiven() || acquire.isOutcomeUnknown()));
+    }
+
     private static RuntimeException reported(Throwable failure) {
         Throwable cause = failure instanceof CommitOutcomeUnknownException commit ? commit.translatedCause() : failure;
         return cause instanceof RuntimeException exception
@@ -268,7 +311,7 @@ final class BatchSettlement {
 
     private void settleFailed(
             Acquire acquire,
-            AcquireBatch batch,
+            Batch batch,
             Throwable failure,
             RuntimeException reported,
             boolean unreachable) {
@@ -334,13 +377,89 @@ final class BatchSettlement {
         }
     }
 
-    /** Answers all members after an unexpected error, so that none waits indefinitely. What may be granted has to be undone. */
-    void giveUp(AcquireBatch batch, Throwable unexpected) {
-        batch.members().stream().filter(Acquire::isInBatch).forEach(acquire -> {
+    /**
+     * Settles releases of a transaction that was committed.
+     *
+     * @param outcomes by request; missing where another transaction has locked a row
+     */
+    void released(List<Release> releases, Map<Long, ReleaseOutcome> outcomes) {
+        Set<Long> seen = new HashSet<>();
+        for (Release release : releases) {
+            ReleaseOutcome outcome = outcomes.get(release.requestId());
+            boolean first = seen.add(release.requestId()); // a second release of the same grant has no effect
+            if (outcome == null) {
+                releaseLocked(release, null);
+            } else {
+                ReleaseOutcome done = first ? release.outcome(outcome) : ReleaseOutcome.ALREADY_RELEASED;
+                release.decide(done);
+                if (done == ReleaseOutcome.RELEASED) {
+                    released.add(release);
+                }
+            }
+        }
+    }
+
+    /** Settles a transaction of releases that has failed. */
+    void failed(List<Release> releases, Throwable failure) {
+        releases.forEach(release -> failed(release, releases.size(), failure));
+    }
+
+    private void failed(Release release, int batchSize, Throwable failure) {
+        if (failure instanceof CommitOutcomeUnknownException) {
+            release.commitSent();
+        }
+        boolean locked = SqlErrors.isConflict(failure) && !SqlErrors.isVictim(failure);
+        if (batchSize > 1 && locked) {
+            tryAgain(release, release.block());
+        } else if (batchSize > 1 && !isOfConnection(failure)) {
+            release.isolate();
+            tryAgain(release, Duration.ZERO);
+        } else if (locked) {
+            releaseLocked(release, failure);
+        } else {
+            int attempts = release.failed();
+            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), release.elapsedNanos(), limits.lockWait())) {
+                tryAgain(release, BackOff.RETRIES.after(attempts));
+            } else {
+                release.decide(failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure);
+            }
+        }
+    }
+
+    /** Whether the connection failed, so that no release is the cause. */
+    private static boolean isOfConnection(Throwable failure) {
+        return failure instanceof CommitOutcomeUnknownException || TransactionFailures.isUnreachable(failure);
+    }
+
+    /** Another transaction has locked a row. Between the attempts the release holds neither a connection nor a lock. */
+    private void releaseLocked(Release release, @Nullable Throwable failure) {
+        if (release.isBlockedForTooLong()) {
+            release.decide(new CannotAcquireLockException(
+                    ("The grant '%s' on %s was not released yet: another transaction has locked it or its permits for %s, as"
+                                    + " requireHeld does. Its release is retried in the background")
+                            .formatted(
+                                    release.grant().externalId(), release.grant().counts(), limits.lockWait()),
+                    failure));
+        } else {
+            tryAgain(release, release.block());
+        }
+    }
+
+    private void tryAgain(Release release, Duration pause) {
+        release.pauseFor(pause);
+        releasesToRetry.add(release);
+    }
+
+    /** Answers all after an unexpected error, so that none waits indefinitely. What may be granted has to be undone. */
+    void giveUp(List<Acquire> acquires, List<Release> releases, Throwable unexpected) {
+        acquires.stream().filter(Acquire::isInBatch).forEach(acquire -> {
             if (acquire.isClaimed()) {
                 acquire.setOutcomeUnknown(true);
             }
             decideAndUndo(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });
+        releases.stream()
+                .filter(release -> !release.isDecided() && !releasesToRetry.contains(release))
+                .forEach(release -> release.decide(unexpected));
     }
 }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /** Callers that leave: at the end of their wait time, of their own accord, or with permits that were handed to them. */
-class GrantQueueRemovalTests extends GrantQueueFixture {
+class WorkQueueRemovalTests extends WorkQueueFixture {
 
     private static final ReuseTerms TERMS = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
     private static final Acquire.Answer ANSWER = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
@@ -31,18 +31,18 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         Acquire waiter = addWaiter();
         assertThat(queue.tryOnceMore(waiter)).as("to be decided").isEqualTo(true);
 
-        assertThat(settleRefused(take()).decided()).containsExactly(waiter);
+        assertThat(settleRefused(take()).acquires()).containsExactly(waiter);
     }
 
     /** A batch has claimed its acquire, so that it can no longer be withdrawn. */
     @Test
     void answersTheRefusalOfACallerThatWasToBeGivenUp() {
         Acquire waiter = addWaiter();
-        AcquireBatch batch = take();
+        Batch batch = take();
         assertThat(waiter.claim()).as("claimed").isEqualTo(true);
         assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(false);
 
-        assertThat(settleRefused(batch).decided()).containsExactly(waiter);
+        assertThat(settleRefused(batch).acquires()).containsExactly(waiter);
     }
 
     @Test
@@ -50,9 +50,9 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         Acquire waiter = waiter(Map.of("backup", 1, "copy", 1));
         queue.add(waiter);
 
-        BatchSettlement.Result result = settleRefused(take()); // which knows nothing of the second semaphore
+        Settlement.Result result = settleRefused(take()); // which knows nothing of the second semaphore
 
-        assertThat(result.decided()).containsExactly(waiter);
+        assertThat(result.acquires()).containsExactly(waiter);
         assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(false);
         waiter.complete();
         assertThat(waiter.answer()).isCompletedExceptionally();
@@ -60,10 +60,10 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
     @Test
     void makesTheLastAttemptWithoutAPause() {
-        GrantQueue pausing = queue(2, 500, clock);
+        WorkQueue pausing = queue(2, 500, clock);
         Acquire waiter = caller(Duration.ofMinutes(1));
         pausing.add(waiter);
-        BatchSettlement.Result unused = pausing.finishFailed(
+        Settlement.Result unused = pausing.finishFailed(
                 pausing.take(true, false), new DataAccessResourceFailureException("No connection"), false);
         assertThat(pausing.take(true, false).members()).as("in the pause").isEmpty();
 
@@ -80,17 +80,17 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
 
         assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(true);
 
-        assertThat(queue.waiters().begin().departed()).containsExactly("backup");
+        assertThat(queue.beginPoll().departed()).containsExactly("backup");
     }
 
     @Test
     void tellsOtherInstancesThatACallerGetsNoLastAttempt() {
-        List<Acquire> waiters = addWaiters(AcquireRemoval.MAX_LAST_ATTEMPTS + 1);
+        List<Acquire> waiters = addWaiters(WorkQueue.MAX_LAST_ATTEMPTS + 1);
         refuseAll();
 
         waiters.forEach(queue::tryOnceMore);
 
-        assertThat(queue.waiters().begin().departed()).containsExactly("backup");
+        assertThat(queue.beginPoll().departed()).containsExactly("backup");
     }
 
     @Test
@@ -100,7 +100,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         queue.add(withoutWaitTime(BACKUP));
         refuseAll();
 
-        assertThat(queue.waiters().begin().departed()).isEmpty();
+        assertThat(queue.beginPoll().departed()).isEmpty();
     }
 
     @Test
@@ -141,9 +141,9 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         waiters.forEach(this::addForReuse);
         refuseAll();
 
-        GrantQueue.HandoverResult handed = queue.handOver(TERMS, ANSWER);
+        WorkQueue.HandoverResult handed = queue.handOver(TERMS, ANSWER);
 
-        assertThat(handed).isEqualTo(new GrantQueue.HandoverResult(HandoverOutcome.DONE, waiters.get(0), false));
+        assertThat(handed).isEqualTo(new WorkQueue.HandoverResult(HandoverOutcome.DONE, waiters.get(0), false));
         Objects.requireNonNull(handed.acquire()).complete();
         assertThat(waiters.get(0).answer()).isCompletedWithValue(ANSWER);
         assertThat(queue.released(BACKUP)).as("woken").isEqualTo(true);
@@ -159,7 +159,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         assertThat(queue.handOver(TERMS, ANSWER).outcome()).isEqualTo(HandoverOutcome.DONE);
 
         assertThat(queue.isAwaited("backup")).as("awaited").isEqualTo(false);
-        assertThat(queue.waiters().begin().departed()).containsExactly("backup");
+        assertThat(queue.beginPoll().departed()).containsExactly("backup");
     }
 
     @Test
@@ -180,7 +180,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         refuseAll();
 
         assertThat(queue.handOver(TERMS, ANSWER))
-                .isEqualTo(new GrantQueue.HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false));
+                .isEqualTo(new WorkQueue.HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false));
     }
 
     /** After its wait time a caller awaits no more than a decision that a batch makes or delays. */
@@ -228,7 +228,7 @@ class GrantQueueRemovalTests extends GrantQueueFixture {
         queue.add(acquire);
     }
 
-    private BatchSettlement.Result settleRefused(AcquireBatch batch) {
+    private Settlement.Result settleRefused(Batch batch) {
         BatchResult refused =
                 new BatchResult(List.of(new GrantOutcome.Refused(List.of(FULL))), available(0, 7), List.of(), Set.of());
         return queue.finish(batch, refused, 0);

@@ -16,19 +16,19 @@ import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
 
 /** Acquires whose external id another transaction has inserted and not committed. */
-class GrantQueueExternalIdTests extends GrantQueueFixture {
+class WorkQueueExternalIdTests extends WorkQueueFixture {
 
     /** The wait for an external id delays no other acquire of the semaphore, and lets none overtake another. */
     @Test
     void keepsTheOrderOfASemaphoreWhileABatchWaitsForAnExternalId() {
         AtomicLong now = new AtomicLong();
         QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue ordered = queue(3, 500, clock);
+        WorkQueue ordered = queue(3, 500, clock);
         ordered.add(withLockedExternalId(clock));
-        AcquireBatch waiting = ordered.take(true, false);
+        Batch waiting = ordered.take(true, false);
         now.addAndGet(Duration.ofSeconds(1).toNanos());
         ordered.add(acquire(command(Map.of("copy", 1)), false, Deadline.in(Duration.ZERO), clock));
-        AcquireBatch inFlight = ordered.take(true, false);
+        Batch inFlight = ordered.take(true, false);
         ordered.add(acquire(command(Map.of("backup", 1, "copy", 1)), false, Deadline.in(Duration.ZERO), clock));
         ordered.add(acquire(command(BACKUP), false, Deadline.in(Duration.ZERO), clock));
 
@@ -45,7 +45,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         Acquire other = withoutWaitTime(BACKUP);
         List.of(first, second, other).forEach(queue::add);
 
-        AcquireBatch waiting = queue.take(true, false);
+        Batch waiting = queue.take(true, false);
 
         assertThat(waiting.members()).containsExactly(first);
         assertThat(waiting.isWaiting()).isEqualTo(true);
@@ -60,7 +60,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
         acquire.setBlockedBy("backup");
         queue.add(acquire);
 
-        AcquireBatch batch = queue.take(true, false);
+        Batch batch = queue.take(true, false);
 
         assertThat(batch.isWaiting()).isEqualTo(true);
         assertThat(batch.awaited()).isEmpty();
@@ -72,10 +72,10 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
     void pausesLongerIfItHasWaitedForItsExternalIdInVain() {
         AtomicLong now = new AtomicLong();
         QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue pausing = queue(2, 500, clock);
+        WorkQueue pausing = queue(2, 500, clock);
         pausing.add(withLockedExternalId(clock));
 
-        BatchSettlement.Result unused = pausing.finishFailed(pausing.take(true, false), locked(), true);
+        Settlement.Result unused = pausing.finishFailed(pausing.take(true, false), locked(), true);
 
         assertThat(Duration.ofNanos(pausing.nanosToWork())).isBetween(Duration.ofMillis(200), Duration.ofSeconds(1));
     }
@@ -85,17 +85,17 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
     void whoeverHasNotWaitedForItsExternalIdTakesTurnsWithThoseWhoHave() {
         AtomicLong now = new AtomicLong();
         QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue single = queue(2, 500, clock);
+        WorkQueue single = queue(2, 500, clock);
         List<Acquire> acquires =
                 Stream.generate(() -> withLockedExternalId(clock)).limit(3).toList();
         acquires.forEach(single::add);
 
         List<Acquire> taken = new ArrayList<>();
         for (int i = 0; i < acquires.size(); i++) {
-            AcquireBatch batch = single.take(true, false);
+            Batch batch = single.take(true, false);
             taken.addAll(batch.members());
             now.addAndGet(Duration.ofSeconds(1).toNanos());
-            BatchSettlement.Result unused = single.finishFailed(batch, locked(), true);
+            Settlement.Result unused = single.finishFailed(batch, locked(), true);
         }
 
         assertThat(taken).containsExactlyElementsOf(acquires);
@@ -106,20 +106,20 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
     void doesNotRefuseAnAcquireForTheExternalIdOfAnother() {
         AtomicLong now = new AtomicLong();
         QueueClock clock = new QueueClock(now::get, bound -> 0);
-        GrantQueue impatient = queue(2, 500, Duration.ofSeconds(1), clock);
+        WorkQueue impatient = queue(2, 500, Duration.ofSeconds(1), clock);
         List<Acquire> acquires = Stream.of("locked", "free")
                 .map(id -> new AcquireCommand(id, true, true, BACKUP, false, null, "test", null))
                 .map(command -> acquire(command, false, clock.in(Duration.ZERO), clock))
                 .toList();
         acquires.forEach(impatient::add);
-        AcquireBatch batch = impatient.take(true, false);
+        Batch batch = impatient.take(true, false);
         acquires.forEach(acquire -> acquire.claim());
         now.addAndGet(Duration.ofSeconds(1).toNanos());
 
-        BatchSettlement.Result settled = impatient.finishFailed(batch, locked(), true);
+        Settlement.Result settled = impatient.finishFailed(batch, locked(), true);
 
         assertThat(batch.members()).isEqualTo(acquires);
-        assertThat(settled.decided()).isEmpty();
+        assertThat(settled.acquires()).isEmpty();
     }
 
     @Test
@@ -146,7 +146,7 @@ class GrantQueueExternalIdTests extends GrantQueueFixture {
 
     @Test
     void waitsForNoExternalIdOfAGrantThatCannotBeKeptAlive() {
-        GrantQueue expired = queue(3, 500, QueueClock.SYSTEM);
+        WorkQueue expired = queue(3, 500, QueueClock.SYSTEM);
         AcquireCommand command = new AcquireCommand("kept", true, true, BACKUP, false, null, "test", 1L);
         Acquire keptAlive = withLockedExternalId(command, QueueClock.SYSTEM);
         Acquire other = withLockedExternalId(QueueClock.SYSTEM);

@@ -20,14 +20,14 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /** The batches that the queue hands out, and whether its callers contend. */
-class GrantQueueTests extends GrantQueueFixture {
+class WorkQueueTests extends WorkQueueFixture {
 
     private final CannotAcquireLockException deadlock =
             new CannotAcquireLockException("Deadlock", new SQLException("Deadlock", "40001", 1213));
 
     private final AtomicLong now = new AtomicLong();
     private final QueueClock clock = new QueueClock(now::get, bound -> bound - 1);
-    private final GrantQueue pausing = queue(3, 500, clock);
+    private final WorkQueue pausing = queue(3, 500, clock);
 
     @Test
     void isNotContendedByFewCallers() {
@@ -41,7 +41,7 @@ class GrantQueueTests extends GrantQueueFixture {
     @Test
     void isContendedByManyCallersAndBrieflyAfterwards() {
         add(4);
-        AcquireBatch batch = queue.take(true, false);
+        Batch batch = queue.take(true, false);
 
         assertThat(queue.isContended()).isEqualTo(true);
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(true);
@@ -55,9 +55,9 @@ class GrantQueueTests extends GrantQueueFixture {
     @Test
     void takesNoReleasesWhileAnotherInstanceLocksTheRows() {
         add(4);
-        AcquireBatch first = queue.take(true, false);
+        Batch first = queue.take(true, false);
         end(first, Map.of(), new GrantOutcome.Postponed("backup"));
-        AcquireBatch second = queue.take(true, false);
+        Batch second = queue.take(true, false);
 
         assertThat(second.members()).hasSize(4);
         assertThat(queue.isContended()).isEqualTo(true);
@@ -66,12 +66,12 @@ class GrantQueueTests extends GrantQueueFixture {
 
     @Test
     void limitsTheBatchSize() {
-        GrantQueue small = queue(2, 5, QueueClock.SYSTEM);
+        WorkQueue small = queue(2, 5, QueueClock.SYSTEM);
         waiters(12).forEach(small::add);
 
-        AcquireBatch first = small.take(true, false);
+        Batch first = small.take(true, false);
         end(small, first, Map.of(), new GrantOutcome.Withdrawn());
-        AcquireBatch second = small.take(true, false);
+        Batch second = small.take(true, false);
 
         assertThat(first.members()).hasSize(5);
         assertThat(second.members()).hasSize(5).doesNotContainAnyElementsOf(first.members());
@@ -83,8 +83,8 @@ class GrantQueueTests extends GrantQueueFixture {
             queue.add(withoutWaitTime(Map.of(i + "-a", 1, i + "-b", 1, i + "-c", 1)));
         }
 
-        AcquireBatch first = queue.take(true, false);
-        AcquireBatch second = queue.take(true, false);
+        Batch first = queue.take(true, false);
+        Batch second = queue.take(true, false);
 
         assertThat(first.names()).hasSize(198);
         assertThat(second.members()).hasSize(4);
@@ -93,11 +93,11 @@ class GrantQueueTests extends GrantQueueFixture {
     @Test
     void undoesWhatACallerMayHaveBeenGrantedThatIsGone() {
         Acquire gone = addWaiter();
-        AcquireBatch batch = take();
+        Batch batch = take();
         assertThat(gone.claim()).isEqualTo(true);
         assertThat(queue.abandon(gone)).as("left").isEqualTo(false);
 
-        BatchSettlement.Result settled = queue.finishFailed(batch, UnknownCommits.brokenByAnError(), true);
+        Settlement.Result settled = queue.finishFailed(batch, UnknownCommits.brokenByAnError(), true);
         assertThat(settled.toUndo()).containsExactly(gone);
     }
 
@@ -107,25 +107,25 @@ class GrantQueueTests extends GrantQueueFixture {
         Acquire waiter = waiters(1).get(0);
         queue.add(waiter);
         refuseAll();
-        boolean unused = queue.waiters().wakeFirst(Set.of("backup"));
-        AcquireBatch batch = queue.take(true, false);
+        boolean unused = queue.wakeFirst(Set.of("backup"));
+        Batch batch = queue.take(true, false);
 
         assertThat(queue.finishFailed(batch, new IllegalStateException("Not again"), true)
-                        .decided())
+                        .acquires())
                 .containsExactly(waiter);
 
-        assertThat(queue.waiters().begin().departed()).containsExactly("backup");
+        assertThat(queue.beginPoll().departed()).containsExactly("backup");
     }
 
     @Test
     void doesNotTryAgainForACallerThatIsGone() {
         Acquire gone = addWaiter();
-        AcquireBatch batch = take();
+        Batch batch = take();
         gone.setOutcomeUnknown(true);
         assertThat(gone.claim()).isEqualTo(true);
         assertThat(queue.abandon(gone)).as("left").isEqualTo(false);
 
-        BatchSettlement.Result settled = queue.finishFailed(batch, new PartialReleaseException(), true);
+        Settlement.Result settled = queue.finishFailed(batch, new PartialReleaseException(), true);
         assertThat(settled.toUndo()).containsExactly(gone);
         assertThat(queue.close()).isEmpty();
     }
@@ -133,11 +133,11 @@ class GrantQueueTests extends GrantQueueFixture {
     @Test
     void hasNoWorkWhereAPauseEndsWhileABatchIsInFlight() {
         pausing.add(acquire(command(BACKUP), true, Deadline.NEVER, clock));
-        BatchSettlement.Result unused = pausing.finishFailed(
+        Settlement.Result unused = pausing.finishFailed(
                 pausing.take(true, false), new DataAccessResourceFailureException("No connection"), false);
         long pause = pausing.nanosToWork();
         pausing.add(acquire(command(BACKUP), true, Deadline.NEVER, clock));
-        AcquireBatch inFlight = pausing.take(true, false);
+        Batch inFlight = pausing.take(true, false);
         now.addAndGet(pause);
 
         assertThat(inFlight.members()).hasSize(1);
@@ -148,14 +148,14 @@ class GrantQueueTests extends GrantQueueFixture {
 
     @Test
     void countsWhatIsReleasedForEachBatchInFlight() {
-        GrantQueue stalling = queue(3, 500, clock);
+        WorkQueue stalling = queue(3, 500, clock);
         stalling.add(acquire(command(Map.of("backup", 1, "copy", 1)), true, Deadline.in(Duration.ZERO), clock));
         end(stalling, stalling.take(true, false), Map.of(), new GrantOutcome.Postponed("copy"));
-        AcquireBatch stalled = stalling.take(true, false);
+        Batch stalled = stalling.take(true, false);
         now.addAndGet(Duration.ofSeconds(1).toNanos());
         Acquire waiter = acquire(command(BACKUP), true, Deadline.NEVER, clock);
         stalling.add(waiter);
-        AcquireBatch other = stalling.take(true, false);
+        Batch other = stalling.take(true, false);
         stalling.released(Map.of("backup", 1)); // after both have asked
         end(stalling, stalled, available(0, 8), new GrantOutcome.Withdrawn());
         end(stalling, other, available(0, 8), new GrantOutcome.Refused(List.of(FULL)));
@@ -183,7 +183,7 @@ class GrantQueueTests extends GrantQueueFixture {
                 .isEqualTo(true);
         Acquire acquire = withoutWaitTime(BACKUP);
         queue.add(acquire);
-        AcquireBatch batch = queue.take(true, true); // takes releases along, and therefore does not wait
+        Batch batch = queue.take(true, true); // takes releases along, and therefore does not wait
         assertThat(acquire.isBlockedByRow()).as("does not wait").isEqualTo(false);
 
         end(batch, Map.of(), new GrantOutcome.Postponed("backup"));
@@ -191,8 +191,8 @@ class GrantQueueTests extends GrantQueueFixture {
         assertThat(acquire.isBlockedByRow()).as("found it locked").isEqualTo(true);
     }
 
-    private static AcquireBatch first(int acquires, Map<String, Integer> permits, boolean takesReleases) {
-        GrantQueue fresh = queue(2, 500, QueueClock.SYSTEM);
+    private static Batch first(int acquires, Map<String, Integer> permits, boolean takesReleases) {
+        WorkQueue fresh = queue(2, 500, QueueClock.SYSTEM);
         IntStream.range(0, acquires).forEach(i -> fresh.add(withoutWaitTime(permits)));
         return fresh.take(true, takesReleases);
     }
@@ -204,7 +204,7 @@ class GrantQueueTests extends GrantQueueFixture {
 
         List<Acquire> decided = queue.finish(
                         take(), new BatchResult(broken, available(0, 7), List.of(), Set.of()), 0)
-                .decided();
+                .acquires();
 
         assertThat(decided).isEqualTo(waiters);
         decided.forEach(Acquire::complete);
@@ -244,7 +244,7 @@ class GrantQueueTests extends GrantQueueFixture {
     }
 
     private long pauseAfterConflict() {
-        BatchSettlement.Result unused = pausing.finishFailed(pausing.take(true, false), deadlock, true);
+        Settlement.Result unused = pausing.finishFailed(pausing.take(true, false), deadlock, true);
         return pausing.nanosToWork();
     }
 
@@ -272,7 +272,7 @@ class GrantQueueTests extends GrantQueueFixture {
     }
 
     private long pauseWithoutConnection() {
-        BatchSettlement.Result unused =
+        Settlement.Result unused =
                 pausing.finishFailed(pausing.take(true, false), new DataAccessResourceFailureException("Lost"), false);
         return pausing.nanosToWork();
     }

@@ -1,0 +1,632 @@
+package io.dbsemaphore.engine.batch;
+
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.concurrent.Monitor;
+import io.dbsemaphore.domain.BatchResult;
+import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.HandoverOutcome;
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.engine.batch.Acquire.Stage;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.jdbc.SqlErrors;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The acquires and releases of this JVM that are not done, and the order in which they are. One lock guards all state; no I/O and no code
+ * of a caller runs under it.
+ *
+ * <p><b>Acquires.</b> A new acquire is {@linkplain ReadyQueue ready}, or joins the {@linkplain WaitQueues wait queues} if the database
+ * would refuse it. {@link #take} begins a batch with ready acquires; a semaphore is in one batch at a time. {@link #finish} and
+ * {@link #finishFailed} {@linkplain Settlement settle} the batch: each member is answered, is ready again, or waits. Waiting acquires are
+ * ready again when a batch, a release of this JVM or the poller finds enough permits for them. What changes the availability while a
+ * batch is in flight is recorded with the batch, which may have read the availability before.
+ *
+ * <p>A caller that no longer waits takes its acquire out ({@link #tryOnceMore}, {@link #giveUp}, {@link #abandon}).
+ *
+ * <p><b>Row locks.</b> A batch whose transaction waits for a row that another transaction has locked is stalled after a quarter of a
+ * second: then only that semaphore is kept from other batches. All but one of the batches may wait like that.
+ *
+ * <p><b>Releases.</b> A release is piggy-backed on the next batch of acquires if one begins soon, or if callers wait for its permits;
+ * not while other instances lock the same rows, since batches then wait for row locks. Otherwise, and if that batch fails, it is
+ * executed by a transaction of releases only ({@link #takeReleases}).
+ *
+ * <p><b>Contention.</b> From {@link #THRESHOLD} concurrent callers on, a batch that waits briefly gathers more of them; this is the
+ * threshold of PostgreSQL's {@code commit_siblings}.
+ *
+ * @see <a href="https://www.postgresql.org/docs/current/runtime-config-wal.html">PostgreSQL: Write Ahead Log settings</a>
+ */
+final class WorkQueue {
+
+    /**
+     * The maximum number of acquires of the same semaphores that are tried once more at their deadline. With more of them, the
+     * last would have to wait for a batch after the next, and be answered too late.
+     */
+    static final int MAX_LAST_ATTEMPTS = 500;
+
+    private static final int THRESHOLD = 4;
+
+    /** How long contention is assumed to persist after it was observed. */
+    private static final Duration CONTENTION_PERSISTS = Duration.ofMillis(10);
+
+    /** How long batches prefer to wait for row locks after a row was found locked by another transaction. */
+    private static final Duration CONTESTED = Duration.ofSeconds(1);
+
+    private final Monitor lock = new Monitor();
+    private final BatchLimits limits;
+    private final FairQueuing fairQueuing;
+    private final QueueClock clock;
+    private final ConflictBackOff backOff;
+    private final ReadyQueue ready;
+    private final WaitQueues waitQueues;
+    private final List<Batch> inFlight = new ArrayList<>();
+    private final Map<String, Batch> inFlightByName = new HashMap<>();
+    private final Set<Release> releases = new LinkedHashSet<>();
+    private final Set<Release> piggyBacked = new LinkedHashSet<>();
+    private int acquiresInFlight;
+    private int waitingBatches;
+    private int waitingReleases;
+    private Deadline contestedUntil;
+    private Deadline contendedUntil;
+    private boolean closed;
+    private long tickets;
+
+    /**
+     * Creates an empty queue.
+     *
+     * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
+     */
+    WorkQueue(BatchLimits limits, boolean certifiesWrites, FairQueuing fairQueuing, QueueClock clock) {
+        this.limits = limits;
+        this.fairQueuing = fairQueuing;
+        this.clock = clock;
+        backOff = new ConflictBackOff(certifiesWrites, clock);
+        ready = new ReadyQueue(this::isKept, this::isStalled, backOff, clock);
+        waitQueues = new WaitQueues(clock);
+        contestedUntil = clock.in(Duration.ZERO);
+        contendedUntil = clock.in(Duration.ZERO);
+    }
+
+    /**
+     * The releases of one transaction.
+     *
+     * @param waits whether it waits for row locks, as it may for a single release
+     * @param isLockedLikely whether rows that other transactions have locked are to be expected
+     */
+    record ReleaseBatch(List<Release> releases, boolean waits, boolean isLockedLikely) {}
+
+    /**
+     * Adds an acquire to the ready queue, or to the wait queues if it is known that the database would refuse it.
+     *
+     * @return whether the acquire is to be tried now
+     * @throws SemaphoreClosedException when closed
+     */
+    boolean add(Acquire acquire) {
+        return lock.is(() -> {
+            if (closed) {
+                throw new SemaphoreClosedException();
+            }
+            acquire.setTicket(++tickets);
+            waitQueues.arrivals().arrived(acquire);
+            if (waitQueues.join(acquire)) {
+                acquire.moveTo(Stage.WAIT_QUEUE);
+                return false;
+            }
+            ready.add(acquire);
+            return true;
+        });
+    }
+
+    /** The time until a batch can begin; {@link Long#MAX_VALUE} when nothing is ready. */
+    long nanosToWork() {
+        return lock.get(() -> {
+            backOff.endPauses();
+            if (!piggyBacked.isEmpty() || ready.isSelectable(mayWait())) {
+                return 0L;
+            }
+            // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
+            return ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
+        });
+    }
+
+    /** Whether an acquire is ready whose grant this JVM keeps alive. */
+    boolean hasKeptAlive() {
+        return lock.is(ready::hasKeptAlive);
+    }
+
+    /**
+     * Begins a batch with ready acquires. It takes the piggy-backed releases along unless it waits, which they must not.
+     *
+     * @param withKeptAlive whether to take acquires whose grants this JVM keeps alive
+     */
+    Batch take(boolean withKeptAlive) {
+        return lock.get(() -> take(withKeptAlive, !piggyBacked.isEmpty()));
+    }
+
+    /** As {@link #take(boolean)}; with releases to take along, it does not wait for a row that may not be locked. */
+    Batch take(boolean withKeptAlive, boolean takesReleases) {
+        return lock.get(() -> {
+            backOff.endPauses();
+            boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || isContested());
+            ReadyQueue.Selection selection = ready.select(limits.maxBatchSize(), withKeptAlive, mayWait());
+            List<Acquire> members =
+                    selection.members().stream().sorted(Acquire.IN_ORDER).toList();
+            Set<String> names = Set.copyOf(selection.names());
+            Set<String> awaited = selection.awaited(waitsAtFirst);
+            LocalQueues queues = fairQueuing.queues(names, waitQueues.local(names));
+            Batch batch = new Batch(members, names, awaited, queues, clock.now());
+            members.forEach(acquire -> {
+                ready.remove(acquire);
+                acquire.moveTo(Stage.BATCH);
+                acquire.setDemandAhead(waitQueues.demandAhead(acquire));
+                acquire.setRowAwaited(batch.isWaiting());
+            });
+            inFlight.add(batch);
+            names.forEach(name -> inFlightByName.put(name, batch));
+            acquiresInFlight += members.size();
+            waitingBatches += batch.isWaiting() ? 1 : 0;
+            if (!batch.isWaiting()) {
+                piggyBacked.stream().limit(limits.maxBatchSize()).forEach(batch.releases()::add);
+                batch.releases().forEach(piggyBacked::remove);
+            }
+            return batch;
+        });
+    }
+
+    /** Whether a further batch may wait for a row lock. */
+    private boolean mayWait() {
+        return waitingBatches < limits.maxWaiting();
+    }
+
+    /** Whether other transactions have locked rows recently. */
+    private boolean isContested() {
+        return !clock.isPassed(contestedUntil);
+    }
+
+    /** Whether so many callers are active that a batch that waits briefly gathers more of them. */
+    boolean isContended() {
+        return lock.is(() -> ready.size() + acquiresInFlight >= THRESHOLD || !clock.isPassed(contendedUntil));
+    }
+
+    /** Whether a batch in flight keeps a semaphore, so that no other batch of it may begin. */
+    private boolean isKept(String name) {
+        Batch batch = inFlightByName.get(name);
+        return batch != null && batch.keeps(name, clock.now());
+    }
+
+    private boolean isStalled(String name) {
+        Batch batch = inFlightByName.get(name);
+        long now = clock.now();
+        return batch != null && batch.keeps(name, now) && batch.isStalled(now);
+    }
+
+    /**
+     * Settles a batch that was committed: its members are answered or queued again, and waiters that can be served now are
+     * moved to the ready queue.
+     *
+     * @param epoch the lease epoch of this instance before the transaction
+     */
+    Settlement.Result finish(Batch batch, BatchResult result, long epoch) {
+        return lock.get(() -> {
+            Settlement settlement = newSettlement();
+            waitQueues.recordClock(result.availability().values(), batch.startedAt());
+            try {
+                settlement.committed(batch, result, epoch);
+            } catch (RuntimeException | Error unexpected) {
+                settlement.giveUp(batch.members(), batch.releases(), unexpected);
+            }
+            result.availability().forEach((name, remaining) -> {
+                long changed = batch.changeOf(name);
+                waitQueues.recordBatch(name, remaining, changed, batch.startedAt());
+                backOff.committed(name, remaining);
+            });
+            return end(batch, settlement);
+        });
+    }
+
+    /**
+     * Settles a batch whose transaction has failed.
+     *
+     * @param reached whether the transaction had a connection
+     */
+    Settlement.Result finishFailed(Batch batch, Throwable failure, boolean reached) {
+        return lock.get(() -> {
+            if (SqlErrors.isVictim(failure)) {
+                backOff.conflict(batch.names());
+            }
+            Settlement settlement = newSettlement();
+            try {
+                settlement.failed(batch, failure, reached);
+            } catch (RuntimeException | Error unexpected) {
+                settlement.giveUp(batch.members(), batch.releases(), unexpected);
+            }
+            return end(batch, settlement);
+        });
+    }
+
+    private Settlement newSettlement() {
+        return new Settlement(ready, waitQueues, limits, closed, clock);
+    }
+
+    private Settlement.Result end(Batch batch, Settlement settlement) {
+        inFlight.remove(batch);
+        batch.names().forEach(name -> inFlightByName.remove(name, batch));
+        waitingBatches -= batch.isWaiting() ? 1 : 0;
+        if (acquiresInFlight >= THRESHOLD) {
+            contendedUntil = clock.in(CONTENTION_PERSISTS);
+        }
+        acquiresInFlight -= batch.members().size();
+        if (settlement.hasMetLockedRow()) {
+            contestedUntil = clock.in(CONTESTED);
+        }
+        releases.addAll(settlement.releasesToRetry());
+        return settlement.result(batch.members(), batch.releases(), wake(batch.names()));
+    }
+
+    /**
+     * Adds a release. One that is piggy-backed counts as available from now on: the next batch executes it first.
+     *
+     * @return whether it is piggy-backed
+     */
+    boolean add(Release release) {
+        return lock.is(() -> {
+            Map<String, Integer> permits = release.grant().counts();
+            if (!takesReleases(permits.keySet())) {
+                releases.add(release);
+                return false;
+            }
+            release.piggyBack();
+            piggyBacked.add(release);
+            boolean unused = released(permits);
+            return true;
+        });
+    }
+
+    /** Whether releases of these semaphores are piggy-backed on the next batch. */
+    boolean takesReleases(Set<String> names) {
+        return lock.is(() -> !closed
+                && limits.maxBatchSize() > 1
+                && limits.atOnce() > 1
+                && waitingBatches == 0
+                && !isContested()
+                && !backOff.isPaused(names)
+                && (isContended() || waitQueues.isAwaited(names)));
+    }
+
+    /** The time until a release is due for a transaction of its own; {@link Long#MAX_VALUE} when there is none. */
+    long nanosToReleases() {
+        return lock.get(
+                () -> releases.stream().mapToLong(Release::nanosToDue).min().orElse(Long.MAX_VALUE));
+    }
+
+    /** Begins a transaction of releases only. */
+    ReleaseBatch takeReleases() {
+        return lock.get(() -> {
+            List<Release> taken = new ArrayList<>();
+            for (Release release : releases) {
+                if (release.isDue() && taken.size() < limits.maxBatchSize() && fits(release, taken)) {
+                    taken.add(release);
+                    if (release.isIsolated()) {
+                        break;
+                    }
+                }
+            }
+            taken.forEach(releases::remove);
+            boolean blocked = taken.stream().anyMatch(Release::isBlocked);
+            boolean waits = taken.size() == 1 && !blocked && waitingReleases < limits.maxWaiting();
+            waitingReleases += waits ? 1 : 0;
+            return new ReleaseBatch(taken, waits, blocked);
+        });
+    }
+
+    /** Releases that were locked are batched apart from the others: finding the locked rows takes a further round trip. */
+    private static boolean fits(Release release, List<Release> taken) {
+        return taken.isEmpty()
+                || (!release.isIsolated() && release.isBlocked() == taken.get(0).isBlocked());
+    }
+
+    /**
+     * Settles a transaction of releases that was committed.
+     *
+     * @param outcomes by request; those of locked rows are missing
+     */
+    Settlement.Result finish(ReleaseBatch batch, Map<Long, ReleaseOutcome> outcomes) {
+        return lock.get(() -> {
+            Settlement settlement = newSettlement();
+            try {
+                settlement.released(batch.releases(), outcomes);
+            } catch (RuntimeException | Error unexpected) {
+                settlement.giveUp(List.of(), batch.releases(), unexpected);
+            }
+            boolean woken = false;
+            for (Release release : settlement.released()) {
+                woken |= !release.isPiggyBacked() && released(release.grant().counts());
+            }
+            return end(batch, settlement, woken);
+        });
+    }
+
+    /** Settles a transaction of releases that has failed. */
+    Settlement.Result finishFailed(ReleaseBatch batch, Throwable failure) {
+        return lock.get(() -> {
+            Settlement settlement = newSettlement();
+            try {
+                settlement.failed(batch.releases(), failure);
+            } catch (RuntimeException | Error unexpected) {
+                settlement.giveUp(List.of(), batch.releases(), unexpected);
+            }
+            return end(batch, settlement, false);
+        });
+    }
+
+    private Settlement.Result end(ReleaseBatch batch, Settlement settlement, boolean woken) {
+        waitingReleases -= batch.waits() ? 1 : 0;
+        releases.addAll(settlement.releasesToRetry());
+        return settlement.result(List.of(), batch.releases(), woken);
+    }
+
+    /** Records that this JVM released permits. Returns whether a waiter was woken. */
+    boolean released(Map<String, Integer> permits) {
+        return lock.is(() -> {
+            permits.forEach((name, count) -> {
+                changed(name, count);
+                waitQueues.adjustAvailable(name, count);
+            });
+            return wake(permits.keySet());
+        });
+    }
+
+    /** Records that availability changed by this number of permits; the batches in flight may have read it before. */
+    private void changed(String name, long permits) {
+        inFlight.forEach(batch -> batch.changed(name, permits));
+    }
+
+    /** Moves the waiters of these semaphores that can be served to the ready queue. Returns whether there were any. */
+    private boolean wake(Collection<String> names) {
+        List<Acquire> woken = waitQueues.wake(names, (name, permits) -> changed(name, -permits));
+        woken.forEach(ready::add);
+        return !woken.isEmpty();
+    }
+
+    /** Whether a caller waits for this semaphore. Takes no lock. */
+    boolean isAwaited(String name) {
+        return waitQueues.isAwaited(name);
+    }
+
+    /** What became of permits: the acquire that got them, and whether a further caller was woken to be tried. */
+    record HandoverResult(HandoverOutcome outcome, @Nullable Acquire acquire, boolean woken) {}
+
+    /**
+     * Hands permits that a caller of this JVM has released to the first caller that waits for them, if that agrees in the terms.
+     *
+     * @param answer for the waiting caller
+     * @return what became of the permits; the caller {@linkplain Acquire#complete completes} the acquire that got them
+     */
+    HandoverResult handOver(ReuseTerms terms, Acquire.Answer answer) {
+        return lock.get(() -> {
+            Acquire first = waitQueues.first(terms.name());
+            if (first == null && !waitQueues.isAwaited(terms.name())) {
+                return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
+            }
+            if (closed
+                    || first == null
+                    || waitQueues.isNextElsewhere(terms.name())
+                    || !terms.equals(first.reuseTerms())) {
+                return new HandoverResult(HandoverOutcome.NOT_POSSIBLE, null, false);
+            }
+            waitQueues.remove(first);
+            waitQueues.recordDeparted(first.names());
+            HandoverResult done = new HandoverResult(HandoverOutcome.DONE, first, wake(Set.of(terms.name())));
+            first.decide(answer); // last: a failure before it leaves the permits with the caller of this method
+            return done;
+        });
+    }
+
+    /**
+     * Ends the wait: the acquire is tried once more. It is given up with the latest numbers instead where
+     * {@linkplain #MAX_LAST_ATTEMPTS too many} are being tried.
+     *
+     * @return whether the acquire is going to be decided
+     */
+    boolean tryOnceMore(Acquire acquire) {
+        return lock.is(() -> {
+            acquire.setWillingToWait(false);
+            boolean isReady = acquire.stage() == Stage.READY;
+            if (isReady) {
+                ready.remove(acquire);
+            }
+            acquire.pauseUntil(clock.in(Duration.ZERO));
+            if (isReady) {
+                ready.add(acquire);
+            } else if (acquire.stage() == Stage.WAIT_QUEUE) {
+                List<PermitShortage> latest = waitQueues.shortages(acquire);
+                removeFromWaitQueues(acquire);
+                if (!latest.isEmpty()) {
+                    acquire.refused(latest);
+                }
+                if (!latest.isEmpty() && ready.sizeOfGroup(acquire) >= MAX_LAST_ATTEMPTS) {
+                    departs(acquire);
+                } else {
+                    ready.add(acquire);
+                }
+            }
+            return !acquire.isGivenUp();
+        });
+    }
+
+    /**
+     * Gives an acquire up; if it is in a batch, it is withdrawn from it first. From now on it does not wait for permits: if it is
+     * refused, it is answered.
+     *
+     * @return true when nothing is written for the acquire, now or later; false when it is answered, or being written
+     */
+    boolean giveUp(Acquire acquire) {
+        return lock.is(() -> {
+            acquire.setWillingToWait(false);
+            if (acquire.stage() == Stage.DONE || (acquire.isInBatch() && !acquire.withdraw())) {
+                return false;
+            }
+            ready.remove(acquire);
+            acquire.setUnblocksOthers(acquire.stage() == Stage.READY);
+            removeFromWaitQueues(acquire);
+            departs(acquire);
+            return true;
+        });
+    }
+
+    /** As {@link #giveUp}; a grant that is being written for the acquire is undone by the thread that writes it. */
+    boolean abandon(Acquire acquire) {
+        return lock.is(() -> {
+            boolean givenUp = giveUp(acquire);
+            if (!givenUp && acquire.isInBatch()) {
+                acquire.abandon();
+            }
+            return givenUp;
+        });
+    }
+
+    /** Other instances may know of a caller that was refused. */
+    private void departs(Acquire acquire) {
+        if (acquire.wasRefused()) {
+            waitQueues.recordDeparted(acquire.names());
+        }
+        acquire.giveUp();
+    }
+
+    private void removeFromWaitQueues(Acquire acquire) {
+        Set<String> names = Set.copyOf(acquire.shortOf().keySet());
+        waitQueues.remove(acquire);
+        acquire.setUnblocksOthers(wake(names));
+    }
+
+    /** Whether a batch in flight decides the acquire, or blocks one of its names. */
+    boolean isInFlight(Acquire acquire) {
+        return lock.is(() -> acquire.isInBatch()
+                || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(this::isKept)));
+    }
+
+    /** Whether a row that another transaction has locked has postponed the acquire since it was refused last. */
+    boolean isPostponed(Acquire acquire) {
+        return lock.is(() -> acquire.postponedUntil() != null);
+    }
+
+    /** Closes the queue, and removes all acquires. Batches in flight are still decided, and releases executed. */
+    List<Acquire> close() {
+        return lock.get(() -> {
+            closed = true;
+            List<Acquire> all = ready.clear();
+            all.addAll(waitQueues.clear());
+            all.forEach(acquire -> acquire.moveTo(Stage.DONE));
+            return all;
+        });
+    }
+
+    /**
+     * What a poll is about.
+     *
+     * @param names the semaphores that callers wait for
+     * @param inFlight those of them with a batch in flight, which tells other instances who waits
+     * @param queues the callers
+     * @param departed the semaphores that callers have left since the last poll, and nobody waits for
+     */
+    record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> departed) {}
+
+    Poll beginPoll() {
+        return lock.get(() -> {
+            Set<String> names = waitQueues.names();
+            Set<String> kept = new HashSet<>(names);
+            kept.removeIf(name -> !isKept(name));
+            // a batch in flight may be about to tell other instances of a new caller
+            Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !isKept(name)));
+            departed.removeAll(names);
+            departed.removeIf(name -> !fairQueuing.isFair().test(name));
+            return new Poll(names, kept, fairQueuing.queues(names, waitQueues.local(names)), departed);
+        });
+    }
+
+    /** The id of this instance. */
+    long instance() {
+        return fairQueuing.instance();
+    }
+
+    /** Records again that callers have left these semaphores, since other instances were not told. */
+    void recordDeparted(Collection<String> names) {
+        lock.run(() -> waitQueues.recordDeparted(names));
+    }
+
+    /** Whether a caller waits, or other instances do not know yet that none does. */
+    boolean needsPolls() {
+        return lock.is(() -> !waitQueues.isEmpty() || waitQueues.hasDeparted());
+    }
+
+    /**
+     * Records what the poller has read. Semaphores with a batch in flight are left out: the batch reports what it leaves
+     * available. Where other instances do not know that callers of this one wait, the first is tried, and registered by that.
+     *
+     * @param asOf this JVM's monotonic clock before the database was asked
+     * @return whether a waiter was woken
+     */
+    boolean recordPoll(Map<String, PolledAvailability> polled, long asOf) {
+        return lock.is(() -> {
+            Set<String> idle = new HashSet<>(polled.keySet());
+            idle.removeIf(this::isKept);
+            polled.forEach((name, seen) -> {
+                if (idle.contains(name)) {
+                    waitQueues.recordPoll(name, seen, asOf);
+                    if (!seen.isRegistered()) {
+                        waitQueues.wakeFirst(name);
+                    }
+                }
+            });
+            return wake(idle);
+        });
+    }
+
+    /** Wakes the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether one was woken. */
+    boolean wakeFirst(Collection<String> names) {
+        return lock.is(() -> {
+            names.forEach(waitQueues::wakeFirst);
+            return wake(names);
+        });
+    }
+
+    /**
+     * Another instance has released permits of these semaphores. Wakes the first waiter of each that one permit suffices for, which
+     * saves a poll. Returns whether one was woken.
+     */
+    boolean wakeIfServedByOne(Collection<String> names) {
+        return lock.is(() -> {
+            Set<String> idle = new HashSet<>(names);
+            idle.removeIf(name -> isKept(name) || !waitQueues.isServedByOnePermit(name));
+            idle.forEach(waitQueues::wakeFirst);
+            return wake(idle);
+        });
+    }
+
+    /** Whether callers of this instance are, or are about to be, next for one of these semaphores. */
+    boolean isTurnNear(Collection<String> names) {
+        return lock.is(() -> names.stream().anyMatch(waitQueues::isTurnNear));
+    }
+
+    /** Whether another instance was granted permits that callers of this one wait for, since the last call. */
+    boolean takeGrantedElsewhere() {
+        return lock.is(waitQueues::takeGrantedElsewhere);
+    }
+
+    /** The time after which the poller should look at the database again, if it should after this time while nothing happens. */
+    Duration pollAfter(Duration sinceChange) {
+        return lock.get(() -> waitQueues.pollAfter(sinceChange));
+    }
+}
