@@ -6,9 +6,8 @@ import io.dbsemaphore.PermitsUnavailableException;
 import io.dbsemaphore.SemaphoreOperations;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -93,29 +92,28 @@ final class FutureGuard extends MethodGuard {
         try {
             work = (CompletionStage<?>) Permits.callHolding(grant, new InvocationCallback(invocation));
         } catch (Throwable failure) {
-            releaseAfterFailure(grant, failure);
+            release(grant, failure);
             throw failure;
         }
         if (work == null) {
-            releaseAfterSuccess(grant);
+            release(grant, null);
         }
         return work;
     }
 
-    /** What the caller waits for at the moment, and what a cancellation therefore ends: the acquire, the work or the fallback. */
-    private static final class Step {
+    /**
+     * What the caller waits for at the moment, and what a cancellation therefore ends: the acquire, the work or the fallback.
+     *
+     * @param grant of the work; null for the acquire and the fallback
+     */
+    private record Step(
+            CompletionStage<?> stage,
+            @Nullable PermitGrant grant,
+            AtomicBoolean ended,
+            CompletableFuture<@Nullable Void> released) {
 
-        final CompletionStage<?> stage;
-        final @Nullable PermitGrant grant;
-
-        /** Runs once: the end of the work and a cancellation may coincide. */
-        private final FutureTask<?> release;
-
-        /** @param grant of work; null for an acquire and a fallback */
         Step(CompletionStage<?> stage, @Nullable PermitGrant grant) {
-            this.stage = stage;
-            this.grant = grant;
-            this.release = new FutureTask<>(() -> grant == null ? null : grant.release());
+            this(stage, grant, new AtomicBoolean(), new CompletableFuture<>());
         }
 
         /** Cancels the stage if that is possible. If it is not, it continues: cancellation is a request. */
@@ -128,19 +126,16 @@ final class FutureGuard extends MethodGuard {
             end(null);
         }
 
-        /** Releases the grant, or waits for a concurrent release. */
+        /** Releases the grant once. The end of the work and a cancellation may coincide: the later of them waits. */
         void end(@Nullable Throwable failure) {
-            release.run();
-            try {
-                release.get();
-            } catch (ExecutionException failed) {
-                if (failure != null) {
-                    suppress(failure, failed.getCause());
-                } else if (grant != null) {
-                    logFailure(grant, failed.getCause());
-                }
-            } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
+            if (grant == null) {
+                return;
+            }
+            if (ended.compareAndSet(false, true)) {
+                release(grant, failure);
+                released.complete(null);
+            } else {
+                released.join();
             }
         }
 
@@ -184,7 +179,7 @@ final class FutureGuard extends MethodGuard {
         void acquired(MethodInvocation invocation, @Nullable PermitGrant grant, @Nullable Throwable failure) {
             try {
                 if (grant != null && isDone()) { // cancelled, or completed by the application
-                    releaseAfterSuccess(grant);
+                    release(grant, null);
                 } else if (grant != null) {
                     begin(call(invocation, grant), grant);
                 } else if (failure instanceof PermitsUnavailableException refused) {

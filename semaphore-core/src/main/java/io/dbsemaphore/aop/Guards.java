@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,8 @@ import org.springframework.util.ClassUtils;
  */
 final class Guards {
 
+    private static final int IDLE_SECONDS = 10;
+
     private final Map<Class<?>, Map<Signature, MethodGuard>> byClass = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, Optional<MethodGuard>> byMethod = new ConcurrentHashMap<>();
     private final Map<String, String> literalNames = new ConcurrentHashMap<>();
@@ -36,11 +40,16 @@ final class Guards {
     /**
      * Releases for threads that must not be blocked, such as event loops, and calls methods whose permits such a thread holds
      * at once. It has one thread for each of them at a time, since a release must not queue behind dependent actions that an
-     * earlier one runs on the same thread; there are never more of them than grants are held. Idle threads end, so that they
-     * need no shutdown.
+     * earlier one runs on the same thread; there are never more of them than grants are held. Idle threads end, so that the pool
+     * needs no shutdown.
      */
-    private final ExecutorService threads =
-            Executors.newCachedThreadPool(new DaemonThreads().numbered("semaphore-guard"));
+    private final Executor threads = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            new DaemonThreads().numbered("semaphore-guard"));
 
     Guards(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory) {
         this.supplier = operations;

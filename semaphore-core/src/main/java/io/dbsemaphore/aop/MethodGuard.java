@@ -34,39 +34,31 @@ abstract class MethodGuard {
      */
     abstract @Nullable Object invoke(MethodInvocation invocation) throws Throwable;
 
-    /** Releases after work that succeeded or was cancelled; a failure is logged. */
-    static void releaseAfterSuccess(PermitGrant grant) {
+    /**
+     * Releases the grant of work that has ended.
+     *
+     * @param failure of the work, which gets a failure of the release as a suppressed exception; null if the work succeeded
+     *     or was cancelled, a failure of the release is logged then
+     */
+    static void release(PermitGrant grant, @Nullable Throwable failure) {
         try {
             grant.release();
         } catch (Throwable releaseFailure) {
-            logFailure(grant, releaseFailure);
-        }
-    }
-
-    /** Releases after work that failed; a failure of the release is added to it as a suppressed exception. */
-    static void releaseAfterFailure(PermitGrant grant, Throwable failure) {
-        try {
-            grant.release();
-        } catch (Throwable releaseFailure) {
-            suppress(failure, releaseFailure);
-        }
-    }
-
-    static void logFailure(PermitGrant grant, Throwable releaseFailure) {
-        log.warn(
-                "The work under grant {} on {} succeeded, but the release of its permits failed. The release is repeated in"
-                        + " the background; the permits are available when their TTL has passed at the latest",
-                grant.externalId(),
-                grant.permits(),
-                releaseFailure);
-    }
-
-    static void suppress(Throwable failure, Throwable releaseFailure) {
-        // A future passes the wrapped exception to its dependents
-        Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
-        Throwable seen = cause == null ? failure : cause;
-        if (seen != releaseFailure) {
-            seen.addSuppressed(releaseFailure);
+            if (failure == null) {
+                log.warn(
+                        "The work under grant {} on {} succeeded, but the release of its permits failed. The release is repeated in"
+                                + " the background; the permits are available when their TTL has passed at the latest",
+                        grant.externalId(),
+                        grant.permits(),
+                        releaseFailure);
+                return;
+            }
+            // A future passes the wrapped exception to its dependents
+            Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
+            Throwable seen = cause == null ? failure : cause;
+            if (seen != releaseFailure) {
+                seen.addSuppressed(releaseFailure);
+            }
         }
     }
 }

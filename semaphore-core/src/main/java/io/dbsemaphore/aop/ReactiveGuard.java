@@ -8,7 +8,6 @@ import io.dbsemaphore.SemaphoreOperations;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -125,7 +124,7 @@ final class ReactiveGuard extends MethodGuard {
                 } else if (state.compareAndSet(null, grant)) {
                     subscriber.success(grant);
                 } else { // not on the thread that completes acquires
-                    releases.schedule(() -> releaseAfterSuccess(grant));
+                    releases.schedule(() -> release(grant, null));
                     subscriber.success();
                 }
             });
@@ -137,18 +136,14 @@ final class ReactiveGuard extends MethodGuard {
 
         /** Releases the grant of a subscription that completed or was cancelled. Never fails. */
         Mono<Void> end() {
-            return end(MethodGuard::releaseAfterSuccess);
+            return endAfter(null);
         }
 
         /** Releases the grant of a subscription that failed. Never fails. */
-        Mono<Void> endAfter(Throwable failure) {
-            return end(grant -> releaseAfterFailure(grant, failure));
-        }
-
-        private Mono<Void> end(Consumer<PermitGrant> release) {
+        Mono<Void> endAfter(@Nullable Throwable failure) {
             Object held = state.getAndSet(ENDED);
             return held instanceof PermitGrant grant
-                    ? Mono.<Void>fromRunnable(() -> release.accept(grant)).subscribeOn(releases)
+                    ? Mono.<Void>fromRunnable(() -> release(grant, failure)).subscribeOn(releases)
                     : Mono.empty();
         }
     }

@@ -9,13 +9,12 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -63,9 +62,15 @@ interface Refusal {
     }
 
     /** Returns an empty value of the return type, otherwise null. */
-    record Skip(AnnotatedMethod annotated, Supplier<@Nullable Object> nothing) implements Refusal {
+    record Skip(AnnotatedMethod annotated, @Nullable Object empty) implements Refusal {
 
         private static final Logger log = LoggerFactory.getLogger(Refusal.class);
+
+        private static final Map<Class<?>, Object> EMPTY = Map.of(
+                Optional.class, Optional.empty(),
+                OptionalInt.class, OptionalInt.empty(),
+                OptionalLong.class, OptionalLong.empty(),
+                OptionalDouble.class, OptionalDouble.empty());
 
         static Skip of(AnnotatedMethod annotated, @Nullable ReactiveAdapter reactive) {
             Class<?> returned = annotated.returnType().toClass();
@@ -77,44 +82,29 @@ interface Refusal {
             if (reactive != null && !reactive.supportsEmpty()) {
                 throw refuse(annotated, "the return type " + returned.getName() + ", which cannot be empty");
             }
-            Supplier<@Nullable Object> nothing = nothing(returned);
+            Object empty = EMPTY.get(returned);
             // Callers in Kotlin or with a null checker do not expect null of every type
-            if (reactive == null
+            if (empty == null
+                    && reactive == null
                     && returned != void.class
-                    && nothing.get() == null
+                    && !ReturnTypes.isFuture(annotated)
                     && Nullness.forMethodReturnType(annotated.method()) == Nullness.NON_NULL) {
                 throw refuse(
                         annotated,
                         "a return type that is not nullable: a skipped call would return null. Return "
                                 + returned.getSimpleName() + "? (in Java: @Nullable) or an Optional");
             }
-            return new Skip(annotated, nothing);
+            return new Skip(annotated, empty);
         }
 
         private static IllegalStateException refuse(AnnotatedMethod annotated, String unsupported) {
             return annotated.refuse("onUnavailable", OnUnavailable.SKIP, "is not supported for " + unsupported);
         }
 
-        @SuppressWarnings("FutureReturnValueIgnored") // it is returned
-        private static Supplier<@Nullable Object> nothing(Class<?> returned) {
-            if (returned == Optional.class) {
-                return Optional::empty;
-            } else if (returned == OptionalInt.class) {
-                return OptionalInt::empty;
-            } else if (returned == OptionalLong.class) {
-                return OptionalLong::empty;
-            } else if (returned == OptionalDouble.class) {
-                return OptionalDouble::empty;
-            } else if (returned == CompletableFuture.class || returned == CompletionStage.class) {
-                return () -> CompletableFuture.completedFuture(null);
-            }
-            return () -> null;
-        }
-
         @Override
         public @Nullable Object answer(MethodInvocation invocation, PermitsUnavailableException refused) {
             log.debug("Skipped {}: {}", annotated, refused.getMessage());
-            return nothing.get();
+            return ReturnTypes.isFuture(annotated) ? CompletableFuture.completedFuture(null) : empty;
         }
     }
 
