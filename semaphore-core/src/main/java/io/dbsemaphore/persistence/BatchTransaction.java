@@ -99,10 +99,10 @@ public final class BatchTransaction {
     private final SemaphoreTable semaphores;
     private final PermitRequestTable requests;
     private final PermitTable permits;
-    private final ReclaimForAcquire reclaim;
+    private final RequestReclaim reclaim;
     private final HolderScans<Optional<Instant>> expiryScans = new HolderScans<>();
 
-    BatchTransaction(ShortTransaction transaction, Tables tables, ReclaimForAcquire reclaim) {
+    BatchTransaction(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
         this.transaction = transaction;
         this.tables = tables;
         this.semaphores = tables.semaphores();
@@ -153,7 +153,7 @@ public final class BatchTransaction {
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
         Allocation allocation = Allocation.of(outcomes.open(), availabilities);
         List<ReclaimedRequest> reclaimed =
-                allocation.hasRefusals() ? reclaim.releaseOf(allocation.shortfalls()) : List.of();
+                allocation.hasRefusals() ? reclaim.releaseFor(allocation.shortfalls()) : List.of();
         if (!reclaimed.isEmpty()) {
             allocation = Allocation.of(outcomes.open(), sum(locks, queues));
         }

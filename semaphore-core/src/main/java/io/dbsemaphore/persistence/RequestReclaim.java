@@ -1,8 +1,11 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.DeadInstance;
+import io.dbsemaphore.domain.HolderScans;
+import io.dbsemaphore.domain.ReclaimProgress;
 import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
+import io.dbsemaphore.domain.Shortfall;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.PermitRepository.NamedPermit;
 import java.time.Duration;
@@ -16,6 +19,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.springframework.data.domain.Limit;
 
 /**
  * Reclaims requests whose holder is gone, within the current transaction. It never waits for a lock: a request or permit
@@ -24,10 +28,14 @@ import java.util.stream.Collectors;
  */
 final class RequestReclaim {
 
+    /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
+    private static final int PAGE = 200;
+
     private final PermitRequestTable requests;
     private final PermitTable permits;
     private final InstanceTable instances;
     private final CapacityHistory history;
+    private final HolderScans<Boolean> scans = new HolderScans<>();
 
     RequestReclaim(Tables tables) {
         this.requests = tables.requests();
@@ -127,5 +135,68 @@ final class RequestReclaim {
         return reason instanceof ReclaimReason.InstanceGone
                 ? requests.rows().releaseOfSuspect(ids)
                 : requests.rows().releaseExpired(ids);
+    }
+
+    /**
+     * Releases the orphaned requests that hold permits of these semaphores, as many as an acquire needs whose transaction has locked
+     * the semaphores, and returns them: expired requests and those of dead instances. The oldest expired requests are found by an
+     * index, whatever the number of holders; usually there are none. Everything else scans all holders of the semaphores.
+     */
+    List<ReclaimedRequest> releaseFor(Collection<Shortfall> shortfalls) {
+        ReclaimProgress progress = new ReclaimProgress(shortfalls);
+        boolean complete = releaseOldestExpired(progress);
+        List<Shortfall> due = progress.stillShort().stream()
+                .filter(shortfall -> scans.recent(shortfall).isEmpty())
+                .toList();
+        if (!due.isEmpty()) {
+            scan(progress, due, complete);
+        }
+        return progress.released();
+    }
+
+    /** Returns whether all expired requests were among them. */
+    private boolean releaseOldestExpired(ReclaimProgress progress) {
+        List<Long> oldest = requests.rows().findOldestExpired(Limit.of(PAGE));
+        if (!oldest.isEmpty()) {
+            releaseSome(
+                    progress,
+                    permits.rows().findRequestsHolding(oldest, Shortfall.ids(progress.stillShort())),
+                    new ReclaimReason.Expired());
+        }
+        return oldest.size() < PAGE;
+    }
+
+    private void scan(ReclaimProgress progress, List<Shortfall> due, boolean expiredAreDone) {
+        List<Long> ids = Shortfall.ids(due);
+        long begin = scans.begin();
+        int before = progress.released().size();
+        if (!expiredAreDone) {
+            releaseSome(
+                    progress,
+                    requests.rows().findExpired(ids, 0, Limit.of(progress.limit())),
+                    new ReclaimReason.Expired());
+        }
+        Set<Long> dead = progress.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
+        if (!dead.isEmpty()) {
+            releaseSome(
+                    progress,
+                    requests.rows().findOfInstances(ids, dead, 0, Limit.of(progress.limit())),
+                    new ReclaimReason.InstanceGone());
+        }
+        if (progress.released().size() == before) { // there was nothing to reclaim
+            scans.record(due, begin, shortfall -> true);
+        }
+    }
+
+    /** Releases as many of the candidates as are needed, skipping those that another transaction has locked. */
+    private void releaseSome(ReclaimProgress progress, Collection<Long> found, ReclaimReason reason) {
+        List<Long> candidates =
+                found.stream().filter(progress::isNew).distinct().toList();
+        int from = 0;
+        while (from < candidates.size() && !progress.stillShort().isEmpty()) {
+            List<Long> some = candidates.subList(from, Math.min(candidates.size(), from + progress.next()));
+            progress.add(some, release(some, reason));
+            from += some.size();
+        }
     }
 }

@@ -53,7 +53,7 @@ public record SemaphorePersistence(
         ShortTransaction transaction =
                 new ShortTransaction(PersistenceUnit.transactionManager(sessionFactory, dataSource), dataSource);
         RequestReclaim reclaim = new RequestReclaim(tables);
-        BatchTransaction batches = new BatchTransaction(transaction, tables, new ReclaimForAcquire(tables, reclaim));
+        BatchTransaction batches = new BatchTransaction(transaction, tables, reclaim);
         return new SemaphorePersistence(
                 sessionFactory,
                 batches,
