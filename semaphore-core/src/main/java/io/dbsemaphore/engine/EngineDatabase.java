@@ -6,14 +6,12 @@ import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.Database.UnknownDatabaseException;
 import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.Durability;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.jdbc.UnknownDatabaseException;
-import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
@@ -82,7 +80,7 @@ final class EngineDatabase implements AutoCloseable {
         Database database = databaseOf(dataSource);
         tableCreation.accept(new SchemaScript(dataSource, database, settings.get(SemaphoreSettings.TABLE_PREFIX)));
         boolean certifiesWrites = certifiesWrites(dataSource, database);
-        Durability.warn(dataSource, database);
+        database.warnOfLostCommits(dataSource);
         SemaphoreDataSource sessions = new SemaphoreDataSource(
                 dataSource,
                 database,
@@ -127,7 +125,7 @@ final class EngineDatabase implements AutoCloseable {
         return heldCheck;
     }
 
-    /** Whether the server {@linkplain WriteCertification certifies writes}. */
+    /** Whether the server {@linkplain Database#certifiesWrites certifies writes}. */
     boolean certifiesWrites() {
         return certifiesWrites;
     }
@@ -259,7 +257,7 @@ final class EngineDatabase implements AutoCloseable {
 
     private static boolean certifiesWrites(DataSource dataSource, Database database) {
         try {
-            return WriteCertification.isOn(dataSource, database);
+            return database.certifiesWrites(dataSource);
         } catch (SQLException failure) {
             throw new DatabaseUnreachableException(dataSource, failure);
         }
