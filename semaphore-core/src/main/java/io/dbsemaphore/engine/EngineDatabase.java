@@ -6,14 +6,12 @@ import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.Database.UnknownDatabaseException;
 import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.Durability;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.jdbc.UnknownDatabaseException;
-import io.dbsemaphore.jdbc.WriteCertification;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
@@ -72,7 +70,7 @@ record EngineDatabase(
         String tablePrefix = settings.get(SemaphoreSettings.TABLE_PREFIX);
         tableCreation.accept(new SchemaScript(dataSource, database, tablePrefix));
         boolean certifiesWrites = certifiesWrites(dataSource, database);
-        Durability.warn(dataSource, database);
+        database.warnOfLostCommits(dataSource);
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
         SemaphoreDataSource sessions = new SemaphoreDataSource(
                 dataSource,
@@ -212,7 +210,7 @@ record EngineDatabase(
 
     private static boolean certifiesWrites(DataSource dataSource, Database database) {
         try {
-            return WriteCertification.isOn(dataSource, database);
+            return database.certifiesWrites(dataSource);
         } catch (SQLException failure) {
             throw new DatabaseUnreachableException(dataSource, failure);
         }

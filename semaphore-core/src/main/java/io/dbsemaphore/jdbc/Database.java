@@ -2,11 +2,14 @@ package io.dbsemaphore.jdbc;
 
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
+import java.sql.Statement;
 import java.util.Locale;
-import java.util.function.BiFunction;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The supported databases, described by the capabilities in which they differ. */
 public enum Database {
@@ -16,24 +19,21 @@ public enum Database {
             "utc_timestamp(6)",
             "timestampadd(microsecond, ?1 * 1000, utc_timestamp(6))",
             "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))",
-            "for share",
-            SystemVariableLimits::mysql),
+            "for share"),
 
     /** MariaDB 10.11 and later. */
     MARIADB(
             "utc_timestamp(6)",
             "timestampadd(microsecond, ?1 * 1000, utc_timestamp(6))",
             "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))",
-            "lock in share mode",
-            SystemVariableLimits::mariadb),
+            "lock in share mode"),
 
     /** PostgreSQL 14 and later. */
     POSTGRESQL(
             "(clock_timestamp() at time zone 'UTC')",
             "((clock_timestamp() at time zone 'UTC') + ?1 * interval '1 millisecond')",
             "cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)",
-            "for share",
-            TransactionLocalLimits::new),
+            "for share"),
 
     /**
      * H2 2.x, for tests and demos. It has no limit that ends the session of a JVM that was frozen within a transaction.
@@ -44,26 +44,20 @@ public enum Database {
             "dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00')",
             "dateadd(millisecond, ?1, dateadd(microsecond, cast(extract(epoch from current_timestamp) * 1000000 as bigint), timestamp '1970-01-01 00:00:00'))",
             "cast(extract(epoch from current_timestamp) * 1000000 as bigint)",
-            "for update",
-            H2Limits::new);
+            "for update");
+
+    private static final Logger log = LoggerFactory.getLogger(Database.class);
 
     private final String utcNow;
     private final String utcPlusMillis;
     private final String epochMicros;
     private final String sharedRowLock;
-    private final BiFunction<Duration, Duration, SessionLimits> sessionLimits;
 
-    Database(
-            String utcNow,
-            String utcPlusMillis,
-            String epochMicros,
-            String sharedRowLock,
-            BiFunction<Duration, Duration, SessionLimits> sessionLimits) {
+    Database(String utcNow, String utcPlusMillis, String epochMicros, String sharedRowLock) {
         this.utcNow = utcNow;
         this.utcPlusMillis = utcPlusMillis;
         this.epochMicros = epochMicros;
         this.sharedRowLock = sharedRowLock;
-        this.sessionLimits = sessionLimits;
     }
 
     /**
@@ -135,7 +129,115 @@ public enum Database {
         };
     }
 
-    SessionLimits sessionLimits(Duration lockWait, Duration idle) {
-        return sessionLimits.apply(lockWait, idle);
+    /**
+     * Whether the server belongs to a multi-primary cluster, by Galera or Group Replication, which certifies writes. Row locks
+     * are known to one server only there: a transaction fails at commit if another server has <em>written</em> the same rows
+     * meanwhile. Rows that it has only locked are not compared.
+     *
+     * @throws SQLException if the server cannot be queried
+     */
+    public boolean certifiesWrites(DataSource dataSource) throws SQLException {
+        if (this != MYSQL && this != MARIADB) {
+            return false;
+        }
+        // the variables belong to modules that may be missing; reading them requires no privilege
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet variables = statement.executeQuery("show global variables where variable_name in"
+                        + " ('wsrep_on', 'group_replication_group_name')")) {
+            boolean on = false;
+            while (variables.next()) {
+                String value = variables.getString(2);
+                // the name of a group is a UUID, with one primary as well as with several
+                on |= value != null && !value.isEmpty() && !value.equalsIgnoreCase("OFF") && !value.equals("0");
+            }
+            return on;
+        }
+    }
+
+    /**
+     * Warns if the server may lose transactions that it has committed: a grant that is lost can be made again while its
+     * holder is still working. Settings that cannot be read are ignored.
+     */
+    public void warnOfLostCommits(DataSource dataSource) {
+        String settings = switch (this) {
+            case MYSQL, MARIADB ->
+                "select @@global.innodb_flush_log_at_trx_commit, case when @@global.log_bin then @@global.sync_binlog end";
+            case POSTGRESQL ->
+                // values that also wait for standby servers are durable on this server, too
+                "select current_setting('fsync'), case current_setting('synchronous_commit') when 'off' then 'off' end";
+            case H2 -> "";
+        };
+        if (settings.isEmpty()) {
+            return;
+        }
+        try (Connection connection = dataSource.getConnection()) {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(settings)) {
+                row.next();
+                if (this == POSTGRESQL) {
+                    String loss = "a crash of the machine may lose commits and corrupt the database";
+                    warnUnless("on", "fsync", row.getString(1), loss);
+                    warnUnless(
+                            "on",
+                            "synchronous_commit",
+                            row.getString(2),
+                            "a crash of the server may lose the last commits");
+                } else {
+                    String loss = "a crash of the server may lose up to a second of commits";
+                    warnUnless("1", "innodb_flush_log_at_trx_commit", row.getString(1), loss);
+                    warnUnless(
+                            "1",
+                            "sync_binlog",
+                            row.getString(2),
+                            "after a crash of the server its replicas, one of which may become the primary, may lack the last"
+                                    + " commits");
+                }
+            } finally {
+                if (!connection.getAutoCommit()) {
+                    connection.rollback(); // not every data source ends the transaction of a query
+                }
+            }
+        } catch (SQLException unable) {
+            log.debug("The durability settings of the server cannot be read", unable);
+        }
+    }
+
+    private static void warnUnless(String durable, String setting, @Nullable String value, String loss) {
+        if (value != null && !value.equals(durable)) {
+            log.warn(
+                    "The database of the semaphores runs with {}={}: {}. Grants that are lost with them can be made again"
+                            + " while their holders are still working. Set it to {}, or use requireHeld in work that must"
+                            + " not be done twice",
+                    setting,
+                    value,
+                    loss,
+                    durable);
+        }
+    }
+
+    /** Thrown for a database that is none of these. */
+    public static final class UnknownDatabaseException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        private final String product;
+        private final String version;
+
+        UnknownDatabaseException(String product, String version) {
+            super(product + " " + version);
+            this.product = product;
+            this.version = version;
+        }
+
+        /** The name of the product, as its driver reports it. */
+        public String product() {
+            return product;
+        }
+
+        /** Its version, as its driver reports it. */
+        public String version() {
+            return version;
+        }
     }
 }

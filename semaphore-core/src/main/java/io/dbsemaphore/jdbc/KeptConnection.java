@@ -119,7 +119,7 @@ final class KeptConnection extends DelegatingDataSource implements AutoCloseable
             kept = takeIdle();
         }
         if (kept != null && !trusted && !isAlive(kept)) {
-            PreparedSession.evict(kept);
+            Session.evict(kept);
             kept = null;
         }
         Connection lending = kept == null ? super.getConnection() : kept;

@@ -120,8 +120,12 @@ final class Pipelining {
 
         private PgJdbc() {}
 
+        /** Returns null if the driver forces binary values (-1), for which it describes one statement at a time. */
         static @Nullable Restoration enable(Connection connection) throws SQLException {
-            return connection.isWrapperFor(PGConnection.class) ? () -> {} : null;
+            return connection.isWrapperFor(PGConnection.class)
+                            && connection.unwrap(PGConnection.class).getPrepareThreshold() >= 0
+                    ? () -> {}
+                    : null;
         }
     }
 }

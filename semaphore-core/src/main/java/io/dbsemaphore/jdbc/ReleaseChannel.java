@@ -1,11 +1,20 @@
 package io.dbsemaphore.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -15,6 +24,8 @@ import org.springframework.util.ClassUtils;
  * @see <a href="https://www.postgresql.org/docs/current/sql-notify.html">PostgreSQL: NOTIFY</a>
  */
 public final class ReleaseChannel {
+
+    private static final Logger log = LoggerFactory.getLogger(ReleaseChannel.class);
 
     private static final boolean POSTGRESQL_DRIVER =
             ClassUtils.isPresent("org.postgresql.PGConnection", ReleaseChannel.class.getClassLoader());
@@ -52,16 +63,105 @@ public final class ReleaseChannel {
     /**
      * Listens to the other instances, on a connection of the application's data source.
      *
-     * @throws java.sql.SQLFeatureNotSupportedException if the connection is not one of PostgreSQL's driver
+     * @throws SQLFeatureNotSupportedException if the connection is not one of PostgreSQL's driver
      * @throws SQLException if the database cannot be reached
      */
-    public ReleaseSubscription subscribe() throws SQLException {
-        return ReleaseSubscription.on(
+    public Subscription subscribe() throws SQLException {
+        return Subscription.on(
                 Objects.requireNonNull(sessions.getTargetDataSource()).getConnection(), name, sender);
     }
 
     /** Whether the library has waited for a connection for this long, while a subscription may have the last one. */
     public boolean isPoolExhaustedFor(Duration time) {
         return sessions.isExhaustedFor(time);
+    }
+
+    /**
+     * A connection that listens to the channel. Used by one thread. Must not be loaded if PostgreSQL's driver is missing.
+     */
+    public static final class Subscription implements AutoCloseable {
+
+        /** How long an answer of the server is awaited. */
+        private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(3);
+
+        private final Connection connection;
+        private final PGConnection driver;
+        private final String channel;
+        private final String ownSender;
+        private final boolean autoCommitBefore;
+        private final int networkTimeoutBefore;
+
+        private Subscription(Connection connection, String channel, String ownSender) throws SQLException {
+            this.connection = connection;
+            this.driver = connection.unwrap(PGConnection.class);
+            this.channel = channel;
+            this.ownSender = ownSender;
+            this.autoCommitBefore = connection.getAutoCommit();
+            this.networkTimeoutBefore = connection.getNetworkTimeout();
+        }
+
+        /**
+         * Listens on a connection, which is evicted from its pool if that fails.
+         *
+         * @throws SQLFeatureNotSupportedException if it is not one of PostgreSQL's driver
+         */
+        static Subscription on(Connection connection, String channel, String ownSender) throws SQLException {
+            try {
+                if (!connection.isWrapperFor(PGConnection.class)) {
+                    throw new SQLFeatureNotSupportedException(
+                            connection.getClass() + " is not a connection of PostgreSQL's driver");
+                }
+                Subscription subscription = new Subscription(connection, channel, ownSender);
+                subscription.begin();
+                return subscription;
+            } catch (SQLException | RuntimeException | Error failure) {
+                Session.evict(connection);
+                throw failure;
+            }
+        }
+
+        private void begin() throws SQLException {
+            connection.setNetworkTimeout(Runnable::run, Math.toIntExact(NETWORK_TIMEOUT.toMillis()));
+            connection.setAutoCommit(true);
+            execute("listen " + channel);
+        }
+
+        /**
+         * Waits for releases by other instances.
+         *
+         * @param timeout how long to wait, at least a millisecond
+         * @return the names of semaphores of which they have released permits; empty if they have not
+         */
+        public Set<String> await(Duration timeout) throws SQLException {
+            Set<String> released = new HashSet<>();
+            PGNotification[] received = driver.getNotifications(Math.toIntExact(timeout.toMillis()));
+            for (PGNotification each : received) {
+                String payload = each.getParameter();
+                if (each.getName().equals(channel) && !payload.startsWith(ownSender)) {
+                    released.add(payload.substring(payload.indexOf(' ') + 1));
+                }
+            }
+            return released;
+        }
+
+        /** Returns the connection to its data source as it was; evicts it if it does not work any more. */
+        @Override
+        public void close() {
+            try {
+                execute("unlisten " + channel);
+                connection.setAutoCommit(autoCommitBefore);
+                connection.setNetworkTimeout(Runnable::run, networkTimeoutBefore);
+                connection.close();
+            } catch (SQLException | RuntimeException | Error broken) {
+                log.debug("The connection that listened for releases is broken; it is evicted", broken);
+                Session.evict(connection);
+            }
+        }
+
+        private void execute(String sql) throws SQLException {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(sql);
+            }
+        }
     }
 }

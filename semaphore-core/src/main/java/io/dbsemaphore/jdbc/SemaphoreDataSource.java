@@ -36,12 +36,12 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     private static final Duration RESERVED_IDLE_LIMIT = Duration.ofSeconds(3);
 
     private final DatabaseThreads threads;
-    private final HostConnections hostConnections;
+    private final SessionPool.Host hostPool;
     private final Supplier<Pools> newPools;
     private volatile Pools pools;
 
     @SuppressWarnings("ThreadLocalUsage") // there is one engine for each database
-    private final ThreadLocal<ConnectionSource> source = new ThreadLocal<>();
+    private final ThreadLocal<Boolean> onReserved = ThreadLocal.withInitial(() -> false);
 
     /** The shared sessions, and the reserved one; both are the same pool if there is one connection only. */
     private record Pools(SessionPool shared, SessionPool reserved, @Nullable KeptConnection kept) {}
@@ -66,23 +66,22 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
             DatabaseThreads threads) {
         super(outsideOfHostTransactions(host));
         this.threads = threads;
-        this.hostConnections = new HostConnections(obtainTargetDataSource());
+        this.hostPool = new SessionPool.Host(obtainTargetDataSource());
         Duration statementLockWait = shorter(lockWait, MAX_LOCK_WAIT);
-        SessionLimits limits = database.sessionLimits(statementLockWait, idleLimit);
+        SessionLimits limits = new SessionLimits(database, statementLockWait, idleLimit);
         SessionLimits reservedLimits =
-                database.sessionLimits(statementLockWait, shorter(idleLimit, RESERVED_IDLE_LIMIT));
+                new SessionLimits(database, statementLockWait, shorter(idleLimit, RESERVED_IDLE_LIMIT));
         Pipelining statements = new Pipelining(database, pipelining);
-        String readOnly = database.readOnlyQuery();
         this.newPools = () -> {
             SessionPool shared =
-                    new SessionPool(hostConnections, limits, statements, readOnly, Math.max(1, maxConnections - 1));
+                    new SessionPool(hostPool, database, limits, statements, Math.max(1, maxConnections - 1));
             KeptConnection kept = KeptConnection.of(obtainTargetDataSource(), maxConnections);
-            HostConnections reserved = kept == null ? hostConnections : new HostConnections(kept);
+            SessionPool.Host reserved = kept == null ? hostPool : new SessionPool.Host(kept);
             return new Pools(
                     shared,
                     maxConnections == 1
                             ? shared
-                            : new SessionPool(reserved, reservedLimits, statements, readOnly, 1),
+                            : new SessionPool(reserved, database, reservedLimits, statements, 1),
                     kept);
         };
         this.pools = newPools.get();
@@ -100,7 +99,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         if (SqlErrors.isReadOnly(failure)
                 && TransactionSynchronizationManager.getResource(this) instanceof ConnectionHolder bound) {
             try {
-                bound.getConnection().unwrap(PreparedSession.class).failed(failure);
+                bound.getConnection().unwrap(Session.class).failed(failure);
             } catch (SQLException unusable) {
                 log.debug("The connection of a failed transaction cannot be accessed", unusable);
             }
@@ -109,8 +108,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
 
     @Override
     public Connection getConnection() throws SQLException {
-        ConnectionSource own = source.get();
-        return own == null ? pools.shared().borrow() : own.borrow();
+        return (onReserved.get() ? pools.reserved() : pools.shared()).borrow();
     }
 
     /**
@@ -119,11 +117,11 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
      * does not respond.
      */
     public void onReservedConnection(Runnable work) {
-        source.set(() -> pools.reserved().borrow());
+        onReserved.set(true);
         try {
             work.run();
         } finally {
-            source.remove();
+            onReserved.remove();
         }
     }
 
@@ -148,7 +146,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     }
 
     boolean isExhaustedFor(Duration time) {
-        return hostConnections.isExhaustedFor(time);
+        return hostPool.isExhaustedFor(time);
     }
 
     /**

@@ -1,42 +1,143 @@
 package io.dbsemaphore.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
-/** Limits how long a transaction may wait for a lock, and how long it may be idle between statements. */
-interface SessionLimits {
-
-    /** How long a statement waits for a row lock. */
-    Duration lockWait();
-
-    /** How long a session may be idle within a transaction before the server ends it. */
-    Duration idle();
+/**
+ * Limits how long a transaction may wait for a lock, and how long it may be idle between statements, after which the server
+ * ends its session.
+ *
+ * <ul>
+ *   <li>MySQL, MariaDB: variables of the session, in seconds, which are read, set, and restored.
+ *   <li>H2: the same, for the lock timeout only; it has no limit for idle sessions.
+ *   <li>PostgreSQL: settings of each transaction, which end with it. Settings of a session would leak to other clients of a
+ *       proxy that assigns server connections by transaction (PgBouncer).
+ * </ul>
+ */
+final class SessionLimits {
 
     /**
-     * Sets the limits that apply to a whole session, which has auto-commit off.
-     *
-     * @return restores the previous limits
+     * Turned off where it is known: it is the default since MariaDB 11.6, and with it an {@code UPDATE … IN} would wait for rows
+     * that it does not change, or fail with error 1020.
      */
-    default Restoration applyToSession(Connection connection) throws SQLException {
-        return Restoration.NONE;
-    }
+    private static final String SNAPSHOT_ISOLATION = "innodb_snapshot_isolation";
 
-    /** Queues the statement that sets the limits of a single transaction, as its first one. */
-    default void applyToTransaction(StatementQueue statements) {}
+    private final Database database;
+    private final Duration lockWait;
+    private final Duration idle;
+    private final Map<String, Long> variables = new LinkedHashMap<>();
+    /** The variables by server version: the servers of a cluster may differ during an upgrade. */
+    private final Map<String, Map<String, Long>> variablesByVersion = new ConcurrentHashMap<>();
 
     /** Restores the previous limits of a session. */
     @FunctionalInterface
     interface Restoration {
 
-        /** For limits that end with the transaction. */
-        Restoration NONE = connection -> {};
-
         void restore(Connection connection) throws SQLException;
     }
 
+    SessionLimits(Database database, Duration lockWait, Duration idle) {
+        this.database = database;
+        this.lockWait = lockWait;
+        this.idle = idle;
+        switch (database) {
+            case MYSQL, MARIADB -> {
+                variables.put("innodb_lock_wait_timeout", seconds(lockWait));
+                // for metadata locks, which DDL, LOCK TABLES and backups take: a year by default
+                variables.put("lock_wait_timeout", seconds(lockWait));
+                variables.put(database == Database.MYSQL ? "wait_timeout" : "idle_transaction_timeout", seconds(idle));
+            }
+            case H2 -> variables.put("lock_timeout", lockWait.toMillis());
+            case POSTGRESQL -> {}
+        }
+    }
+
+    /** No statement of the library takes longer than its lock wait: an unresponsive server is not awaited for longer. */
+    int longestAnswerMillis() {
+        return Math.toIntExact(lockWait.plus(idle).toMillis());
+    }
+
+    /** Sets the limits that apply to a whole session, which has auto-commit off. */
+    Restoration applyToSession(Connection connection) throws SQLException {
+        if (variables.isEmpty()) {
+            return restored -> {};
+        }
+        Map<String, Long> limits = variables(connection);
+        try (Statement statement = connection.createStatement()) {
+            Map<String, Long> before = read(statement, limits.keySet());
+            statement.execute(set(limits));
+            return restored -> {
+                try (Statement restore = restored.createStatement()) {
+                    restore.execute(set(before));
+                }
+            };
+        }
+    }
+
+    /** Queues the statement that sets the limits of a single transaction, as its first one. */
+    void applyToTransaction(StatementQueue statements) {
+        if (database == Database.POSTGRESQL) {
+            statements.open(
+                    "select set_config('lock_timeout', ?, true), set_config('idle_in_transaction_session_timeout', ?, true)",
+                    List.of(lockWait.toMillis() + "ms", idle.toMillis() + "ms"));
+        }
+    }
+
+    private Map<String, Long> variables(Connection connection) throws SQLException {
+        if (database != Database.MARIADB) {
+            return variables;
+        }
+        String version = connection.getMetaData().getDatabaseProductVersion();
+        Map<String, Long> known = variablesByVersion.get(version);
+        if (known == null) {
+            known = new LinkedHashMap<>(variables);
+            if (hasSnapshotIsolation(connection)) {
+                known.put(SNAPSHOT_ISOLATION, 0L);
+            }
+            variablesByVersion.put(version, known);
+        }
+        return known;
+    }
+
+    private static boolean hasSnapshotIsolation(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("show session variables like '" + SNAPSHOT_ISOLATION + "'")) {
+            return rows.next();
+        }
+    }
+
+    private Map<String, Long> read(Statement statement, Set<String> names) throws SQLException {
+        String select = names.stream()
+                .map(name -> database == Database.H2 ? name + "()" : "@@session." + name)
+                .collect(Collectors.joining(", ", "select ", ""));
+        try (ResultSet row = statement.executeQuery(select)) {
+            row.next();
+            Map<String, Long> values = new LinkedHashMap<>();
+            for (String name : names) {
+                values.put(name, row.getLong(values.size() + 1));
+            }
+            return values;
+        }
+    }
+
+    private String set(Map<String, Long> values) {
+        String assignment = database == Database.H2 ? "%s %d" : "session %s = %d";
+        return values.entrySet().stream()
+                .map(value -> assignment.formatted(value.getKey(), value.getValue()))
+                .collect(Collectors.joining(", ", "set ", ""));
+    }
+
     /** Rounds up to whole seconds, at least one, which is the unit of MySQL and MariaDB. */
-    static long seconds(Duration duration) {
+    private static long seconds(Duration duration) {
         return Math.max(1, duration.plusMillis(999).toSeconds());
     }
 }

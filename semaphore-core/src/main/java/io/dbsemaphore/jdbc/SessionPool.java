@@ -13,6 +13,8 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,22 +23,30 @@ import org.slf4j.LoggerFactory;
  * The few connections that the library uses at a time, independent of the number of threads. Preparing a connection
  * takes more round trips than a release, so a session that is used repeatedly is kept for some milliseconds; a session
  * that is used now and then is returned at once to the host's pool, which may have no other.
+ *
+ * <p>After a failover the host's pool may still have sessions of the former primary, which is now read-only. After a
+ * read-only session was found, each session is checked before use for some seconds, and read-only ones are evicted, so that
+ * the host's pool opens new ones. The number of evictions is bounded: if the whole database is read-only, new sessions do
+ * not help.
  */
 final class SessionPool implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(SessionPool.class);
+
+    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
 
     private static final Duration KEPT_IDLE = Duration.ofMillis(20);
     /** Shorter than the leak detection of pools, and often enough for their checks of returned connections. */
     private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
 
     private static final int BUSY_AFTER = 3;
+    private static final Duration SUSPECTED_FOR = Duration.ofSeconds(10);
+    private static final int MAX_EVICTIONS = 100;
 
-    private final HostConnections host;
+    private final Host host;
+    private final Database database;
     private final SessionLimits limits;
     private final Pipelining pipelining;
-    private final String readOnlyQuery;
-    private final Failover failover = new Failover();
     private final int size;
     private final Semaphore places;
     private final Deque<Idle> idle = new ArrayDeque<>();
@@ -45,58 +55,60 @@ final class SessionPool implements AutoCloseable {
     private boolean closed;
     private int quickReturns;
     private long lastReturn = System.nanoTime() - KEPT_IDLE.toNanos();
+    private int evictionsLeft;
+    private long suspectedUntil = System.nanoTime();
 
-    private record Idle(PreparedSession session, long since) {}
+    private record Idle(Session session, long since) {}
 
-    SessionPool(HostConnections host, SessionLimits limits, Pipelining pipelining, String readOnlyQuery, int size) {
+    SessionPool(Host host, Database database, SessionLimits limits, Pipelining pipelining, int size) {
         this.host = host;
+        this.database = database;
         this.limits = limits;
         this.pipelining = pipelining;
-        this.readOnlyQuery = readOnlyQuery;
         this.size = size;
         this.places = new Semaphore(size, true);
         this.evictor = new DaemonThreads().scheduler("semaphore-connections");
         evictor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
+    /** Begins a transaction on a session, which returns to this pool when the connection is closed. */
     Connection borrow() throws SQLException {
-        awaitPlace();
-        PreparedSession session = null;
+        // the work must be done although it is interrupted
+        if (!Uninterruptibles.acquire(places, CONNECTION_TIMEOUT.toNanos())) {
+            throw new SQLTransientConnectionException(
+                    "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
+                            .formatted(size, CONNECTION_TIMEOUT));
+        }
+        Session session = null;
         try {
             session = open();
-            while (failover.isSuspected() && session.isReadOnly(readOnlyQuery)) {
-                failover.evicted();
+            while (isOfFormerPrimary(session)) {
                 session.evict();
                 session = null;
                 session = open();
             }
-            session.begin();
-            return SessionConnection.on(session, this::returned);
+            return session.begin(this::returned);
         } catch (SQLException | RuntimeException | Error failure) {
-            giveBack(session);
+            try {
+                if (session != null) {
+                    session.rollback();
+                    session.returnToPool();
+                }
+            } finally {
+                places.release();
+            }
             throw failure;
         }
     }
 
-    private PreparedSession open() throws SQLException {
-        PreparedSession kept = takeIdle();
-        return kept == null ? PreparedSession.open(host.take(), limits, pipelining) : kept;
+    private Session open() throws SQLException {
+        Session kept = takeIdle();
+        return kept == null ? Session.open(host.take(), limits, pipelining) : kept;
     }
 
-    private void giveBack(@Nullable PreparedSession failed) throws SQLException {
-        try {
-            if (failed != null) {
-                failed.rollback();
-                failed.returnToPool();
-            }
-        } finally {
-            places.release();
-        }
-    }
-
-    void returned(PreparedSession session) throws SQLException {
+    private void returned(Session session) throws SQLException {
         if (session.isReadOnly()) {
-            failover.suspect();
+            suspectFailover();
         }
         try {
             if (!keep(session)) {
@@ -105,6 +117,30 @@ final class SessionPool implements AutoCloseable {
         } finally {
             places.release();
         }
+    }
+
+    private void suspectFailover() {
+        synchronized (idle) {
+            if (System.nanoTime() - suspectedUntil >= 0) {
+                suspectedUntil = System.nanoTime() + SUSPECTED_FOR.toNanos();
+                evictionsLeft = MAX_EVICTIONS;
+            }
+        }
+    }
+
+    private boolean isOfFormerPrimary(Session session) throws SQLException {
+        synchronized (idle) {
+            if (evictionsLeft == 0 || System.nanoTime() - suspectedUntil >= 0) {
+                return false;
+            }
+        }
+        if (!session.isReadOnly(database.readOnlyQuery())) {
+            return false;
+        }
+        synchronized (idle) {
+            evictionsLeft--;
+        }
+        return true;
     }
 
     /** Returns the idle sessions. Sessions in use are returned when they are closed. */
@@ -134,16 +170,7 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
-    private void awaitPlace() throws SQLException {
-        // the work must be done although it is interrupted
-        if (!Uninterruptibles.acquire(places, HostConnections.CONNECTION_TIMEOUT.toNanos())) {
-            throw new SQLTransientConnectionException(
-                    "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
-                            .formatted(size, HostConnections.CONNECTION_TIMEOUT));
-        }
-    }
-
-    private @Nullable PreparedSession takeIdle() {
+    private @Nullable Session takeIdle() {
         synchronized (idle) {
             boolean quick = System.nanoTime() - lastReturn < KEPT_IDLE.toNanos();
             quickReturns = quick ? Math.min(quickReturns + 1, BUSY_AFTER) : 0;
@@ -152,7 +179,7 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
-    private boolean keep(PreparedSession session) {
+    private boolean keep(Session session) {
         synchronized (idle) {
             lastReturn = System.nanoTime();
             if (closed
@@ -201,7 +228,7 @@ final class SessionPool implements AutoCloseable {
     private void returnIdleSince(long nanos) {
         while (places.tryAcquire()) {
             try {
-                PreparedSession session = takeIdleSince(nanos);
+                Session session = takeIdleSince(nanos);
                 if (session == null) {
                     return;
                 }
@@ -214,7 +241,7 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
-    private @Nullable PreparedSession takeIdleSince(long nanos) {
+    private @Nullable Session takeIdleSince(long nanos) {
         synchronized (idle) {
             Idle longest = idle.peekLast();
             if (longest == null || longest.since() - nanos > 0) {
@@ -222,6 +249,40 @@ final class SessionPool implements AutoCloseable {
             }
             idle.removeLast();
             return longest.session();
+        }
+    }
+
+    /** The host's pool, and how long it has had no connection. */
+    static final class Host {
+
+        private final DataSource pool;
+        private final AtomicInteger waiting = new AtomicInteger();
+        private volatile long lastChange;
+
+        Host(DataSource pool) {
+            this.pool = pool;
+        }
+
+        /** Returns a connection. How long the pool waits for one depends on its own configuration. */
+        private Connection take() throws SQLException {
+            boolean interrupted = Thread.interrupted(); // a pool would fail at once although it has a connection
+            if (waiting.getAndIncrement() == 0) {
+                lastChange = System.nanoTime();
+            }
+            try {
+                return pool.getConnection();
+            } finally {
+                lastChange = System.nanoTime();
+                waiting.decrementAndGet();
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+
+        /** Whether threads have waited for a connection for this long, and none of them has got one. */
+        boolean isExhaustedFor(Duration time) {
+            return waiting.get() > 0 && System.nanoTime() - lastChange > time.toNanos();
         }
     }
 }

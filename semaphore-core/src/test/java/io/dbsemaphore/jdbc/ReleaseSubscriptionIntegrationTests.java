@@ -50,7 +50,7 @@ class ReleaseSubscriptionIntegrationTests {
     @CsvSource({"App_, App_", "App_, app_", "'', ''"})
     void hearsOfReleasesOfTheSameTables(String prefix, String prefixOfOther) throws SQLException {
         try (HikariDataSource pool = schema.newPool(1);
-                ReleaseSubscription subscription = channel(pool, prefix).subscribe()) {
+                ReleaseChannel.Subscription subscription = channel(pool, prefix).subscribe()) {
             tellOf("orders", channel(pool, prefixOfOther));
 
             assertThat(subscription.await(SOON)).containsExactly("orders");
@@ -60,7 +60,7 @@ class ReleaseSubscriptionIntegrationTests {
     @Test
     void hearsNothingOfOtherTables() throws SQLException {
         try (HikariDataSource pool = schema.newPool(1);
-                ReleaseSubscription subscription = channel(pool, "app_").subscribe()) {
+                ReleaseChannel.Subscription subscription = channel(pool, "app_").subscribe()) {
             tellOf("orders", channel(pool, "other_"));
             tellOf("invoices", channel(pool, "app_"));
 
@@ -72,7 +72,7 @@ class ReleaseSubscriptionIntegrationTests {
     void endsAlthoughTheServerDoesNotAnswer() throws Exception {
         try (TcpProxy proxy = schema.newProxy();
                 HikariDataSource pool = schema.newPool(1, proxy)) {
-            ReleaseSubscription subscription = channel(pool, "").subscribe();
+            ReleaseChannel.Subscription subscription = channel(pool, "").subscribe();
             proxy.silence(true);
 
             Future<?> closed = Concurrently.async("close", () -> {

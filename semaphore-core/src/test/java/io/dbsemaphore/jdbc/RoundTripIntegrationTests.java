@@ -62,7 +62,12 @@ class RoundTripIntegrationTests {
     static Stream<String> hostSettings() {
         return TestDatabase.kind() == DatabaseKind.MYSQL
                 ? Stream.of("", "&allowMultiQueries=true&rewriteBatchedStatements=true", "&useLocalSessionState=true")
-                : Stream.of("", "&prepareThreshold=0", "&prepareThreshold=1", "&autosave=always");
+                : Stream.of(
+                        "",
+                        "&prepareThreshold=0",
+                        "&prepareThreshold=1",
+                        "&autosave=always",
+                        "&defaultRowFetchSize=1");
     }
 
     @ParameterizedTest

@@ -46,7 +46,7 @@ class StatementQueueIntegrationTests {
     @BeforeEach
     void fill() {
         schema.jdbc().update("delete from counted");
-        schema.jdbc().update("insert into counted values (1, 0, 'a'), (2, 0, 'b')");
+        schema.jdbc().update("insert into counted (id, n, t) values (1, 0, 'a'), (2, 0, 'b')");
     }
 
     static Stream<String> hostSettings() {
@@ -56,13 +56,16 @@ class StatementQueueIntegrationTests {
                         "",
                         "&prepareThreshold=0",
                         "&prepareThreshold=1",
+                        "&prepareThreshold=-1",
+                        "&defaultRowFetchSize=1",
                         "&autosave=always",
                         "&autosave=conservative&prepareThreshold=1",
                         "&preferQueryMode=simple",
                         "&preferQueryMode=extendedForPrepared",
                         "&preferQueryMode=extendedCacheEverything",
                         "&reWriteBatchedInserts=true&stringtype=unspecified");
-            case MYSQL -> Stream.of("", "&allowMultiQueries=true", "&useServerPrepStmts=true");
+            case MYSQL ->
+                Stream.of("", "&allowMultiQueries=true", "&useServerPrepStmts=true", "&useCursorFetch=true&defaultFetchSize=1");
             default -> Stream.of("");
         };
     }
@@ -104,7 +107,7 @@ class StatementQueueIntegrationTests {
                     for (int i = 0; i < 3; i++) {
                         queue.update("update counted set n = ? where id = ?", List.of(5, (long) i));
                         if (i == failing) {
-                            queue.update("insert into counted values (?, ?, ?)", List.of(1L, 7, "c"));
+                            queue.update("insert into counted (id, n, t) values (?, ?, ?)", List.of(1L, 7, "c"));
                         }
                     }
 
@@ -125,11 +128,11 @@ class StatementQueueIntegrationTests {
                 Connection other = schema.newPool(1).getConnection();
                 Connection connection = sessions.borrow()) {
             other.setAutoCommit(false);
-            other.createStatement().executeUpdate("update counted set n = 3 where id = 1");
+            other.createStatement().executeUpdate("update counted set n = 3 where id = 2");
             Thread committing = new Thread(() -> {
                 try {
                     Thread.sleep(300);
-                    other.createStatement().executeUpdate("update counted set n = 4 where id = 2");
+                    other.createStatement().executeUpdate("insert into counted (id, n, t) values (3, 4, 'c')");
                     other.commit();
                 } catch (SQLException | InterruptedException failure) {
                     throw new IllegalStateException(failure);
@@ -137,12 +140,13 @@ class StatementQueueIntegrationTests {
             });
             committing.start();
             StatementQueue queue = connection.unwrap(StatementQueue.class);
-            Supplier<List<Integer>> locked = numbers(queue, "select n from counted where id = ? for update", 1L);
-            Supplier<List<Integer>> sum = numbers(queue, "select sum(n) from counted where id in (?, ?)", 1L, 2L);
+            Supplier<List<Integer>> locked =
+                    numbers(queue, "select n from counted where id in (?, ?) order by id for update", 1L, 2L);
+            Supplier<List<Integer>> sum = numbers(queue, "select sum(n) from counted where id in (?, ?)", 2L, 3L);
 
             queue.flush();
 
-            assertThat(locked.get()).containsExactly(3);
+            assertThat(locked.get()).containsExactly(0, 3);
             assertThat(sum.get()).containsExactly(7);
             connection.rollback();
         }

@@ -39,6 +39,6 @@ class WriteCertificationIntegrationTests {
     }
 
     private static boolean isOn(DataSource dataSource) throws SQLException {
-        return WriteCertification.isOn(dataSource, Database.of(dataSource));
+        return Database.of(dataSource).certifiesWrites(dataSource);
     }
 }

@@ -13,10 +13,13 @@ import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.node.RowLock;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +27,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -72,6 +76,50 @@ class PiggybackedReleaseIntegrationTests {
         assertSkipped(acquire("b", false));
     }
 
+    @Test
+    void isSkippedAsAWholeWhereOneOfItsPermitsIsLocked() throws SQLException {
+        StoredGrant two = granted(grant(acquire(Map.of("a", 1, "b", 1), false), new TreeMap<>()));
+        SortedMap<Long, List<Long>> releases = releaseOf(two);
+        releases.putAll(releaseOf(held));
+        BatchResult result;
+        try (RowLock lock = RowLock.begin(schema)) {
+            lock.execute(
+                    "select id from permit where id = ? for update", two.permits().get(1).id());
+            result = grant(acquire("a", false), releases);
+        }
+
+        assertThat(result.released()).containsExactly(held.requestId());
+        assertThat(granted(result).permits()).hasSize(1);
+        assertThat(states("permit", "permit_request_id", two)).containsExactly("ACQUIRED", "ACQUIRED");
+        assertThat(states("permit_request", "id", two)).containsExactly("ACQUIRED");
+        assertThat(states("permit", "permit_request_id", held)).containsExactly("RELEASED");
+        assertThat(states("permit_request", "id", held)).containsExactly("RELEASED");
+    }
+
+    @Test
+    void waitsForARenewal() throws Exception {
+        Future<BatchResult> result;
+        try (Connection renewal = schema.newPool(1).getConnection()) {
+            renewal.setAutoCommit(false);
+            try (Statement statement = renewal.createStatement()) {
+                statement.executeUpdate("update permit_request set owner = 'renewed' where id = " + held.requestId());
+            }
+            result = Concurrently.async(() -> grant(acquire("a", false), releaseOf(held)));
+            Thread.sleep(300);
+            renewal.commit();
+        }
+
+        assertThat(Concurrently.get(result).released()).containsExactly(held.requestId());
+        assertThat(states("permit", "permit_request_id", held)).containsExactly("RELEASED");
+        assertThat(states("permit_request", "id", held)).containsExactly("RELEASED");
+    }
+
+    private List<String> states(String table, String column, StoredGrant grant) {
+        return schema.jdbc()
+                .queryForList(
+                        "select state from " + table + " where " + column + " = ?", String.class, grant.requestId());
+    }
+
     private void assertSkipped(AcquireState acquire) throws SQLException {
         BatchResult result;
         try (RowLock lock = RowLock.ofPermits(schema, held.externalId())) {
@@ -90,9 +138,13 @@ class PiggybackedReleaseIntegrationTests {
     }
 
     private static AcquireState acquire(String name, boolean withExternalId) {
+        return acquire(Map.of(name, 1), withExternalId);
+    }
+
+    private static AcquireState acquire(Map<String, Integer> permits, boolean withExternalId) {
         String externalId = UUID.randomUUID().toString();
         return new AcquireState(
-                new AcquireCommand(externalId, withExternalId, true, Map.of(name, 1), false, null, "test", null));
+                new AcquireCommand(externalId, withExternalId, true, permits, false, null, "test", null));
     }
 
     private static StoredGrant granted(BatchResult result) {

@@ -12,7 +12,7 @@ import java.util.Map;
  * another transaction, no batch of its semaphores begins for a back-off with full jitter, which doubles with each further
  * conflict.
  *
- * <p>On servers that {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes}, conflicts are frequent, and back-off
+ * <p>On servers that {@linkplain io.dbsemaphore.jdbc.Database#certifiesWrites certify writes}, conflicts are frequent, and back-off
  * alone favors the instance that won, as in the capture effect of Ethernet. So an instance that has granted a contested semaphore
  * for a time slice leaves it to others for as long.
  *

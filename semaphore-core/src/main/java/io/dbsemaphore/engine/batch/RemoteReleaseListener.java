@@ -5,7 +5,6 @@ import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.ReleaseChannel;
-import io.dbsemaphore.jdbc.ReleaseSubscription;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
@@ -127,7 +126,7 @@ final class RemoteReleaseListener implements AutoCloseable {
     private void listenWhileConnectionsAreLeft() throws SQLException {
         Deadline replaced = Deadline.in(MAX_AGE);
         boolean exhausted = false;
-        try (ReleaseSubscription subscription = channel.subscribe()) {
+        try (ReleaseChannel.Subscription subscription = channel.subscribe()) {
             while (isNeeded() && !replaced.isPassed() && !exhausted) {
                 Set<String> names = subscription.await(INTERVAL);
                 if (!names.isEmpty()) {

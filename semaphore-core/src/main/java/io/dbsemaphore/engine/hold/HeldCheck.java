@@ -23,7 +23,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Locks the permits of a grant in the caller's transaction, in share mode. Each row is locked by its primary key: any other
  * condition would, at {@code REPEATABLE READ}, lock the gaps in which others insert, and read a snapshot older than the grant.
  *
- * <p>Where servers {@linkplain io.dbsemaphore.jdbc.WriteCertification certify writes}, the rows are updated, too, since other
+ * <p>Where servers {@linkplain Database#certifiesWrites certify writes}, the rows are updated, too, since other
  * servers do not see row locks.
  */
 public final class HeldCheck {
