@@ -1,20 +1,46 @@
 package io.dbsemaphore.engine;
 
+import io.dbsemaphore.AcquireInterruptedException;
+import io.dbsemaphore.AcquireOutcomeUnknownException;
+import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitManager.AcquireResult;
 import io.dbsemaphore.concurrent.Uninterruptibles;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.batch.GroupCommit;
+import io.dbsemaphore.engine.hold.GrantHandle;
+import io.dbsemaphore.engine.hold.GrantOperations;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.reuse.ReusablePermit;
+import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.persistence.unit.TransactionFailures;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Acquires permits, for a calling thread that waits for the result, or without a thread that waits. */
+/**
+ * Acquires permits, for a calling thread that waits for the result, or without a thread that waits: submits the acquire, makes missing
+ * semaphores of a pattern, and makes the caller's result from the decision of the database.
+ *
+ * <p>An acquire that fails holds nothing. The outcome of a commit without an answer is determined by the next attempt, which waits for the
+ * locks of the lost transaction, and then reads whether the request exists. If no attempt gets that far, the acquire is undone.
+ */
 final class AcquireService {
 
     private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
@@ -22,30 +48,53 @@ final class AcquireService {
     private final AdmissionGate gate;
     private final GroupCommit commit;
     private final PatternSemaphoreCreator patterns;
+    private final AcquireFactory acquireFactory;
     private final ReuseService reuse;
-    private final UnknownOutcomes outcomes;
-    private final AcquireResults results;
+    private final ReleaseService releases;
+    private final BackgroundReleaser background;
+    private final Duration decisionTimeout;
+    private final GrantRegistry held;
+    private final KeepAlive keepAlive;
+    private final InstanceLease lease;
+    private final ListenerNotifier listeners;
+    private final GrantOperations operations;
     private final Executor completions;
 
     /**
      * Acquires for the callers of one run.
      *
+     * @param decisionTimeout how long a caller waits for the database after its wait time has ended
+     * @param operations to which the handles of the grants delegate
      * @param completions its threads may be blocked by code of the application
      */
     AcquireService(
             AdmissionGate gate,
             GroupCommit commit,
             PatternSemaphoreCreator patterns,
+            AcquireFactory acquireFactory,
             ReuseService reuse,
-            UnknownOutcomes outcomes,
-            AcquireResults results,
+            ReleaseService releases,
+            BackgroundReleaser background,
+            Duration decisionTimeout,
+            GrantRegistry held,
+            KeepAlive keepAlive,
+            InstanceLease lease,
+            ListenerNotifier listeners,
+            GrantOperations operations,
             Executor completions) {
         this.gate = gate;
         this.commit = commit;
         this.patterns = patterns;
+        this.acquireFactory = acquireFactory;
         this.reuse = reuse;
-        this.outcomes = outcomes;
-        this.results = results;
+        this.releases = releases;
+        this.background = background;
+        this.decisionTimeout = decisionTimeout;
+        this.held = held;
+        this.keepAlive = keepAlive;
+        this.lease = lease;
+        this.listeners = listeners;
+        this.operations = operations;
         this.completions = completions;
     }
 
@@ -69,9 +118,9 @@ final class AcquireService {
                 acquire = acquire.again();
                 answer = commit.acquire(acquire);
             }
-            return results.of(acquire, answer);
+            return resultOf(acquire, answer);
         } catch (RuntimeException | Error failure) {
-            throw outcomes.resolve(acquire, failure);
+            throw resolve(acquire, failure);
         } finally {
             gate.exit();
         }
@@ -178,7 +227,7 @@ final class AcquireService {
             AcquireResult outcome;
             try {
                 if (answer == null) {
-                    throw outcomes.resolve(acquire, CallerExceptions.of(cause(failure)));
+                    throw resolve(acquire, CallerExceptions.of(cause(failure)));
                 }
                 if (!result.isDone() && reuse.isOutdated(acquire, answer)) {
                     submitAgain();
@@ -192,7 +241,7 @@ final class AcquireService {
                             creation.whenCompleteAsync(this::tryAgain, AcquireService.this::complete);
                     return;
                 }
-                outcome = results.of(acquire, answer);
+                outcome = resultOf(acquire, answer);
             } catch (RuntimeException | Error failed) {
                 fail(failed);
                 return;
@@ -228,6 +277,124 @@ final class AcquireService {
 
         private static @Nullable Throwable cause(@Nullable Throwable failure) {
             return failure instanceof CompletionException ? failure.getCause() : failure;
+        }
+    }
+
+    /**
+     * The result of an acquire.
+     *
+     * @throws io.dbsemaphore.SemaphoreException when the acquire was rejected
+     */
+    private AcquireResult resultOf(Acquire acquire, Acquire.Answer answer) {
+        GrantOutcome outcome = answer.outcome();
+        Duration waited = Duration.ofNanos(System.nanoTime() - acquire.call().startedAt());
+        if (outcome instanceof GrantOutcome.Granted granted) {
+            PermitGrant handle = holdOrGiveBack(acquire, granted, answer);
+            listeners.tell(listener -> listener.acquired(handle, waited));
+            if (acquire.wasRefused()) {
+                listeners.tell(listener -> listener.waited(handle, waited));
+            }
+            return new AcquireResult.Granted(handle);
+        }
+        if (outcome instanceof GrantOutcome.Refused refused) {
+            listeners.tell(listener -> listener.refused(acquire.call().request(), refused.shortages(), waited));
+            return new AcquireResult.Unavailable(refused.shortages());
+        }
+        if (outcome instanceof GrantOutcome.Rejected rejected) {
+            throw CallerExceptions.of(rejected.reason());
+        }
+        throw new IllegalStateException(
+                "Nothing was decided about " + acquire.command().externalId() + ": " + outcome);
+    }
+
+    /** Releases the grant if an error occurs here, since an acquire that throws must hold nothing. */
+    private PermitGrant holdOrGiveBack(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
+        try {
+            return hold(acquire, granted, answer);
+        } catch (RuntimeException | Error failure) {
+            if (!granted.replayed()) {
+                releases.giveBack(granted.grant());
+            }
+            throw failure;
+        }
+    }
+
+    private PermitGrant hold(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
+        Optional<PermitGrant> handedOver = reuse.beginHandedOver(acquire, granted);
+        return handedOver.isPresent() ? handedOver.get() : holdGranted(acquire, granted, answer);
+    }
+
+    private PermitGrant holdGranted(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
+        HeldGrant state = held.register(granted.grant(), answer.asOf());
+        ReuseTerms terms = acquire.reuseTerms();
+        if (acquire.call().forWork() || acquire.command().isKeptAlive()) {
+            state.setForWork(true);
+        }
+        state.setOutlivesShutdown(!acquire.call().request().isReleaseAtShutdown());
+        state.setAcquiredAt(terms == null ? acquire.call().stack() : null); // a reused permit is acquired by many
+        if (terms != null) {
+            ReusablePermit permit = reuse.granted(terms, acquire, state, answer.asOf());
+            PermitGrant firstUse = reuse.beginUse(permit);
+            keepAlive(state, permit::user, terms.maxHold().plus(reuse.reuseOf(terms)), answer);
+            return firstUse;
+        }
+        PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
+        if (acquire.command().isKeptAlive()) {
+            keepAlive(state, () -> grant, acquireFactory.maxHold(acquire.call().request()), answer);
+        } else {
+            keepAlive.watch(state, grant); // unless an earlier acquire keeps it alive
+        }
+        return grant;
+    }
+
+    private void keepAlive(
+            HeldGrant state, Supplier<? extends @Nullable PermitGrant> user, Duration maxHold, Acquire.Answer answer) {
+        state.bindTo(lease, answer.epoch());
+        keepAlive.keep(state, user, Deadline.after(answer.asOf(), maxHold));
+        keepAlive.confirm(state);
+    }
+
+    /**
+     * Ensures that a failed acquire holds nothing. Waits for the database until the decision timeout.
+     *
+     * @return the exception to be thrown to the caller
+     * @throws Error the failure, if it is an error
+     */
+    private RuntimeException resolve(Acquire acquire, Throwable failure) {
+        if (failure instanceof AcquireOutcomeUnknownException unknown) {
+            return unknown; // undone in the background
+        }
+        if (acquire.isOutcomeUnknown()) {
+            undo(acquire, failure);
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        return Thread.currentThread().isInterrupted() && TransactionFailures.isWorthRepeating(failure)
+                ? interrupted(acquire, failure)
+                : (RuntimeException) failure;
+    }
+
+    /** The exception for an acquire that was not tried again, since the pause before the next attempt was interrupted. */
+    private static AcquireInterruptedException interrupted(Acquire acquire, Throwable failure) {
+        AcquireInterruptedException interrupted =
+                new AcquireInterruptedException(acquire.command().permits().keySet());
+        interrupted.addSuppressed(failure);
+        return interrupted;
+    }
+
+    private void undo(Acquire acquire, Throwable failure) {
+        if (acquire.hasWaitTime() && acquire.callDeadline().isPassed()) { // the database did not answer within the wait time
+            background.undo(acquire);
+            throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
+        }
+        // on a thread of the library, since the pool may have no connection for longer than the caller waits
+        CompletableFuture<?> undone = background.undoNow(acquire);
+        Semaphore ended = new Semaphore(0);
+        CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.release());
+        Deadline until = Deadline.after(acquire.callDeadline().nanos(), decisionTimeout);
+        if (!Uninterruptibles.acquire(ended, until.remainingNanos()) || undone.isCompletedExceptionally()) {
+            throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }
     }
 }

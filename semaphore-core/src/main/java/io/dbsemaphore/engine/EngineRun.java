@@ -139,7 +139,8 @@ final class EngineRun {
                 database.certifiesWrites());
         releases = new ReleaseService(
                 persistence.releases(),
-                new ReleasesByExternalId(retry, lockWait),
+                retry,
+                lockWait,
                 held,
                 checked,
                 background,
@@ -148,15 +149,26 @@ final class EngineRun {
                 listeners);
         reuse = new ReuseService(
                 settings.get(SemaphoreSettings.REUSE), acquireFactory, commit, releases, listeners, uses, threads);
-        UnknownOutcomes outcomes = new UnknownOutcomes(background, settings.get(SemaphoreSettings.DECISION_TIMEOUT));
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
                 configuration.patterns(),
                 persistence.admin(),
                 retry,
                 database.sessions().threads());
-        AcquireResults results =
-                new AcquireResults(acquireFactory, releases, reuse, held, keepAlive, lease, listeners, operations);
-        acquires = new AcquireService(gate, commit, patterns, reuse, outcomes, results, completions);
+        acquires = new AcquireService(
+                gate,
+                commit,
+                patterns,
+                acquireFactory,
+                reuse,
+                releases,
+                background,
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
+                held,
+                keepAlive,
+                lease,
+                listeners,
+                operations,
+                completions);
         heldGrants = new HeldGrantService(
                 acquireFactory,
                 persistence.renewals(),

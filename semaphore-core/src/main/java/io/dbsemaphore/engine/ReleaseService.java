@@ -3,6 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreListener;
+import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.CheckedGrants;
@@ -10,32 +11,43 @@ import io.dbsemaphore.engine.hold.DeferredReleases;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.ReleaseTransaction;
+import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.CannotAcquireLockException;
 
 /**
  * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A release
  * that fails is retried in the background, since its caller has declared the work done.
+ *
+ * <p>Releases by external id run on the caller's thread, one transaction at a time. The transaction does not wait for row locks, such as
+ * those of a business transaction that has checked the grant: it is tried again after a pause, during which it holds neither a connection
+ * nor a lock.
  */
 final class ReleaseService {
 
     private static final Logger log = LoggerFactory.getLogger(ReleaseService.class);
 
     private final ReleaseTransaction transaction;
-    private final ReleasesByExternalId byExternalId;
+    private final Retries retry;
+    private final Duration lockWait;
     private final GrantRegistry held;
     private final CheckedGrants checked;
     private final BackgroundReleaser background;
@@ -43,10 +55,13 @@ final class ReleaseService {
     private final GroupCommit commit;
     private final KeepAlive keepAlive;
     private final ListenerNotifier listeners;
+    /** Taken by one release by external id at a time. */
+    private final Semaphore turn = new Semaphore(1, true);
 
     ReleaseService(
             ReleaseTransaction transaction,
-            ReleasesByExternalId byExternalId,
+            Retries retry,
+            Duration lockWait,
             GrantRegistry held,
             CheckedGrants checked,
             BackgroundReleaser background,
@@ -54,7 +69,8 @@ final class ReleaseService {
             KeepAlive keepAlive,
             ListenerNotifier listeners) {
         this.transaction = transaction;
-        this.byExternalId = byExternalId;
+        this.retry = retry;
+        this.lockWait = lockWait;
         this.held = held;
         this.checked = checked;
         this.background = background;
@@ -200,12 +216,79 @@ final class ReleaseService {
             boolean unused = background.release(
                     externalId,
                     () -> BackgroundReleaser.done(
-                            () -> report(externalId, byExternalId.tryOnce(externalId, attempt), whenReleased)),
+                            () -> report(externalId, tryOnce(externalId, attempt), whenReleased)),
                     Deadline.NEVER);
         };
         return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
-                : report(externalId, byExternalId.run(externalId, attempt), whenReleased);
+                : report(externalId, releaseInTime(externalId, attempt), whenReleased);
+    }
+
+    /**
+     * Tries until no row is locked. Ignores interrupts.
+     *
+     * @param transaction returns empty when a row is locked
+     * @throws CannotAcquireLockException when a row was locked for too long
+     */
+    private ReleaseOutcome releaseInTime(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
+        AtomicBoolean commitSent = new AtomicBoolean();
+        Deadline deadline = Deadline.in(lockWait);
+        int attempts = 0;
+        do {
+            Optional<ReleaseOutcome> outcome = tryInTurn(transaction, commitSent, deadline);
+            if (outcome.isPresent()) {
+                return outcome.get();
+            }
+            Uninterruptibles.pause(Deadline.in(BackOff.POLLING.after(++attempts))
+                    .orEarlier(deadline)
+                    .remainingNanos());
+        } while (!deadline.isPassed());
+        return tryOnce(externalId, transaction, commitSent);
+    }
+
+    /**
+     * Tries once.
+     *
+     * @throws CannotAcquireLockException when a row is locked
+     */
+    private ReleaseOutcome tryOnce(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
+        return tryOnce(externalId, transaction, new AtomicBoolean());
+    }
+
+    private ReleaseOutcome tryOnce(
+            String externalId, Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent) {
+        return tryInTurn(transaction, commitSent, Deadline.in(lockWait))
+                .orElseThrow(() -> new CannotAcquireLockException(
+                        "The grant '%s' was not released: another transaction has locked it or its permits, as requireHeld does, for %s"
+                                        .formatted(externalId, lockWait)
+                                + " (semaphore.lock-wait-timeout). Its permits are held as before; try again when that transaction has"
+                                + " ended"));
+    }
+
+    private Optional<ReleaseOutcome> tryInTurn(
+            Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent, Deadline deadline) {
+        if (!Uninterruptibles.acquire(turn, deadline.remainingNanos())) {
+            return Optional.empty();
+        }
+        try {
+            return attempt(transaction, commitSent);
+        } finally {
+            turn.release();
+        }
+    }
+
+    private Optional<ReleaseOutcome> attempt(Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent) {
+        Optional<ReleaseOutcome> outcome = retry.call(() -> {
+            try {
+                return transaction.get();
+            } catch (CommitOutcomeUnknownException unknown) {
+                commitSent.set(true);
+                throw unknown;
+            }
+        });
+        return outcome.map(each -> each == ReleaseOutcome.ALREADY_RELEASED && commitSent.get()
+                ? ReleaseOutcome.RELEASED // by an earlier attempt of this call
+                : each);
     }
 
     private ReleaseOutcome report(String externalId, ReleaseOutcome outcome, Runnable whenReleased) {
