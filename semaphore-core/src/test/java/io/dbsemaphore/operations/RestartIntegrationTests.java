@@ -10,8 +10,8 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.Slow;
-import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.SemaphoreRows;
@@ -149,7 +149,7 @@ class RestartIntegrationTests {
         Future<PermitGrant> waiting = Concurrently.async(
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(30))));
-        Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-poller"));
+        Awaitility.await("the first refusal").atMost(SOON).until(() -> isAwaited(name));
         AtomicBoolean done = new AtomicBoolean();
         Future<List<String>> others = Concurrently.async("others", () -> tryUntil(done, name));
 
@@ -194,7 +194,7 @@ class RestartIntegrationTests {
         Future<PermitGrant> waiting = Concurrently.async(
                 "waiting",
                 () -> node.semaphores().acquire(AcquireRequest.of(name).withWaitTime(Duration.ofSeconds(30))));
-        Awaitility.await("the first refusal").atMost(SOON).until(() -> threads().contains("semaphore-poller"));
+        Awaitility.await("the first refusal").atMost(SOON).until(() -> isAwaited(name));
 
         assertThat(node.semaphores().release(before.externalId())).isEqualTo(ReleaseOutcome.RELEASED);
 
@@ -202,6 +202,11 @@ class RestartIntegrationTests {
         assertThat(before.isHeld()).as("released by its id").isFalse();
         assertThat(after.renew(HOUR).isHeld()).isTrue();
         after.close();
+    }
+
+    /** Whether the database has refused a caller, which then waits. */
+    private boolean isAwaited(String name) {
+        return node.admin().find(name).filter(status -> status.waiting() == 1).isPresent();
     }
 
     private List<String> tryUntil(AtomicBoolean done, String name) {

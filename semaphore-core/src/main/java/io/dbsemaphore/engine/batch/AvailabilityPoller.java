@@ -18,11 +18,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Polls the availability of all semaphores that callers of this JVM wait for, to find permits that other JVMs have released.
- * The poll locks no semaphore that another transaction has locked; only the acquire of a woken caller waits for such locks.
- * One thread, which runs while callers wait.
+ * Polls the availability of all semaphores that callers of this JVM wait for, to find permits that other JVMs have released, and tells
+ * other instances of callers that have left. The poll locks no semaphore that another transaction has locked; only the acquire of a
+ * woken caller waits for such locks.
+ *
+ * <p>One thread, from the start of the engine to its end, which does nothing while no caller waits. From {@link #stop} on it only deletes
+ * the records of this instance.
  */
-final class AvailabilityPoller {
+final class AvailabilityPoller implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(AvailabilityPoller.class);
 
@@ -34,21 +37,25 @@ final class AvailabilityPoller {
     /** Close to the validity of the records: after this time waiting for their deletion has little use. */
     private static final Duration MAX_WAIT_TO_FORGET = Duration.ofSeconds(1);
 
+    private static final long UNTIL_WOKEN = Duration.ofHours(1).toNanos();
+
     private final WorkQueue queue;
     private final AvailabilityTransactions availabilityTransactions;
-    private final DaemonThreads threads;
     private final Runnable woken;
     private final @Nullable RemoteReleaseListener listener;
     private final Monitor monitor = new Monitor();
     private final Semaphore forgotten = new Semaphore(0);
-    private boolean running;
-    /** The number of polls since something was found. Used by the thread while it runs. */
+    /** Whether callers wait, or may have records in the database. */
+    private volatile boolean needed;
+
+    private volatile boolean pollNow;
+    private volatile boolean notified;
+    private volatile boolean stopped;
+    private volatile boolean closed;
+    /** The number of polls since something was found. Used by the thread only. */
     private int polls;
 
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
-    private volatile boolean pollNow;
-    private volatile boolean notified;
-    private volatile boolean closed;
 
     /**
      * Creates a poller.
@@ -60,30 +67,28 @@ final class AvailabilityPoller {
             WorkQueue queue,
             AvailabilityTransactions availabilityTransactions,
             @Nullable ReleaseChannel channel,
-            DaemonThreads threads,
             Runnable woken) {
         this.queue = queue;
         this.availabilityTransactions = availabilityTransactions;
-        this.threads = threads;
         this.woken = woken;
-        listener = channel == null
-                ? null
-                : new RemoteReleaseListener(channel, threads, queue::needsPolls, this::notified);
+        listener = channel == null ? null : new RemoteReleaseListener(channel, queue::needsPolls, this::notified);
     }
 
-    /**
-     * Starts polling, because a caller waits, or no longer waits, which other instances have to be told. After {@link #close} it
-     * only does the latter.
-     */
+    /** Starts the threads. */
+    void start(DaemonThreads threads) {
+        threads.start("semaphore-poller", this::run);
+        if (listener != null) {
+            threads.start("semaphore-listener", listener);
+        }
+    }
+
+    /** Begins to poll, because a caller waits, or no longer waits, which other instances have to be told. */
     void begin() {
-        monitor.run(() -> {
-            if (!running) {
-                polls = 0;
-                threads.start("semaphore-poller", this::run);
-                running = true;
-            }
-        });
-        if (listener != null && !closed) {
+        if (!needed) {
+            needed = true;
+            monitor.wakeAll();
+        }
+        if (listener != null) {
             listener.begin();
         }
     }
@@ -105,12 +110,20 @@ final class AvailabilityPoller {
     }
 
     /**
-     * Waits, for a bounded time, until the records of this instance are deleted: soon there are no connections left for that.
+     * Ends the polls. Waits, for a bounded time, until the records of this instance are deleted: soon there are no connections left for
+     * that.
      *
      * @param recorded whether other instances may know of callers, even if none waits any more
      */
-    void close(boolean recorded) {
-        if (monitor.is(() -> end(recorded))) {
+    void stop(boolean recorded) {
+        boolean forgets = monitor.is(() -> {
+            boolean first = !stopped;
+            stopped = true;
+            needed |= first && recorded;
+            monitor.wakeAll();
+            return first && needed;
+        });
+        if (forgets) {
             boolean unused = Uninterruptibles.acquire(forgotten, MAX_WAIT_TO_FORGET.toNanos());
         }
         if (listener != null) {
@@ -118,29 +131,22 @@ final class AvailabilityPoller {
         }
     }
 
-    /** Returns whether the thread has yet to delete the records. */
-    private boolean end(boolean recorded) {
-        boolean first = !closed;
+    /** Ends the thread. */
+    @Override
+    public void close() {
         closed = true;
         monitor.wakeAll();
-        try {
-            if (first && recorded) {
-                begin();
-            }
-            return first && running;
-        } catch (Throwable failure) { // no thread: the records expire
-            UnexpectedErrors.log(log, "The end of the availability poller", failure);
-            return false;
-        }
     }
 
     private void run() {
-        boolean goesOn = true;
-        while (goesOn) {
+        while (!closed) {
             try {
-                goesOn = monitor.is(this::awaitNextPoll);
-                if (goesOn) {
+                monitor.run(this::awaitWork);
+                if (!stopped) {
                     poll();
+                } else if (needed) {
+                    needed = false; // before the deletion: a batch that is still in flight may tell others of a caller
+                    forgetAll();
                 }
             } catch (RuntimeException failure) { // the waiting callers have deadlines of their own
                 log.debug("The availability of awaited semaphores could not be polled; it is tried again", failure);
@@ -148,13 +154,31 @@ final class AvailabilityPoller {
                 UnexpectedErrors.survive(log, "The availability poller", failure);
             }
         }
-        if (closed) {
-            try {
-                forgetAll();
-            } finally {
-                forgotten.release();
-            }
+    }
+
+    /** Waits until the next poll is due, or there is something to delete, or the thread is to end. */
+    private void awaitWork() {
+        while (!closed && !isNeeded()) {
+            polls = 0;
+            monitor.await(UNTIL_WOKEN);
         }
+        Deadline next = Deadline.in(queue.pollAfter(BackOff.POLLING.after(++polls)));
+        Deadline soonest = Deadline.in(MIN_INTERVAL);
+        long nanos = next.remainingNanos();
+        while (!stopped && !pollNow && nanos > 0) {
+            monitor.await(nanos);
+            nanos = Math.min(next.remainingNanos(), notified ? soonest.remainingNanos() : Long.MAX_VALUE);
+        }
+        pollNow = false;
+        notified = false;
+    }
+
+    private boolean isNeeded() {
+        if (!stopped) {
+            needed = false; // before the look at the queue: who changes that afterwards, and finds this, wakes the thread
+            needed = queue.needsPolls();
+        }
+        return needed;
     }
 
     /** Deletes the records of this instance. Otherwise other instances would withhold permits until the records expire. */
@@ -163,6 +187,8 @@ final class AvailabilityPoller {
             availabilityTransactions.forgetAll(queue.instance());
         } catch (RuntimeException failure) {
             log.debug("The records of this instance's waiting callers were not deleted; they expire", failure);
+        } finally {
+            forgotten.release();
         }
     }
 
@@ -199,21 +225,4 @@ final class AvailabilityPoller {
         }
     }
 
-    /** Waits until the next poll is due; false when no caller waits any more. */
-    private boolean awaitNextPoll() {
-        Deadline next = Deadline.in(queue.pollAfter(BackOff.POLLING.after(++polls)));
-        Deadline soonest = Deadline.in(MIN_INTERVAL);
-        long nanos = next.remainingNanos();
-        while (!closed && !pollNow && nanos > 0) {
-            monitor.await(nanos);
-            nanos = Math.min(next.remainingNanos(), notified ? soonest.remainingNanos() : Long.MAX_VALUE);
-        }
-        pollNow = false;
-        notified = false;
-        if (closed || !queue.needsPolls()) {
-            running = false;
-            return false;
-        }
-        return true;
-    }
 }

@@ -37,6 +37,7 @@ public final class GroupCommit implements AutoCloseable {
 
     private final WorkQueue queue;
     private final BatchLimits limits;
+    private final DaemonThreads threads;
     private final BatchObserver observer;
     private final AcquireDeadlines deadlines;
     private final AvailabilityPoller poller;
@@ -75,7 +76,8 @@ public final class GroupCommit implements AutoCloseable {
         queue = new WorkQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(
                 queue, with.background(), decisionTimeout, this::signal, this::departed, with.threads());
-        poller = new AvailabilityPoller(queue, with.availability(), with.channel(), with.threads(), this::signal);
+        poller = new AvailabilityPoller(queue, with.availability(), with.channel(), this::signal);
+        threads = with.threads();
         runner = new BatchRunner(
                 queue,
                 with.transaction(),
@@ -95,6 +97,7 @@ public final class GroupCommit implements AutoCloseable {
     public void start() {
         grants.start();
         releases.start();
+        poller.start(threads);
     }
 
     private void runGrants() {
@@ -170,11 +173,7 @@ public final class GroupCommit implements AutoCloseable {
     /** A caller no longer waits. The poller tells the other instances, which would otherwise withhold permits for it. */
     private void departed() {
         if (queue.needsPolls()) {
-            try {
-                poller.begin();
-            } catch (Throwable failure) { // the next batch tries again; the caller has to be answered
-                UnexpectedErrors.log(log, "The start of the availability poller", failure);
-            }
+            poller.begin();
         }
     }
 
@@ -225,7 +224,7 @@ public final class GroupCommit implements AutoCloseable {
     public void stopAcquires() {
         List<Acquire> waiting = queue.close();
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
-        poller.close(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
+        poller.stop(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
         grants.close();
         deadlines.close();
     }
@@ -235,5 +234,6 @@ public final class GroupCommit implements AutoCloseable {
     public void close() {
         stopAcquires();
         releases.close();
+        poller.close();
     }
 }

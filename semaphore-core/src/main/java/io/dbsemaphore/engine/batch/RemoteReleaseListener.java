@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.engine.support.Deadline;
@@ -10,17 +9,17 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens for releases by other instances while callers of this one wait. It has one thread, and a connection of the application's
- * pool besides those that the transactions use. Whatever fails, the poller goes on.
+ * Listens for releases by other instances while callers of this one wait. It runs on a thread of its own, from the start of the engine to
+ * its end, and while it listens it has a connection of the application's pool besides those that the transactions use. Whatever fails, the
+ * poller goes on.
  */
-final class RemoteReleaseListener implements AutoCloseable {
+final class RemoteReleaseListener implements Runnable, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RemoteReleaseListener.class);
 
@@ -40,17 +39,18 @@ final class RemoteReleaseListener implements AutoCloseable {
 
     private static final Duration PAUSE_AFTER_STARVATION = Duration.ofMinutes(1);
     private static final Duration MAX_WAIT_TO_END = Duration.ofSeconds(1);
+    private static final long UNTIL_BEGUN = Duration.ofHours(1).toNanos();
 
     private final ReleaseChannel channel;
-    private final DaemonThreads threads;
     private final BooleanSupplier needed;
     private final Consumer<Set<String>> released;
-    private final AtomicBoolean running = new AtomicBoolean();
+    private final Semaphore begun = new Semaphore(0);
     private final Semaphore closing = new Semaphore(0);
     private final Semaphore ended = new Semaphore(0);
+    private volatile boolean idle;
     private volatile boolean closed;
     private boolean starvationLogged;
-    private Deadline lingering = Deadline.in(LINGER);
+    private Deadline lingering = Deadline.in(Duration.ZERO);
 
     /**
      * Creates a listener.
@@ -58,54 +58,47 @@ final class RemoteReleaseListener implements AutoCloseable {
      * @param needed whether callers wait
      * @param released receives the names of semaphores of which another instance has released permits
      */
-    RemoteReleaseListener(
-            ReleaseChannel channel, DaemonThreads threads, BooleanSupplier needed, Consumer<Set<String>> released) {
+    RemoteReleaseListener(ReleaseChannel channel, BooleanSupplier needed, Consumer<Set<String>> released) {
         this.channel = channel;
-        this.threads = threads;
         this.needed = needed;
         this.released = released;
     }
 
-    /** Listens while callers wait, unless it does already. */
+    /** Begins to listen, because a caller waits. */
     void begin() {
-        if (!closed && running.compareAndSet(false, true)) {
-            try {
-                threads.start("semaphore-listener", this::run);
-            } catch (Throwable failure) { // polls find what is released
-                running.set(false);
-                UnexpectedErrors.survive(log, "The start of the listener for releases", failure);
-            }
+        if (idle) {
+            begun.release();
         }
     }
 
     /** Waits, for a bounded time, until the connection is returned. */
     @Override
     public void close() {
-        closed = true;
-        closing.release();
-        if (running.get()) {
+        if (!closed) {
+            closed = true;
+            begun.release();
+            closing.release();
             boolean unused = Uninterruptibles.acquire(ended, MAX_WAIT_TO_END.toNanos());
         }
     }
 
-    private void run() {
-        ended.drainPermits();
-        lingering = Deadline.in(LINGER);
-        boolean failed = true;
-        try {
-            while (isNeeded()) {
-                listen();
+    @Override
+    public void run() {
+        while (!closed) {
+            try {
+                begun.drainPermits();
+                idle = true; // before the look at the callers
+                if (isNeeded()) {
+                    idle = false;
+                    listen();
+                } else {
+                    boolean unused = Uninterruptibles.acquire(begun, UNTIL_BEGUN);
+                }
+            } catch (Throwable failure) {
+                UnexpectedErrors.survive(log, "The listener for releases", failure);
             }
-            failed = false;
-        } catch (Throwable failure) {
-            UnexpectedErrors.survive(log, "The listener for releases", failure);
-        } finally {
-            running.set(false);
-            ended.release();
         }
-        if (!failed && needed.getAsBoolean()) { // a caller that began to wait just now has found this thread running
-            begin();
-        }
+        ended.release();
     }
 
     private void listen() {

@@ -125,7 +125,7 @@ class BatchRunnerIntegrationTests {
                 new ListenerNotifier(List::of),
                 observer,
                 new AvailabilityPoller(
-                        queue, persistence.availabilityTransactions(), null, threads, () -> {}),
+                        queue, persistence.availabilityTransactions(), null, () -> {}),
                 new GroupCommitDelay(Duration.ofMillis(1)));
     }
 
