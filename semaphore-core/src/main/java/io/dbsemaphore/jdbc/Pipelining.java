@@ -22,6 +22,9 @@ final class Pipelining {
 
     private static final Logger log = LoggerFactory.getLogger(Pipelining.class);
 
+    private static final boolean CONNECTOR_J = isPresent("com.mysql.cj.NativeSession");
+    private static final boolean PGJDBC = isPresent("org.postgresql.PGConnection");
+
     private static final Set<Integer> REFUSED_BY_MYSQL = Set.of(
             1064, // syntax error: the text is parsed as one statement
             1148); // command not allowed
@@ -48,8 +51,8 @@ final class Pipelining {
         }
         try {
             return switch (database) {
-                case MYSQL -> isPresent("com.mysql.cj.NativeSession") ? ConnectorJ.enable(connection) : null;
-                case POSTGRESQL -> isPresent("org.postgresql.PGConnection") ? PgJdbc.enable(connection) : null;
+                case MYSQL -> CONNECTOR_J ? ConnectorJ.enable(connection) : null;
+                case POSTGRESQL -> PGJDBC ? PgJdbc.enable(connection) : null;
                 // MariaDB reports a lock refused by NOWAIT, which pipelined statements use, as a lock wait timeout
                 case MARIADB, H2 -> null;
             };
