@@ -117,9 +117,8 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
                     .flatMap(type -> Stream.of(type.getMethods()))
                     .filter(Search::isOverridable)
                     .toList();
-            this.annotatedInterfaceMethods = interfaceMethods.stream()
-                    .filter(it -> find(it).isPresent())
-                    .toList();
+            this.annotatedInterfaceMethods =
+                    interfaceMethods.stream().filter(it -> find(it).isPresent()).toList();
             this.ofType = find(targetClass);
         }
 
@@ -148,7 +147,8 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         /** Covers a case that the search from the method does not: an interface whose method a superclass implements. */
         private Optional<WithPermits> findOnInterfaces(Method method) {
             return annotatedInterfaceMethods.stream()
-                    .filter(it -> AopUtils.getMostSpecificMethod(it, targetClass).equals(method))
+                    .filter(it ->
+                            AopUtils.getMostSpecificMethod(it, targetClass).equals(method))
                     .flatMap(it -> find(it).stream())
                     .findFirst();
         }
@@ -166,8 +166,7 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
 
         private static Optional<WithPermits> find(AnnotatedElement element) {
             try {
-                return Optional.ofNullable(
-                        AnnotatedElementUtils.findMergedAnnotation(element, WithPermits.class));
+                return Optional.ofNullable(AnnotatedElementUtils.findMergedAnnotation(element, WithPermits.class));
             } catch (AnnotationConfigurationException contradiction) {
                 throw new IllegalStateException(
                         "@WithPermits on " + element + ": " + contradiction.getMessage(), contradiction);

@@ -107,8 +107,8 @@ final class ReactiveGuard extends MethodGuard {
         Mono<Publisher<Object>> work(ProxyMethodInvocation call) {
             return Mono.<PermitGrant>create(this::acquire)
                     .publishOn(Schedulers.boundedElastic())
-                    .map(grant -> publisher(
-                            () -> Permits.callHolding(grant, new InvocationCallback(call.invocableClone()))))
+                    .map(grant ->
+                            publisher(() -> Permits.callHolding(grant, new InvocationCallback(call.invocableClone()))))
                     .onErrorResume(
                             PermitsUnavailableException.class,
                             refused -> Mono.just(publisher(() -> refusal.answer(call, refused))));

@@ -128,7 +128,8 @@ final class RequestTemplate {
             TextTemplate name =
                     TextTemplate.parse(annotated, "names", resolve("names", given), SemaphoreName::requireValid);
             if (name.isLiteral()
-                    && templates.stream().anyMatch(it -> it.isLiteral() && it.text().equals(name.text()))) {
+                    && templates.stream()
+                            .anyMatch(it -> it.isLiteral() && it.text().equals(name.text()))) {
                 throw annotated.refuse("names", name.text(), "is given twice. " + NAMES_ONCE);
             }
             templates.add(name);
@@ -218,5 +219,9 @@ final class RequestTemplate {
     /** The root object ({@code #root}) of expressions. */
     @SuppressWarnings("ArrayRecordComponent") // the arguments of the call, for the expressions
     private record Root(
-            String methodName, Method method, @Nullable Object[] args, @Nullable Object target, Class<?> targetClass) {}
+            String methodName,
+            Method method,
+            @Nullable Object[] args,
+            @Nullable Object target,
+            Class<?> targetClass) {}
 }

@@ -1,6 +1,5 @@
 package io.dbsemaphore.domain;
 
-
 /**
  * A caller that waits for permits of a semaphore, as the instances tell one another.
  *

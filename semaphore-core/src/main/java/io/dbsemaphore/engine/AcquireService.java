@@ -17,11 +17,11 @@ import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.reuse.ReusablePermit;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -212,8 +212,7 @@ final class AcquireService {
                 CompletableFuture<?> unused =
                         submitted.answer().whenCompleteAsync(this::decided, AcquireService.this::complete);
                 // no effect once the acquire is answered, for example if that answer completes the result
-                CompletableFuture<?> unusedToo =
-                        result.whenComplete((ended, failure) -> commit.withdraw(submitted));
+                CompletableFuture<?> unusedToo = result.whenComplete((ended, failure) -> commit.withdraw(submitted));
             } catch (RuntimeException | Error failure) {
                 fail(failure);
             }
@@ -385,7 +384,8 @@ final class AcquireService {
     }
 
     private void undo(Acquire acquire, Throwable failure) {
-        if (acquire.hasWaitTime() && acquire.callDeadline().isPassed()) { // the database did not answer within the wait time
+        if (acquire.hasWaitTime()
+                && acquire.callDeadline().isPassed()) { // the database did not answer within the wait time
             background.undo(acquire);
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }

@@ -3,8 +3,6 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
-import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.HeldGrant;

@@ -90,8 +90,8 @@ record EngineDatabase(
                 InstanceLease.grace(settings.get(SemaphoreSettings.INSTANCE_TIMEOUT)),
                 channel);
         HeldCheck heldCheck = new HeldCheck(dataSource, database, tablePrefix, certifiesWrites);
-        EngineDatabase opened = new EngineDatabase(
-                tablePrefix, lockWait, sessions, persistence, heldCheck, certifiesWrites, channel);
+        EngineDatabase opened =
+                new EngineDatabase(tablePrefix, lockWait, sessions, persistence, heldCheck, certifiesWrites, channel);
         try {
             opened.awaitTables(Deadline.in(schemaWait));
         } catch (RuntimeException failure) {

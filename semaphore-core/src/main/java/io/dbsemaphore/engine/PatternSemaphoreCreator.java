@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.SemaphoreException;
-import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphorePatterns;
@@ -10,9 +9,9 @@ import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
 import java.time.Duration;
-import io.dbsemaphore.persistence.AdminTransactions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;

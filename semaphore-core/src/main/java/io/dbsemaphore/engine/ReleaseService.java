@@ -2,7 +2,6 @@ package io.dbsemaphore.engine;
 
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.GroupCommit;
@@ -16,11 +15,10 @@ import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.persistence.BatchTransaction;
-import io.dbsemaphore.spi.SemaphoreListener;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -220,8 +218,7 @@ final class ReleaseService {
         Runnable later = () -> {
             boolean unused = background.release(
                     externalId,
-                    () -> BackgroundReleaser.done(
-                            () -> report(externalId, tryOnce(externalId, attempt), whenReleased)),
+                    () -> BackgroundReleaser.done(() -> report(externalId, tryOnce(externalId, attempt), whenReleased)),
                     Deadline.NEVER);
         };
         return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)

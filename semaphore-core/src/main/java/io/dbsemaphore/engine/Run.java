@@ -187,14 +187,7 @@ final class Run {
                 operations,
                 application);
         heldGrants = new HeldGrantService(
-                acquireFactory,
-                persistence.holds(),
-                retry,
-                held,
-                keepAlive,
-                database.heldCheck(),
-                checked,
-                operations);
+                acquireFactory, persistence.holds(), retry, held, keepAlive, database.heldCheck(), checked, operations);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),
@@ -401,8 +394,8 @@ final class Run {
         if (outcome != ReleaseOutcome.RELEASED) {
             return 0;
         }
-        listeners.tell(listener ->
-                listener.released(new SemaphoreListener.Released(state.grant().externalId(), state.grant().counts(), Optional.of(state.heldFor()))));
+        listeners.tell(listener -> listener.released(new SemaphoreListener.Released(
+                state.grant().externalId(), state.grant().counts(), Optional.of(state.heldFor()))));
         return 1;
     }
 }

@@ -1,12 +1,7 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.admin.SemaphoreMaintenance;
-import io.dbsemaphore.spi.OwnerLiveness;
-import io.dbsemaphore.spi.PermitManager;
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.SemaphoreClosedException;
-import io.dbsemaphore.spi.SemaphoreListener;
+import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;

@@ -44,7 +44,10 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
     private final ThreadLocal<Boolean> onReserved = ThreadLocal.withInitial(() -> false);
 
     /** The shared sessions, and the reserved one; both are the same pool if there is one connection only. */
-    private record Pools(SessionPool shared, SessionPool reserved, @Nullable KeptConnection kept) {}
+    private record Pools(
+            SessionPool shared,
+            SessionPool reserved,
+            @Nullable KeptConnection kept) {}
 
     /**
      * Wraps the host's data source.
@@ -79,9 +82,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
             SessionPool.Host reserved = kept == null ? hostPool : new SessionPool.Host(kept);
             return new Pools(
                     shared,
-                    maxConnections == 1
-                            ? shared
-                            : new SessionPool(reserved, database, reservedLimits, statements, 1),
+                    maxConnections == 1 ? shared : new SessionPool(reserved, database, reservedLimits, statements, 1),
                     kept);
         };
         this.pools = newPools.get();

@@ -240,8 +240,8 @@ final class Session {
             }
         }
 
-        private static @Nullable Object requireFixed(@Nullable Object @Nullable [] args, Object fixed, String description)
-                throws SQLException {
+        private static @Nullable Object requireFixed(
+                @Nullable Object @Nullable [] args, Object fixed, String description) throws SQLException {
             if (args == null || !fixed.equals(args[0])) {
                 throw new SQLException("Transactions of the semaphores support " + description + " only");
             }

@@ -50,10 +50,7 @@ final class PermitRequestTable {
      * @param returnsUpdatedRows whether an update can return the rows that it has changed
      */
     PermitRequestTable(
-            Sql sql,
-            boolean locksUncommittedRows,
-            boolean returnsUpdatedRows,
-            Supplier<PermitRequestRepository> rows) {
+            Sql sql, boolean locksUncommittedRows, boolean returnsUpdatedRows, Supplier<PermitRequestRepository> rows) {
         this.sql = sql;
         this.locksUncommittedRows = locksUncommittedRows;
         this.returnsUpdatedRows = returnsUpdatedRows;

@@ -54,7 +54,10 @@ record Tables(
                 sql,
                 semaphores,
                 new PermitRequestTable(
-                        sql, database.locksUncommittedRows(), database.returnsUpdatedRows(), repositories.lazily(PermitRequestRepository.class)),
+                        sql,
+                        database.locksUncommittedRows(),
+                        database.returnsUpdatedRows(),
+                        repositories.lazily(PermitRequestRepository.class)),
                 new PermitTable(sql, channel, repositories.lazily(PermitRepository.class)),
                 new WaiterTable(sql, semaphores, repositories.lazily(WaiterTable.Rows.class)),
                 new InstanceTable(repositories.lazily(InstanceTable.Rows.class), suspectGrace),

@@ -50,7 +50,8 @@ class FutureGuardTests {
                 return super.cancel(mayInterruptIfRunning);
             }
         };
-        CompletableFuture<?> future = guard((call, refused) -> null, Runnable::run).callWhenGranted(acquire, call());
+        CompletableFuture<?> future =
+                guard((call, refused) -> null, Runnable::run).callWhenGranted(acquire, call());
 
         assertThat(future.cancel(true)).isTrue();
 
@@ -109,8 +110,7 @@ class FutureGuardTests {
 
     private CompletableFuture<?> refused(CompletionStage<String> fallback) {
         return guard((call, refused) -> fallback, Runnable::run)
-                .callWhenGranted(
-                        CompletableFuture.failedFuture(new PermitsUnavailableException(List.of())), call());
+                .callWhenGranted(CompletableFuture.failedFuture(new PermitsUnavailableException(List.of())), call());
     }
 
     private FutureGuard guard(Refusal refusal, Executor threads) {

@@ -67,7 +67,9 @@ class AllocationOfSeveralTests {
         assertThat(allocation.hasRefusals()).isTrue();
         assertThat(allocation.waiters())
                 .containsOnlyKeys("a", "b")
-                .containsEntry("a", List.of(new Waiter(Place.at(-5), 1, false, true), new Waiter(Place.at(0), 1, false, false)))
+                .containsEntry(
+                        "a",
+                        List.of(new Waiter(Place.at(-5), 1, false, true), new Waiter(Place.at(0), 1, false, false)))
                 .containsEntry("b", List.of(new Waiter(Place.at(-5), 2, false, true)));
         assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 3, 1));
     }
@@ -160,7 +162,8 @@ class AllocationOfSeveralTests {
     void tellsOfOthersThatWait() {
         RemainingAvailability alone = remaining(5, 5, 0, 100, 121);
         WaitersElsewhere elsewhere = WaitersElsewhere.of(
-                List.of(new InstanceQueue(1, 2, List.of(new Waiter(Place.at(1), 1, false, false)), 1, OPEN.plusSeconds(1))),
+                List.of(new InstanceQueue(
+                        1, 2, List.of(new Waiter(Place.at(1), 1, false, false)), 1, OPEN.plusSeconds(1))),
                 1,
                 OPEN);
         assertThat(alone.isAwaitedElsewhere()).isFalse();

@@ -80,7 +80,8 @@ class SemaphoreAvailabilityTests {
         AcquireState acquire =
                 new AcquireState(new AcquireCommand("id", false, true, Map.of("backup", 1), false, null, "test", null));
         acquire.setDemandAhead(Map.of("backup", new Demand(4, 3)));
-        InstanceQueue others = new InstanceQueue(7, 2, List.of(new Waiter(Place.at(0), 2, false, false)), 1, OPEN.plusSeconds(2));
+        InstanceQueue others =
+                new InstanceQueue(7, 2, List.of(new Waiter(Place.at(0), 2, false, false)), 1, OPEN.plusSeconds(2));
         assertThat(availability(OPEN, WaitersElsewhere.NONE).withheldFrom(acquire, "backup"))
                 .isEqualTo(4);
         assertThat(availability(CLOSED, WaitersElsewhere.NONE).withheldFrom(acquire, "backup"))

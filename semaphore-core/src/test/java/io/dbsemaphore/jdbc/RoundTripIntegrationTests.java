@@ -63,11 +63,7 @@ class RoundTripIntegrationTests {
         return TestDatabase.kind() == DatabaseKind.MYSQL
                 ? Stream.of("", "&allowMultiQueries=true&rewriteBatchedStatements=true", "&useLocalSessionState=true")
                 : Stream.of(
-                        "",
-                        "&prepareThreshold=0",
-                        "&prepareThreshold=1",
-                        "&autosave=always",
-                        "&defaultRowFetchSize=1");
+                        "", "&prepareThreshold=0", "&prepareThreshold=1", "&autosave=always", "&defaultRowFetchSize=1");
     }
 
     @ParameterizedTest
@@ -166,9 +162,11 @@ class RoundTripIntegrationTests {
 
             try (PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("refused"))) {
                 assertThat(grant.isHeld()).isTrue();
-                assertThat(node.semaphores().tryAcquire(AcquireRequest.of("refused"))).isEmpty();
+                assertThat(node.semaphores().tryAcquire(AcquireRequest.of("refused")))
+                        .isEmpty();
             }
-            assertThat(node.semaphores().tryAcquire(AcquireRequest.of("refused"))).isPresent();
+            assertThat(node.semaphores().tryAcquire(AcquireRequest.of("refused")))
+                    .isPresent();
         }
     }
 

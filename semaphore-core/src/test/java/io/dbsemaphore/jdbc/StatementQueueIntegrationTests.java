@@ -65,7 +65,11 @@ class StatementQueueIntegrationTests {
                         "&preferQueryMode=extendedCacheEverything",
                         "&reWriteBatchedInserts=true&stringtype=unspecified");
             case MYSQL ->
-                Stream.of("", "&allowMultiQueries=true", "&useServerPrepStmts=true", "&useCursorFetch=true&defaultFetchSize=1");
+                Stream.of(
+                        "",
+                        "&allowMultiQueries=true",
+                        "&useServerPrepStmts=true",
+                        "&useCursorFetch=true&defaultFetchSize=1");
             default -> Stream.of("");
         };
     }
@@ -79,7 +83,8 @@ class StatementQueueIntegrationTests {
                 StatementQueue queue = connection.unwrap(StatementQueue.class);
                 for (int again = 1; again <= 8; again++) {
                     Supplier<Integer> one = queue.update("update counted set n = n + ? where id = ?", List.of(1, 1L));
-                    Supplier<List<Integer>> both = numbers(queue, "select n from counted where id in (?, ?) order by id", 1L, 2L);
+                    Supplier<List<Integer>> both =
+                            numbers(queue, "select n from counted where id in (?, ?) order by id", 1L, 2L);
                     queue.flush();
                     Supplier<Integer> two = queue.update("update counted set t = ?", Arrays.asList((Object) null));
                     Supplier<Integer> none = queue.update("update counted set n = n + ? where id = ?", List.of(1, 3L));
@@ -160,7 +165,9 @@ class StatementQueueIntegrationTests {
             int changes = 0;
             for (int i = 0; i < 30; i++) {
                 if (i % 10 == 9) {
-                    schema.jdbc().execute("alter table counted add column c%d_%d int".formatted(sessions.hashCode(), changes++));
+                    schema.jdbc()
+                            .execute("alter table counted add column c%d_%d int"
+                                    .formatted(sessions.hashCode(), changes++));
                 }
                 Supplier<List<Integer>> rows;
                 try (Connection connection = sessions.borrow()) {
@@ -212,8 +219,7 @@ class StatementQueueIntegrationTests {
 
         Sessions(String hostSettings) throws SQLException {
             pool = new HikariDataSource(schema.poolConfig(1, schema.jdbcUrl() + hostSettings));
-            sessions = new SemaphoreDataSource(
-                    pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
+            sessions = new SemaphoreDataSource(pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
         }
 
         Connection borrow() throws SQLException {

@@ -84,7 +84,8 @@ class PiggybackedReleaseIntegrationTests {
         BatchResult result;
         try (RowLock lock = RowLock.begin(schema)) {
             lock.execute(
-                    "select id from permit where id = ? for update", two.permits().get(1).id());
+                    "select id from permit where id = ? for update",
+                    two.permits().get(1).id());
             result = grant(acquire("a", false), releases);
         }
 

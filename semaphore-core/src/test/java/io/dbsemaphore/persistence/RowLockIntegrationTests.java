@@ -19,8 +19,8 @@ import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.SentStatements.Sent;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
-import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestDatabase.Schema;
 import jakarta.persistence.Column;
 import jakarta.persistence.LockModeType;
 import jakarta.persistence.Table;
@@ -73,7 +73,8 @@ class RowLockIntegrationTests {
         try (Unit unit = new Unit("", pipelining)) {
             unit.acquire(awaited);
 
-            if (pipelining && Set.of(DatabaseKind.MYSQL, DatabaseKind.POSTGRESQL).contains(schema.kind())) {
+            if (pipelining
+                    && Set.of(DatabaseKind.MYSQL, DatabaseKind.POSTGRESQL).contains(schema.kind())) {
                 assertLockedInOneRoundTripWithTheSum(unit, awaited);
             } else {
                 assertLockedByTheRepository(unit, awaited);
@@ -209,7 +210,8 @@ class RowLockIntegrationTests {
 
         /** Acquires while a caller waits for one of the semaphores, which the transaction tells the other instances. */
         void acquireWhileOneWaits() {
-            LocalQueue queue = new LocalQueue(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), 1, false, false)), 1);
+            LocalQueue queue =
+                    new LocalQueue(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), 1, false, false)), 1);
             StoredGrant unused =
                     acquire(true, new LocalQueues(System.nanoTime(), "owner", Set.of("first"), Map.of("first", queue)));
         }

@@ -53,7 +53,11 @@ public final class Acquire extends AcquireState {
      * @param forWork whether a shutdown waits for the work under the grant
      * @param stack of the caller, where leaks are detected
      */
-    public record Call(AcquireRequest request, long startedAt, boolean forWork, @Nullable Throwable stack) {}
+    public record Call(
+            AcquireRequest request,
+            long startedAt,
+            boolean forWork,
+            @Nullable Throwable stack) {}
 
     /** The order in which acquires are decided: first those that were refused, by their places, then the others, by their arrival. */
     static final Comparator<Acquire> IN_ORDER =

@@ -253,8 +253,8 @@ final class AcquireDeadlines implements AutoCloseable {
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
         } else if (!acquire.lastShortages().isEmpty()) {
             boolean unused = acquire.answer()
-                    .complete(
-                            new Acquire.Answer(new GrantOutcome.Refused(acquire.lastShortages()), System.nanoTime(), 0));
+                    .complete(new Acquire.Answer(
+                            new GrantOutcome.Refused(acquire.lastShortages()), System.nanoTime(), 0));
         } else {
             fail(acquire, noAnswer(acquire));
         }

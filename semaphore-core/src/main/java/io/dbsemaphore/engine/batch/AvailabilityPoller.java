@@ -175,7 +175,8 @@ final class AvailabilityPoller implements AutoCloseable {
 
     private boolean isNeeded() {
         if (!stopped) {
-            needed = false; // before the look at the queue: who changes that afterwards, and finds this, wakes the thread
+            needed = false; // before the look at the queue: who changes that afterwards, and finds this, wakes the
+            // thread
             needed = queue.needsPolls();
         }
         return needed;
@@ -224,5 +225,4 @@ final class AvailabilityPoller implements AutoCloseable {
             throw failure;
         }
     }
-
 }

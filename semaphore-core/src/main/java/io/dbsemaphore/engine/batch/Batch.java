@@ -27,8 +27,7 @@ final class Batch {
     private final long startedAt;
     private final Map<String, Long> changes = new HashMap<>();
 
-    Batch(
-            List<Acquire> members, Set<String> names, Set<String> awaited, LocalQueues queues, long startedAt) {
+    Batch(List<Acquire> members, Set<String> names, Set<String> awaited, LocalQueues queues, long startedAt) {
         this.members = members;
         this.names = names;
         this.awaited = awaited;

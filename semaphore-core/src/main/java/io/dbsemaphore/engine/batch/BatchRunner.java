@@ -10,8 +10,6 @@ import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.BatchTransaction;
 import io.dbsemaphore.spi.SemaphoreListener;
-import io.dbsemaphore.persistence.BatchTransaction;
-import io.dbsemaphore.persistence.BatchTransaction;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -79,7 +77,8 @@ final class BatchRunner {
             answer(queue.finishFailed(batch, failure, taken.batch != null));
             tellRetried(batch.members(), batch.releases(), failure);
         }
-        if (result != null && taken.batch != null) { // a later failure does not concern the transaction: the batch is settled once
+        if (result != null
+                && taken.batch != null) { // a later failure does not concern the transaction: the batch is settled once
             Settlement.Result settled = queue.finish(taken.batch, result, taken.epoch);
             delay.answered(taken.batch.releases().size());
             answer(settled);

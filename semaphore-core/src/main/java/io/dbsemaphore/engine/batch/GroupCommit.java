@@ -14,8 +14,6 @@ import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.BatchTransaction;
-import io.dbsemaphore.persistence.BatchTransaction;
-import io.dbsemaphore.persistence.BatchTransaction;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;

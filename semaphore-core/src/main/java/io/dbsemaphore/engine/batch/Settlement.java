@@ -213,8 +213,7 @@ final class Settlement {
     /** Answers a caller whose last attempt has waited for a lock: by what it was refused for before, if it was. */
     private void failLocked(Acquire acquire, RuntimeException cause) {
         if (acquire.lastShortages().isEmpty() || acquire.isOutcomeUnknown()) {
-            Duration passed =
-                    Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
+            Duration passed = Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
             decideAndUndo(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
         } else {
             departed(acquire);
@@ -270,12 +269,13 @@ final class Settlement {
         RuntimeException reported = reported(failure);
         boolean lockWait = SqlErrors.isLockWait(failure);
         Set<Acquire> mayAwaitIds = lockWait
-                ? batch.members().stream().filter(Settlement::mayAwaitExternalId).collect(Collectors.toSet())
+                ? batch.members().stream()
+                        .filter(Settlement::mayAwaitExternalId)
+                        .collect(Collectors.toSet())
                 : Set.of();
         for (Acquire acquire : batch.members()) {
             // in a shared batch the locked rows may have been those of another member
-            acquire.setWriteBlocked(
-                    lockWait && batch.members().size() == 1 && acquire.isClaimed());
+            acquire.setWriteBlocked(lockWait && batch.members().size() == 1 && acquire.isClaimed());
             if (unknown && acquire.isClaimed()) {
                 acquire.setOutcomeUnknown(true);
             } else if (!acquire.isOutcomeUnknown()) {
@@ -310,11 +310,7 @@ final class Settlement {
     }
 
     private void settleFailed(
-            Acquire acquire,
-            Batch batch,
-            Throwable failure,
-            RuntimeException reported,
-            boolean unreachable) {
+            Acquire acquire, Batch batch, Throwable failure, RuntimeException reported, boolean unreachable) {
         acquire.setExternalIdLocked(false);
         boolean shared = batch.members().size() > 1;
         boolean conflict = SqlErrors.isVictim(failure);
@@ -421,7 +417,8 @@ final class Settlement {
             if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), release.elapsedNanos(), limits.lockWait())) {
                 tryAgain(release, BackOff.RETRIES.after(attempts));
             } else {
-                release.decide(failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure);
+                release.decide(
+                        failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure);
             }
         }
     }
@@ -438,7 +435,9 @@ final class Settlement {
                     ("The grant '%s' on %s was not released yet: another transaction has locked it or its permits for %s, as"
                                     + " requireHeld does. Its release is retried in the background")
                             .formatted(
-                                    release.grant().externalId(), release.grant().counts(), limits.lockWait()),
+                                    release.grant().externalId(),
+                                    release.grant().counts(),
+                                    limits.lockWait()),
                     failure));
         } else {
             tryAgain(release, release.block());

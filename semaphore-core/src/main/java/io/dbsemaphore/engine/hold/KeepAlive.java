@@ -129,8 +129,7 @@ public final class KeepAlive implements AutoCloseable {
      *
      * @param handle the handle of its user, for listeners; null if nobody uses it
      */
-    public synchronized void keep(
-            HeldGrant state, Supplier<? extends @Nullable PermitGrant> handle, Deadline maxHold) {
+    public synchronized void keep(HeldGrant state, Supplier<? extends @Nullable PermitGrant> handle, Deadline maxHold) {
         add(new ScheduledRenewal(state, handle, maxHold, longestInterval, leakOf(state)));
         if (!reserved) {
             beginTurnIn(0); // which takes the connection
@@ -381,8 +380,7 @@ public final class KeepAlive implements AutoCloseable {
         keptAlive(which).forEach(grant -> unconfirmed.put(grant.requestId(), grant));
         renewals.confirm(
                 List.copyOf(unconfirmed.keySet()),
-                outcome ->
-                        settle(unconfirmed, outcome, grant -> grant.state().bindTo(lease, epoch)));
+                outcome -> settle(unconfirmed, outcome, grant -> grant.state().bindTo(lease, epoch)));
         return unconfirmed.isEmpty();
     }
 
@@ -514,9 +512,7 @@ public final class KeepAlive implements AutoCloseable {
      * @param confirmed receives those that are held
      */
     private void settle(
-            Map<Long, ScheduledRenewal> asked,
-            HoldTransactions.Outcome outcome,
-            Consumer<ScheduledRenewal> confirmed) {
+            Map<Long, ScheduledRenewal> asked, HoldTransactions.Outcome outcome, Consumer<ScheduledRenewal> confirmed) {
         outcome.held().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(confirmed);
         outcome.lost().stream().map(asked::remove).flatMap(Stream::ofNullable).forEach(this::lose);
     }

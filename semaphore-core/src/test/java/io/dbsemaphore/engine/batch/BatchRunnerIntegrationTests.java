@@ -23,8 +23,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,8 +57,7 @@ class BatchRunnerIntegrationTests {
         Database database = Database.of(pool);
         connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
-        background = new BackgroundReleaser(
-                persistence.undoing(), scheduler, connections.threads(), Runnable::run);
+        background = new BackgroundReleaser(persistence.undoing(), scheduler, connections.threads(), Runnable::run);
     }
 
     @AfterEach
@@ -124,8 +123,7 @@ class BatchRunnerIntegrationTests {
                 background,
                 new ListenerNotifier(List::of),
                 observer,
-                new AvailabilityPoller(
-                        queue, persistence.availabilityTransactions(), null, () -> {}),
+                new AvailabilityPoller(queue, persistence.availabilityTransactions(), null, () -> {}),
                 new GroupCommitDelay(Duration.ofMillis(1)));
     }
 

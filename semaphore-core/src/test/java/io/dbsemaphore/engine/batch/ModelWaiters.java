@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class ModelWaiters {
 
     /** Callers are served in the order of their first refusal. */
-    static final Comparator<ModelCaller> IN_ORDER = Comparator.<ModelCaller, Place>comparing(each -> each.state().place())
+    static final Comparator<ModelCaller> IN_ORDER = Comparator.<ModelCaller, Place>comparing(
+                    each -> each.state().place())
             .thenComparing(each -> each.acquire.ticket());
 
     private final ModelParticipants participants;

@@ -131,7 +131,8 @@ final class QueueScheduleRun {
         boolean waits = choice.nextInt(4) > 0;
         Deadline deadline = Deadline.after(now, Duration.ofSeconds(waits ? 30 : 0));
         QueueClock clock = new QueueClock(() -> now, bound -> 0);
-        ModelCaller caller = new ModelCaller(participants.nextNumber(), WorkQueueFixture.acquire(command, waits, deadline, clock));
+        ModelCaller caller =
+                new ModelCaller(participants.nextNumber(), WorkQueueFixture.acquire(command, waits, deadline, clock));
         return model.add(caller) + (exclusive ? " exclusively" : "");
     }
 

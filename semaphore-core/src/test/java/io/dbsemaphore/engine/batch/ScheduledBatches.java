@@ -51,9 +51,7 @@ final class ScheduledBatches {
         if (!flight.batch.isWaiting()) {
             releaseAll();
         }
-        flight.decided(
-                database.decide(List.copyOf(flight.batch.members())),
-                database.newlyGranted());
+        flight.decided(database.decide(List.copyOf(flight.batch.members())), database.newlyGranted());
         model.decided(flight);
         return "decides " + flight;
     }

@@ -84,8 +84,7 @@ abstract class WorkQueueFixture {
         return Map.of("backup", Values.remaining(1, 1 - free, free, 7, fence));
     }
 
-    static void end(
-            WorkQueue queue, Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
+    static void end(WorkQueue queue, Batch batch, Map<String, RemainingAvailability> left, GrantOutcome outcome) {
         List<GrantOutcome> outcomes = Collections.nCopies(batch.members().size(), outcome);
         Settlement.Result unused = queue.finish(batch, new BatchResult(outcomes, left, List.of(), Set.of()), 0);
     }

@@ -150,8 +150,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
     }
 
     /** The database refuses an acquire. So many permits are available of the semaphores that are not full. */
-    private void park(
-            Acquire acquire, Set<String> full, LocalDateTime readAt, int free, WaitersElsewhere others) {
+    private void park(Acquire acquire, Set<String> full, LocalDateTime readAt, int free, WaitersElsewhere others) {
         boolean isTried = several.add(acquire);
         if (!isTried) {
             return;

@@ -61,8 +61,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         List<Acquire> waiters = addWaiters(WorkQueue.MAX_LAST_ATTEMPTS + 1);
         refuseAll();
 
-        List<Acquire> decided =
-                waiters.stream().filter(queue::tryOnceMore).toList();
+        List<Acquire> decided = waiters.stream().filter(queue::tryOnceMore).toList();
 
         assertThat(decided).isEqualTo(waiters.subList(0, WorkQueue.MAX_LAST_ATTEMPTS));
         Acquire last = waiters.get(WorkQueue.MAX_LAST_ATTEMPTS);

@@ -1,13 +1,12 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
-import io.dbsemaphore.spi.SemaphoreListener;
-import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

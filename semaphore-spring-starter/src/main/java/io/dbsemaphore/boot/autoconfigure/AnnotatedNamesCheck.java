@@ -1,7 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import io.dbsemaphore.config.SemaphorePatterns;

@@ -1,9 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.admin.SemaphoreName;
-import io.dbsemaphore.config.HostTransaction;
-import io.dbsemaphore.config.MaintenanceSettings;
-import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;

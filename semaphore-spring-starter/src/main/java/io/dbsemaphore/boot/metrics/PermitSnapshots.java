@@ -2,8 +2,6 @@ package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreStatus;
-import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.admin.SemaphoreStatus;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
