@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * The database of an engine, opened once: sessions on the host's data source, and the persistence unit that uses them.
  *
  * @param lockWait how long to wait for rows and tables that another session has locked
- * @param certifiesWrites whether the server {@linkplain WriteCertification certifies writes}
+ * @param certifiesWrites whether the server {@linkplain Database#certifiesWrites certifies writes}
  * @param channel on which instances notify one another of releases; null without notifications
  */
 record EngineDatabase(
