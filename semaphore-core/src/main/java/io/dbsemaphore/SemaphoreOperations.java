@@ -66,7 +66,7 @@ public interface SemaphoreOperations {
     /**
      * Acquires as {@link #acquire} does, without blocking a thread while it waits, however many acquires are waiting.
      *
-     * <p>The future is completed on a thread of the library ({@code semaphore-completion-N}), without the thread-locals
+     * <p>The future is completed on a thread of the library ({@code semaphore-application-N}), without the thread-locals
      * of the caller; dependent actions may block it, up to 64 of them at a time. If a permit is reused, the future is already complete when it is returned.
      * An action that is added to a complete future runs on the thread that adds it. If the application completes the future,
      * for example with {@code cancel} or {@code orTimeout}, the acquire ends: a waiting acquire leaves the queue at once, and a

@@ -21,7 +21,7 @@ import java.util.Optional;
  * the library that serves many callers. "The acquiring thread" is the thread that called {@code acquire},
  * {@code tryAcquire}, {@code execute} or a {@code @WithPermits} method; for {@code acquireAsync}, and for
  * {@code @WithPermits} methods that wait without a thread, it is a thread of the library
- * ({@code semaphore-completion-N}) that application code may block, or the calling thread if a permit is reused.
+ * ({@code semaphore-application-N}) that application code may block, or the calling thread if a permit is reused.
  *
  * <p>In an application with the starter, the first 1,000 events that occur while beans are still being created are kept, and
  * delivered when all beans have been created, on the thread that starts the application.
@@ -54,8 +54,8 @@ public interface SemaphoreListener {
      * Permits were released by this JVM. Called on the thread that called {@code release} or {@code close}, or that ran the
      * work of {@code execute}; for a {@code @WithPermits} method that returns a future or a publisher, on a thread of the
      * library ({@code semaphore-guard-N}) or the one that ended the work; for a release that was {@linkplain
-     * ReleaseOutcome#DEFERRED deferred} or repeated in the background, on the thread {@code semaphore-background}; at
-     * shutdown, on the thread {@code semaphore-shutdown}.
+     * ReleaseOutcome#DEFERRED deferred} or repeated in the background, on a thread of the library ({@code semaphore-application-N}); at
+     * shutdown, on a thread of the library ({@code semaphore-database-N}).
      *
      * @param event what was released
      */
@@ -64,7 +64,7 @@ public interface SemaphoreListener {
     /**
      * This JVM reclaimed the permits of a request whose time to live had passed or whose holder was found dead. Called
      * on the thread that ran the transaction: a thread of the library ({@code semaphore-grants-N}), or the thread of the
-     * maintenance ({@code semaphore-maintenance}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
+     * maintenance ({@code semaphore-application-N}, or the one that called {@link SemaphoreMaintenance#releaseOrphans}).
      *
      * @param event what was reclaimed
      */
@@ -72,7 +72,7 @@ public interface SemaphoreListener {
 
     /**
      * A grant of this JVM was found to be no longer held, while its work may still be running. Called once for each
-     * grant: on the thread {@code semaphore-losses} if the keep-alive finds it, or if the grant expires and was not released; on the
+     * grant: on a thread of the library ({@code semaphore-application-N}) if the keep-alive finds it, or if the grant expires and was not released; on the
      * calling thread if {@code renew}, {@code requireHeld}, {@code release} or {@code forceRelease} finds it. Also for a grant that
      * is not kept alive.
      *
@@ -99,7 +99,7 @@ public interface SemaphoreListener {
 
     /**
      * This JVM completed a maintenance task without a failure, including the case that another instance was already
-     * running it. Called on the thread {@code semaphore-maintenance}, or the one that called
+     * running it. Called on a thread of the library ({@code semaphore-application-N}), or the one that called
      * {@link SemaphoreMaintenance}.
      *
      * @param event what was done
