@@ -68,6 +68,18 @@ class WorkQueueExternalIdTests extends WorkQueueFixture {
         assertThat(acquire.isExternalIdLocked()).as("locked").isEqualTo(false);
     }
 
+    /** Otherwise no batch would wait for anything after as many such waits as there are slots for them. */
+    @Test
+    void endsAWaitForAnExternalIdOnce() {
+        for (int i = 0; i < 3; i++) {
+            Acquire waiting = withLockedExternalId(QueueClock.SYSTEM);
+            queue.add(waiting);
+            Batch batch = queue.take(true, false);
+            assertThat(batch.members()).containsExactly(waiting);
+            end(queue, batch, Map.of(), new GrantOutcome.Withdrawn());
+        }
+    }
+
     @Test
     void pausesLongerIfItHasWaitedForItsExternalIdInVain() {
         AtomicLong now = new AtomicLong();
