@@ -218,7 +218,8 @@ final class ReleaseService {
         Runnable later = () -> {
             boolean unused = background.release(
                     externalId,
-                    () -> BackgroundReleaser.done(() -> report(externalId, tryOnce(externalId, attempt), whenReleased)),
+                    () -> CompletableFuture.runAsync( // it may wait for its turn, and tells listeners
+                            () -> report(externalId, tryOnce(externalId, attempt), whenReleased), background::execute),
                     Deadline.NEVER);
         };
         return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)

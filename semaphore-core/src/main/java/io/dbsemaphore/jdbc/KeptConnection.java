@@ -40,18 +40,20 @@ final class KeptConnection extends DelegatingDataSource implements AutoCloseable
     /** What pools call their size: HikariCP; Apache DBCP; Tomcat and Druid; c3p0, Atomikos and UCP. */
     private static final List<String> SIZES = List.of("maximumPoolSize", "maxTotal", "maxActive", "maxPoolSize");
 
+    private final SessionPool.Host pool;
     private @Nullable Connection idle;
     private long idleSince;
     private boolean lent;
     private boolean keep;
     private boolean closed;
 
-    private KeptConnection(DataSource host) {
+    private KeptConnection(DataSource host, SessionPool.Host pool) {
         super(host);
+        this.pool = pool;
     }
 
     /** The connection of this pool; null if the pool, or what the library may use of it, is too small. A pool of unknown size is not. */
-    static @Nullable KeptConnection of(DataSource host, int maxConnections) {
+    static @Nullable KeptConnection of(DataSource host, SessionPool.Host hostPool, int maxConnections) {
         DataSource pool = host;
         while (pool instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
             pool = delegating.getTargetDataSource();
@@ -59,7 +61,7 @@ final class KeptConnection extends DelegatingDataSource implements AutoCloseable
         BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(pool);
         return maxConnections < FEWEST || SIZES.stream().anyMatch(size -> isSmall(properties, size))
                 ? null
-                : new KeptConnection(host);
+                : new KeptConnection(host, hostPool);
     }
 
     private static boolean isSmall(BeanWrapper pool, String size) {
@@ -82,7 +84,7 @@ final class KeptConnection extends DelegatingDataSource implements AutoCloseable
                 return;
             }
         }
-        giveBack(super.getConnection());
+        giveBack(pool.take());
     }
 
     /** Returns the connection to the host, when the transaction on it has ended. */
@@ -122,7 +124,7 @@ final class KeptConnection extends DelegatingDataSource implements AutoCloseable
             Session.evict(kept);
             kept = null;
         }
-        Connection lending = kept == null ? super.getConnection() : kept;
+        Connection lending = kept == null ? pool.take() : kept;
         synchronized (this) {
             lent = true;
         }

@@ -78,7 +78,7 @@ public final class SemaphoreDataSource extends DelegatingDataSource implements A
         this.newPools = () -> {
             SessionPool shared =
                     new SessionPool(hostPool, database, limits, statements, Math.max(1, maxConnections - 1));
-            KeptConnection kept = KeptConnection.of(obtainTargetDataSource(), maxConnections);
+            KeptConnection kept = KeptConnection.of(obtainTargetDataSource(), hostPool, maxConnections);
             SessionPool.Host reserved = kept == null ? hostPool : new SessionPool.Host(kept);
             return new Pools(
                     shared,

@@ -264,7 +264,7 @@ final class SessionPool implements AutoCloseable {
         }
 
         /** Returns a connection. How long the pool waits for one depends on its own configuration. */
-        private Connection take() throws SQLException {
+        Connection take() throws SQLException {
             boolean interrupted = Thread.interrupted(); // a pool would fail at once although it has a connection
             if (waiting.getAndIncrement() == 0) {
                 lastChange = System.nanoTime();

@@ -156,8 +156,8 @@ public final class StatementQueue {
             return false;
         }
         try (prepared) {
-            prepared.setFetchSize(
-                    0); // otherwise rows may be locked when they are fetched, after the statements that follow
+            // otherwise rows may be locked when they are fetched, after the statements that follow
+            prepared.setFetchSize(0);
             int index = 1;
             for (Queued<?> statement : statements) {
                 index = statement.bind(prepared, index);

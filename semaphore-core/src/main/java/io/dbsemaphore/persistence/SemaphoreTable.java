@@ -101,9 +101,8 @@ final class SemaphoreTable {
      * @param liveFrom the lowest held token, by semaphore id
      */
     void queueRaiseFences(Map<Long, Long> liveFrom, int by, LocalDateTime now) {
-        // one text for every semaphore, which a server that prepares statements knows; in a case they are literals,
-        // since only
-        // these have the column's type on every database
+        // A parameter makes one text for every semaphore, which a server that prepares statements knows. Within a case only
+        // literals have the column's type on every database.
         Object watermark = liveFrom.size() == 1
                 ? liveFrom.values().iterator().next()
                 : new Sql.Literal(liveFrom.entrySet().stream()

@@ -62,9 +62,9 @@ class RestartIntegrationTests {
     void hasFewThreadsAllFromItsStart() {
         Awaitility.await("the end of what was needed for the start")
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(7));
+                .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(8));
 
-        assertThat(threads()).contains("semaphore-keep-alive", "semaphore-scheduler", "semaphore-application-1");
+        assertThat(threads()).contains("semaphore-keep-alive", "semaphore-poller", "semaphore-scheduler", "semaphore-application-1");
     }
 
     @Test

@@ -175,8 +175,8 @@ final class AvailabilityPoller implements AutoCloseable {
 
     private boolean isNeeded() {
         if (!stopped) {
-            needed = false; // before the look at the queue: who changes that afterwards, and finds this, wakes the
-            // thread
+            // before the look at the queue: who changes that afterwards, and finds this, wakes the thread
+            needed = false;
             needed = queue.needsPolls();
         }
         return needed;

@@ -355,7 +355,10 @@ final class Settlement {
         tryAgain(acquire);
     }
 
-    /** A caller that is answered by a failure undoes what may be granted; for an abandoned acquire the granter does. */
+    /**
+     * A caller that is answered by a failure undoes what may be granted; for an abandoned acquire the runner of the batch does, in
+     * the background.
+     */
     private void decideAndUndo(Acquire acquire, RuntimeException failure) {
         if (acquire.isAbandoned() && acquire.isOutcomeUnknown()) {
             toUndo.add(acquire);

@@ -33,7 +33,7 @@ public final class DeferredReleases {
      * Begins a release.
      *
      * @param release submits the release; does not throw
-     * @param done receives its outcome, on the library's background thread
+     * @param done receives its outcome, on a thread that code of the application may block
      * @param failed runs when the release has failed, on a thread of the library or on this one
      */
     public void begin(

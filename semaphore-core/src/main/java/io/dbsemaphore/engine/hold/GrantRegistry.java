@@ -169,10 +169,6 @@ public final class GrantRegistry {
                 .map(Held::get);
     }
 
-    int size() {
-        return byRequest.size();
-    }
-
     private void remove(Held held) {
         if (byRequest.remove(held.requestId, held)) {
             requestIds.remove(held.externalId, held.requestId);

@@ -61,7 +61,7 @@ public final class BackgroundReleaser implements AutoCloseable {
         return submit(new Task("release of " + externalId, release, until, new CompletableFuture<>()), 0);
     }
 
-    /** Tells listeners of a release that has ended, or runs other code of the application. */
+    /** Runs what may wait, such as code of the application: listeners of a release that has ended. */
     public void execute(Runnable task) {
         try {
             application.execute(task);
@@ -153,7 +153,7 @@ public final class BackgroundReleaser implements AutoCloseable {
     }
 
     /** Runs the work on the calling thread. */
-    public static CompletableFuture<?> done(Runnable work) {
+    private static CompletableFuture<?> done(Runnable work) {
         work.run();
         return CompletableFuture.completedFuture(Boolean.TRUE);
     }
