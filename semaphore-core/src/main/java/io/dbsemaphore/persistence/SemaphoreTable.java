@@ -101,7 +101,8 @@ final class SemaphoreTable {
      * @param liveFrom the lowest held token, by semaphore id
      */
     void queueRaiseFences(Map<Long, Long> liveFrom, int by, LocalDateTime now) {
-        // A parameter makes one text for every semaphore, which a server that prepares statements knows. Within a case only
+        // A parameter makes one text for every semaphore, which a server that prepares statements knows. Within a case
+        // only
         // literals have the column's type on every database.
         Object watermark = liveFrom.size() == 1
                 ? liveFrom.values().iterator().next()

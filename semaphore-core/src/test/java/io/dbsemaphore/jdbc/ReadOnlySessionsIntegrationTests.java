@@ -98,7 +98,8 @@ class ReadOnlySessionsIntegrationTests {
 
     @Test
     void keepsAliveByANewSession() throws Exception {
-        makeAllSessionsReadOnly(); // before one of them becomes that of the keep-alive, which does not return to the pool
+        makeAllSessionsReadOnly(); // before one of them becomes that of the keep-alive, which does not return to the
+        // pool
         PermitGrant grant = node.semaphores()
                 .acquire(AcquireRequest.of("a").withTtl(Duration.ofSeconds(12)).withKeepAlive(true));
         Object granted = renewedAt(grant);

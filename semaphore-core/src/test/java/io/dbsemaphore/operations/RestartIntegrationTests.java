@@ -64,7 +64,8 @@ class RestartIntegrationTests {
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(8));
 
-        assertThat(threads()).contains("semaphore-keep-alive", "semaphore-poller", "semaphore-scheduler", "semaphore-application-1");
+        assertThat(threads())
+                .contains("semaphore-keep-alive", "semaphore-poller", "semaphore-scheduler", "semaphore-application-1");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.dbsemaphore.testing.cluster;
 
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.DatabaseServer;
+import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -48,6 +49,8 @@ public final class GaleraCluster implements MultiPrimary {
 
     /** Skips the test where it cannot be started. */
     private static void assumeInstalled() {
+        TestDatabase.assumeKind(
+                DatabaseKind.MYSQL, DatabaseKind.MARIADB); // no need to repeat it beside other databases
         boolean installed = Stream.of(
                         GaleraNode.SERVER,
                         GaleraNode.PROVIDER,
