@@ -17,6 +17,7 @@ import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestSettings;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,8 @@ class AcquireInterleavingIntegrationTests extends InterleavingFixture {
 
     /** Where the driver pipelines, the lock is a statement of its own; elsewhere it is the query of the repository. */
     private static final String SEMAPHORE_LOCKED =
-            TestDatabase.kind() == DatabaseKind.MYSQL && TestSettings.pipelining()
+            Set.of(DatabaseKind.MYSQL, DatabaseKind.POSTGRESQL).contains(TestDatabase.kind())
+                            && TestSettings.pipelining()
                     ? "from semaphore s where s.id = ? for update"
                     : "from semaphore s1_0 where s1_0.id=? for";
 
