@@ -17,11 +17,18 @@ import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
 import io.dbsemaphore.testing.node.RowLock;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -29,6 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** A host is not disturbed: neither its transactions nor the connections of its pool. */
@@ -121,31 +129,31 @@ class HostTransactionIntegrationTests {
             connection.setAutoCommit(autoCommit);
             connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
             connection.setNetworkTimeout(Runnable::run, 123_000);
-            JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
-            changeSession(jdbc);
+            changeSession(new JdbcTemplate(new SingleConnectionDataSource(connection, true)));
             finishTransaction(connection);
-            Map<String, Object> before = session(connection, jdbc);
-            try (Node isolated = new Node(new SingleConnectionDataSource(connection, true))) {
+            OneConnection single = new OneConnection(connection);
+            Map<String, Object> before = session(single);
+            try (Node isolated = new Node(single)) {
 
                 PermitGrant grant = isolated.semaphores().acquire(AcquireRequest.of(name));
-                assertThat(session(connection, jdbc)).as("after an acquire").isEqualTo(before);
+                assertThat(session(single)).as("after an acquire").isEqualTo(before);
 
                 assertThat(isolated.semaphores().tryAcquire(AcquireRequest.of(name)))
                         .isEmpty();
                 // what is wanted often is kept for some milliseconds
-                await().untilAsserted(() -> assertThat(session(connection, jdbc))
+                await().untilAsserted(() -> assertThat(session(single))
                         .as("after a refusal")
                         .isEqualTo(before));
 
                 isolated.gate().failBefore("coalesce(sum(", new SQLException("out of order", "HY000"));
                 assertThatThrownBy(() -> isolated.semaphores().acquire(AcquireRequest.of(name)))
                         .isInstanceOf(DataAccessException.class);
-                assertThat(session(connection, jdbc)).as("after a failure").isEqualTo(before);
+                assertThat(session(single)).as("after a failure").isEqualTo(before);
 
                 grant.renew(Duration.ofMinutes(1));
                 grant.release();
                 isolated.admin().setCapacity(name, 2, "operator", "more of them");
-                await().untilAsserted(() -> assertThat(session(connection, jdbc))
+                await().untilAsserted(() -> assertThat(session(single))
                         .as("after all the rest")
                         .isEqualTo(before));
             }
@@ -235,7 +243,14 @@ class HostTransactionIntegrationTests {
         }
     }
 
-    private static Map<String, Object> session(Connection connection, JdbcTemplate jdbc) throws SQLException {
+    private static Map<String, Object> session(DataSource single) throws SQLException {
+        try (Connection connection = single.getConnection()) {
+            return session(connection);
+        }
+    }
+
+    private static Map<String, Object> session(Connection connection) throws SQLException {
+        JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
         Map<String, Object> session = new TreeMap<>(jdbc.queryForMap(
                 switch (cluster.schema().kind()) {
                     case MYSQL ->
@@ -264,6 +279,56 @@ class HostTransactionIntegrationTests {
     private static void finishTransaction(Connection connection) throws SQLException {
         if (!connection.getAutoCommit()) {
             connection.commit();
+        }
+    }
+
+    /** The same connection for one borrower after the other: no two threads use it at the same time. */
+    private static final class OneConnection extends AbstractDataSource {
+
+        private final Connection connection;
+        private final Semaphore free = new Semaphore(1);
+
+        OneConnection(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            try {
+                if (!free.tryAcquire(30, TimeUnit.SECONDS)) {
+                    throw new SQLTransientConnectionException("The connection was not given back for 30 s");
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new SQLTransientConnectionException(e);
+            }
+            AtomicBoolean closed = new AtomicBoolean();
+            return (Connection) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        switch (method.getName()) {
+                            case "close" -> {
+                                if (closed.compareAndSet(false, true)) {
+                                    free.release();
+                                }
+                                return null;
+                            }
+                            case "isClosed" -> {
+                                return closed.get();
+                            }
+                            default -> {
+                                try {
+                                    return method.invoke(connection, arguments);
+                                } catch (InvocationTargetException e) {
+                                    throw e.getCause();
+                                }
+                            }
+                        }
+                    });
+        }
+
+        @Override
+        public Connection getConnection(String username, String password) throws SQLException {
+            return getConnection();
         }
     }
 }
