@@ -185,6 +185,32 @@ class RestartIntegrationTests {
         node.semaphores().acquire(AcquireRequest.of(name)).close();
     }
 
+    /** What outlives a stop may be released before the next start, by a thread that ends again. */
+    @Test
+    void releasesWhileItIsStopped() throws Exception {
+        String name = node.semaphore(2);
+        List<PermitGrant> outliving = List.of(
+                node.semaphores().acquire(AcquireRequest.of(name).withoutTtl()),
+                node.semaphores()
+                        .acquire(AcquireRequest.of(name).withTtl(HOUR).withReleaseAtShutdown(false)));
+        node.stop();
+        Awaitility.await("no thread")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(threads()).isEmpty());
+
+        for (PermitGrant grant : outliving) {
+            assertThat(Concurrently.async("release", grant::release).get(10, TimeUnit.SECONDS))
+                    .isEqualTo(ReleaseOutcome.RELEASED);
+        }
+
+        assertThat(SemaphoreRows.held(schema, name)).isZero();
+        Awaitility.await("no thread")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(threads()).isEmpty());
+        node.start();
+        node.semaphores().acquire(AcquireRequest.of(name, 2)).close();
+    }
+
     /** A release by a handle from before the stop wakes a caller that waits after it. */
     @Test
     void handlesOfBeforeBelongToWhatWasStartedSince() throws Exception {

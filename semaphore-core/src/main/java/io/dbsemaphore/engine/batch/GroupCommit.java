@@ -227,7 +227,7 @@ public final class GroupCommit implements AutoCloseable {
         deadlines.close();
     }
 
-    /** Lets the releases in progress complete. Releases submitted later are served while the database is there. */
+    /** Lets the releases in progress complete. One that is submitted later starts a thread, which ends after it. */
     @Override
     public void close() {
         stopAcquires();
