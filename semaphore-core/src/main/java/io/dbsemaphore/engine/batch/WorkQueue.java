@@ -287,7 +287,6 @@ final class WorkQueue {
                 releases.add(release);
                 return false;
             }
-            release.piggyBack();
             piggyBacked.add(release);
             boolean unused = released(permits);
             return true;
@@ -352,7 +351,7 @@ final class WorkQueue {
             }
             boolean woken = false;
             for (Release release : settlement.released()) {
-                woken |= !release.isPiggyBacked() && released(release.grant().counts());
+                woken |= released(release.grant().counts()); // piggy-backed before or not: a batch may have read them as held
             }
             return end(batch, settlement, woken);
         });
