@@ -7,7 +7,6 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -51,7 +50,6 @@ public final class SemaphoreEngine implements AutoCloseable {
     private final Supplier<EngineDatabase> opening;
     private final Consumer<SemaphoreAdmin> onceOpen;
     private final GrantRegistry held = new GrantRegistry();
-    private final CheckedGrants checked = new CheckedGrants();
     private final DatabasePermitManager permitManager = new DatabasePermitManager(this::granting, this::current);
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance = new CurrentMaintenance();
@@ -300,7 +298,7 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     /** Begins a run. If that fails, nothing of it is left. */
     private Run begin(EngineDatabase database, Consumer<SemaphoreAdmin> onceStarted) {
-        Run begun = new Run(configuration, database, held, checked, permitManager, admin, permitManager, permitManager);
+        Run begun = new Run(configuration, database, held, permitManager, admin, permitManager, permitManager);
         boolean succeeded = false;
         try {
             begun.start();

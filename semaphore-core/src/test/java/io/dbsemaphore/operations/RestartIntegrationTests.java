@@ -62,10 +62,10 @@ class RestartIntegrationTests {
     void hasFewThreadsAllFromItsStart() {
         Awaitility.await("the end of what was needed for the start")
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(8));
+                .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(7));
 
         assertThat(threads())
-                .contains("semaphore-keep-alive", "semaphore-poller", "semaphore-scheduler", "semaphore-application-1");
+                .contains("semaphore-keep-alive", "semaphore-scheduler", "semaphore-listeners-1");
     }
 
     @Test

@@ -266,7 +266,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
                 Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7, Values.NOW, earlierCallerElsewhere())),
                 new GrantOutcome.Refused(List.of(FULL)));
 
-        assertThat(queue.wakeFirst(Set.of("backup"))).isEqualTo(true);
+        assertThat(queue.tryFirst(Set.of("backup"))).isEqualTo(true);
 
         assertThat(take().members()).containsExactly(waiters.get(0));
         Acquire.Answer answer = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
