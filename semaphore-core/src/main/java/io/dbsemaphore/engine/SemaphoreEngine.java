@@ -197,12 +197,12 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Loads what the first acquire needs, on a thread of its own ({@code semaphore-warm-up}), and returns at once. Without it the
+     * Loads what the first acquire needs, on a thread of its own ({@code semaphore-start}), and returns at once. Without it the
      * first acquire after a start {@linkplain #inBackground in the background} takes a second of CPU time longer. To be called when
      * the application has started. A failure has no consequence but that.
      */
     public void warmUp() {
-        startThread("semaphore-warm-up", () -> {
+        startThread("semaphore-start", () -> {
             if (isOpen()) {
                 load(current());
             }

@@ -51,13 +51,13 @@ final class AvailabilityPoller implements AutoCloseable {
     private volatile boolean needed;
 
     private volatile boolean stopped;
-    private volatile boolean closed;
     private volatile Deadline soonest = Deadline.in(MIN_INTERVAL);
     private @Nullable ScheduledFuture<?> next;
     private boolean underWay;
     private boolean again;
-    /** The number of polls since something was found. Used by one poll at a time. */
-    private volatile int polls;
+    private boolean closed;
+    /** The number of polls since something was found. */
+    private int polls;
 
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
 
@@ -101,7 +101,7 @@ final class AvailabilityPoller implements AutoCloseable {
         }
     }
 
-    private long nanosToNext() {
+    private synchronized long nanosToNext() {
         return queue.pollAfter(BackOff.POLLING.after(++polls)).toNanos();
     }
 
@@ -140,13 +140,13 @@ final class AvailabilityPoller implements AutoCloseable {
      * @param recorded whether other instances may know of callers, even if none waits any more
      */
     void stop(boolean recorded) {
-        boolean first;
+        boolean forgets;
         synchronized (this) {
-            first = !stopped;
+            forgets = !stopped && (needed || recorded);
             stopped = true;
+            needed |= forgets;
         }
-        if (first && (needed || recorded)) {
-            needed = true;
+        if (forgets) {
             pollWithin(0);
             boolean unused = Uninterruptibles.acquire(forgotten, MAX_WAIT_TO_FORGET.toNanos());
         }
@@ -191,24 +191,21 @@ final class AvailabilityPoller implements AutoCloseable {
     }
 
     private void planNext() {
-        soonest = Deadline.in(MIN_INTERVAL);
-        if (!stopped) {
-            // before the look at the queue: who changes that afterwards, and finds this, plans a poll
-            needed = false;
-            needed = queue.needsPolls();
-        }
         boolean soon;
         synchronized (this) {
-            underWay = false;
+            soonest = Deadline.in(MIN_INTERVAL);
             soon = again;
             again = false;
+            underWay = false;
+            if (!stopped) {
+                // before the look at the queue: who changes that afterwards, and finds this, plans a poll
+                needed = false;
+                needed = queue.needsPolls();
+            }
+            polls = needed ? polls : 0;
         }
-        if (!needed) {
-            polls = 0;
-        } else if (stopped) {
-            pollWithin(0);
-        } else {
-            pollWithin(soon ? MIN_INTERVAL.toNanos() : nanosToNext());
+        if (needed) {
+            pollWithin(stopped ? 0 : soon ? MIN_INTERVAL.toNanos() : nanosToNext());
         }
     }
 
@@ -243,7 +240,9 @@ final class AvailabilityPoller implements AutoCloseable {
             woken.run();
         }
         if (queue.takeGrantedElsewhere() || anyWoken) {
-            polls = 0;
+            synchronized (this) {
+                polls = 0;
+            }
         }
     }
 
