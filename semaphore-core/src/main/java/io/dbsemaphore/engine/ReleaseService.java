@@ -214,7 +214,8 @@ final class ReleaseService {
     private boolean releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {
         return background.release(
                 grant.externalId(),
-                () -> commit.release(grant, false).thenAccept(outcome -> background.execute(() -> tell(outcome, event))),
+                () -> commit.release(grant, false)
+                        .thenAccept(outcome -> background.execute(() -> tell(outcome, event))),
                 until);
     }
 

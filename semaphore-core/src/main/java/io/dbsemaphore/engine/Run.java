@@ -167,7 +167,15 @@ final class Run {
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
         releases = new ReleaseService(
-                persistence.batches(), retry, lockWait, held, database.heldCheck(), background, commit, keepAlive, listeners);
+                persistence.batches(),
+                retry,
+                lockWait,
+                held,
+                database.heldCheck(),
+                background,
+                commit,
+                keepAlive,
+                listeners);
         reuse = new ReuseService(
                 settings.get(SemaphoreSettings.REUSE), acquireFactory, commit, releases, listeners, uses, scheduler);
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(

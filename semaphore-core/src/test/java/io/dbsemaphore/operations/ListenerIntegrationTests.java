@@ -154,8 +154,7 @@ class ListenerIntegrationTests {
 
             Awaitility.await("the loss")
                     .atMost(SOON)
-                    .untilAsserted(
-                            () -> assertThat(node.events().of("lost")).isNotEmpty());
+                    .untilAsserted(() -> assertThat(node.events().of("lost")).isNotEmpty());
             assertThat(blocked).noneMatch(CompletableFuture::isDone);
         } finally {
             end.countDown();

@@ -64,8 +64,7 @@ class RestartIntegrationTests {
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(threads()).hasSizeLessThanOrEqualTo(7));
 
-        assertThat(threads())
-                .contains("semaphore-keep-alive", "semaphore-scheduler", "semaphore-listeners-1");
+        assertThat(threads()).contains("semaphore-keep-alive", "semaphore-scheduler", "semaphore-listeners-1");
     }
 
     @Test
@@ -191,8 +190,7 @@ class RestartIntegrationTests {
         String name = node.semaphore(2);
         List<PermitGrant> outliving = List.of(
                 node.semaphores().acquire(AcquireRequest.of(name).withoutTtl()),
-                node.semaphores()
-                        .acquire(AcquireRequest.of(name).withTtl(HOUR).withReleaseAtShutdown(false)));
+                node.semaphores().acquire(AcquireRequest.of(name).withTtl(HOUR).withReleaseAtShutdown(false)));
         node.stop();
         Awaitility.await("no thread")
                 .atMost(SOON)

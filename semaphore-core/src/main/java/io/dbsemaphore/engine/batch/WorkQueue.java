@@ -355,8 +355,9 @@ final class WorkQueue {
                     batch.releases(),
                     () -> settlement.settleReleases(batch.releases(), outcomes));
             boolean woken = false;
+            // also for those that were piggy-backed before: a batch may have read their permits as held
             for (Release release : settlement.doneReleases()) {
-                woken |= released(release.grant().counts()); // piggy-backed before or not: a batch may have read them as held
+                woken |= released(release.grant().counts());
             }
             return end(batch, settlement, woken);
         });

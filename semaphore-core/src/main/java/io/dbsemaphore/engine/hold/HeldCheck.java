@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine.hold;
 
 import io.dbsemaphore.PermitLostException;
-import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;

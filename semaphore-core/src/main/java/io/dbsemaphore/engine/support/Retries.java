@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class Retries {
 
     /** Connections may break faster than attempts are spread. */
-    private static final Duration BROKEN_CONNECTIONS = Duration.ofSeconds(5);
+    private static final long BROKEN_CONNECTIONS = Duration.ofSeconds(5).toNanos();
 
     private final int maxAttempts;
     private final Duration lockWait;
@@ -66,13 +66,14 @@ public final class Retries {
      */
     public static boolean remain(Throwable failure, int made, int max, long elapsedNanos, Duration conflicts) {
         return TransactionFailures.isWorthRepeating(failure)
-                && (made < max || (max > 1 && elapsedNanos < longest(failure, conflicts).toNanos()));
+                && (made < max || (max > 1 && elapsedNanos < nanos(failure, conflicts)));
     }
 
-    private static Duration longest(Throwable failure, Duration conflicts) {
-        return TransactionFailures.isConnectionBroken(failure)
-                ? BROKEN_CONNECTIONS
-                : SqlErrors.isVictim(failure) ? conflicts : Duration.ZERO;
+    private static long nanos(Throwable failure, Duration conflicts) {
+        if (TransactionFailures.isConnectionBroken(failure)) {
+            return BROKEN_CONNECTIONS;
+        }
+        return SqlErrors.isVictim(failure) ? conflicts.toNanos() : 0;
     }
 
     public final class Attempts {
