@@ -3,13 +3,13 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.GrantHandle;
-import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.InstanceLease;
@@ -30,6 +30,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,7 +47,6 @@ final class AcquireService {
 
     private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
-    private final AdmissionGate gate;
     private final GroupCommit commit;
     private final PatternSemaphoreCreator patterns;
     private final AcquireFactory acquireFactory;
@@ -58,8 +58,10 @@ final class AcquireService {
     private final KeepAlive keepAlive;
     private final InstanceLease lease;
     private final ListenerNotifier listeners;
-    private final GrantOperations operations;
+    private final GrantHandle.Operations operations;
     private final Executor completions;
+    /** One permit for each acquire in progress, which may end on another thread than it began on; none is left once all have ended. */
+    private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
 
     /**
      * Acquires for the callers of one run.
@@ -69,7 +71,6 @@ final class AcquireService {
      * @param completions its threads may be blocked by code of the application
      */
     AcquireService(
-            AdmissionGate gate,
             GroupCommit commit,
             PatternSemaphoreCreator patterns,
             AcquireFactory acquireFactory,
@@ -81,9 +82,8 @@ final class AcquireService {
             KeepAlive keepAlive,
             InstanceLease lease,
             ListenerNotifier listeners,
-            GrantOperations operations,
+            GrantHandle.Operations operations,
             Executor completions) {
-        this.gate = gate;
         this.commit = commit;
         this.patterns = patterns;
         this.acquireFactory = acquireFactory;
@@ -109,7 +109,7 @@ final class AcquireService {
      *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
     AcquireResult acquire(Acquire first) {
-        gate.enter();
+        enter();
         Acquire acquire = first;
         try {
             Acquire.Answer answer = commit.acquire(acquire);
@@ -123,8 +123,23 @@ final class AcquireService {
         } catch (RuntimeException | Error failure) {
             throw resolve(acquire, failure);
         } finally {
-            gate.exit();
+            inProgress.release();
         }
+    }
+
+    private void enter() {
+        if (!inProgress.tryAcquire()) {
+            throw new SemaphoreClosedException();
+        }
+    }
+
+    /**
+     * Waits until no acquire is in progress; then none begins any more. Returns false if the timeout passed before. To be called when
+     * the queue is closed, which ends those that begin meanwhile.
+     */
+    boolean awaitNone(Duration timeout) throws InterruptedException {
+        return inProgress.tryAcquire(Integer.MAX_VALUE) // also if the thread is interrupted
+                || inProgress.tryAcquire(Integer.MAX_VALUE, timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Creates missing semaphores; false if that was not the reason of the answer. */
@@ -149,7 +164,7 @@ final class AcquireService {
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
      */
     CompletableFuture<AcquireResult> acquireAsync(Acquire acquire) {
-        gate.enter();
+        enter();
         AsyncAcquire async = new AsyncAcquire(acquire);
         async.begin();
         return async.result;
@@ -260,7 +275,7 @@ final class AcquireService {
 
         /** Leaves the gate first: the application's code runs where the result is completed, and a stop need not wait for it. */
         private void end(AcquireResult outcome) {
-            gate.exit();
+            inProgress.release();
             if (!result.complete(outcome) && outcome instanceof AcquireResult.Granted unwanted) {
                 try {
                     unwanted.grant().release();
@@ -271,7 +286,7 @@ final class AcquireService {
         }
 
         private void fail(Throwable failure) {
-            gate.exit();
+            inProgress.release();
             boolean unused = result.completeExceptionally(failure);
         }
 

@@ -4,7 +4,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.engine.hold.GrantOperations;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.spi.PermitManager;
@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** Delegates to the current run of the engine, across its stops and starts. */
-final class DatabasePermitManager implements PermitManager, GrantOperations, ReusedGrant.Operations {
+final class DatabasePermitManager implements PermitManager, GrantHandle.Operations, ReusedGrant.Operations {
 
     private final Supplier<Run> granting;
     private final Supplier<Run> current;

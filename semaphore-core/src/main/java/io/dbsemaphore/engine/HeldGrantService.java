@@ -3,9 +3,7 @@ package io.dbsemaphore.engine;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantHandle;
-import io.dbsemaphore.engine.hold.GrantOperations;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.HeldGrant;
@@ -26,8 +24,7 @@ final class HeldGrantService {
     private final GrantRegistry held;
     private final KeepAlive keepAlive;
     private final HeldCheck heldCheck;
-    private final CheckedGrants checked;
-    private final GrantOperations operations;
+    private final GrantHandle.Operations operations;
 
     /**
      * Creates a service.
@@ -41,15 +38,13 @@ final class HeldGrantService {
             GrantRegistry held,
             KeepAlive keepAlive,
             HeldCheck heldCheck,
-            CheckedGrants checked,
-            GrantOperations operations) {
+            GrantHandle.Operations operations) {
         this.acquireFactory = acquireFactory;
         this.transaction = transaction;
         this.retry = retry;
         this.held = held;
         this.keepAlive = keepAlive;
         this.heldCheck = heldCheck;
-        this.checked = checked;
         this.operations = operations;
     }
 
@@ -76,7 +71,7 @@ final class HeldGrantService {
                 });
     }
 
-    /** See {@link GrantOperations#renew}. */
+    /** See {@link GrantHandle.Operations#renew}. */
     void renew(HeldGrant state, PermitGrant handle, Duration ttl) {
         Duration checkedTtl = acquireFactory.checkTtl(ttl);
         StoredGrant grant = state.grant();
@@ -114,10 +109,9 @@ final class HeldGrantService {
         StoredGrant stored = grant instanceof GrantHandle handle && handle.isOf(operations)
                 ? handle.stored()
                 : retry.call(() -> transaction.find(grant.externalId())).orElseThrow(() -> lost(grant));
-        if (!heldCheck.lockIfHeld(stored)) {
+        if (!heldCheck.lockIfHeld(stored, stored.externalId())) {
             throw lost(grant);
         }
-        checked.add(stored.requestId(), stored.externalId());
     }
 
     /**
@@ -129,10 +123,9 @@ final class HeldGrantService {
         if (!use.bind()) {
             throw new PermitLostException(use.externalId(), use.permits());
         }
-        if (!heldCheck.lockIfHeld(state.grant())) {
+        if (!heldCheck.lockIfHeld(state.grant(), use.externalId())) {
             throw lost(state, use);
         }
-        checked.add(state.grant().requestId(), use.externalId());
     }
 
     /** Ends the grant that this JVM holds under this external id, since it is no longer held according to the database. */

@@ -5,9 +5,8 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.batch.GroupCommit;
-import io.dbsemaphore.engine.hold.CheckedGrants;
-import io.dbsemaphore.engine.hold.DeferredReleases;
 import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.support.BackOff;
@@ -45,25 +44,32 @@ final class ReleaseService {
 
     private static final Logger log = LoggerFactory.getLogger(ReleaseService.class);
 
+    /** The maximum number of deferred releases in progress. */
+    private static final int MAX_DEFERRED = 1000;
+
+    /** Bounded, since the thread may still hold a connection of the host's pool that the releases need. */
+    private static final Duration MAX_WAIT = Duration.ofSeconds(1);
+
     private final BatchTransaction transaction;
     private final Retries retry;
     private final Duration lockWait;
     private final GrantRegistry held;
-    private final CheckedGrants checked;
+    private final HeldCheck heldCheck;
     private final BackgroundReleaser background;
-    private final DeferredReleases deferred;
     private final GroupCommit commit;
     private final KeepAlive keepAlive;
     private final ListenerNotifier listeners;
     /** Taken by one release by external id at a time. */
     private final Semaphore turn = new Semaphore(1, true);
 
+    private final Semaphore deferred = new Semaphore(MAX_DEFERRED, true);
+
     ReleaseService(
             BatchTransaction transaction,
             Retries retry,
             Duration lockWait,
             GrantRegistry held,
-            CheckedGrants checked,
+            HeldCheck heldCheck,
             BackgroundReleaser background,
             GroupCommit commit,
             KeepAlive keepAlive,
@@ -72,9 +78,8 @@ final class ReleaseService {
         this.retry = retry;
         this.lockWait = lockWait;
         this.held = held;
-        this.checked = checked;
+        this.heldCheck = heldCheck;
         this.background = background;
-        this.deferred = new DeferredReleases(held, background);
         this.commit = commit;
         this.keepAlive = keepAlive;
         this.listeners = listeners;
@@ -114,7 +119,7 @@ final class ReleaseService {
             PermitGrant kept = keepAlive.stop(grant.requestId());
             held.end(grant.requestId());
             PermitGrant lost = untold && ofThisJvm ? (user == null ? kept : user) : null;
-            if (checked.defer(grant.requestId(), () -> releaseDeferred(state, event))) {
+            if (heldCheck.defer(grant.requestId(), () -> releaseDeferred(state, event))) {
                 return ReleaseOutcome.DEFERRED;
             }
             ReleaseOutcome outcome = await(commit.release(grant, maybeLost));
@@ -135,9 +140,6 @@ final class ReleaseService {
                     counts,
                     failure);
             return ReleaseOutcome.DEFERRED;
-        } catch (Error failure) {
-            boolean unused = releaseInBackground(grant, event, state.deadline());
-            throw failure;
         } finally {
             held.releaseEnds();
         }
@@ -179,23 +181,41 @@ final class ReleaseService {
         state.end();
         PermitGrant unused = keepAlive.stop(grant.requestId());
         held.end(grant.requestId());
-        return submitAsync(grant).whenComplete((outcome, failure) -> {
+        return commit.release(grant, false).whenComplete((outcome, failure) -> {
             if (failure != null) {
                 boolean unusedToo = releaseInBackground(grant, listener -> {}, state.deadline());
             }
         });
     }
 
+    /**
+     * Submits a deferred release on the thread that has ended the transaction, and returns. While too many such releases are in
+     * progress, it waits first, so that releases keep up with the work.
+     */
     private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event) {
-        deferred.begin(() -> submitAsync(state.grant()), outcome -> tell(outcome, event), () -> {
-            boolean unused = releaseInBackground(state.grant(), event, state.deadline());
-        });
+        boolean counted = Uninterruptibles.acquire(deferred, MAX_WAIT.toNanos());
+        held.releaseBegins();
+        CompletableFuture<?> unused = commit.release(state.grant(), false)
+                .whenComplete((outcome, failure) -> {
+                    if (failure == null) {
+                        background.execute(() -> tell(outcome, event));
+                    } else {
+                        boolean unusedToo = releaseInBackground(state.grant(), event, state.deadline());
+                    }
+                })
+                .whenComplete((outcome, failure) -> {
+                    held.releaseEnds();
+                    if (counted) {
+                        deferred.release();
+                    }
+                });
     }
 
     private boolean releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {
         return background.release(
                 grant.externalId(),
-                () -> submitAsync(grant).thenAccept(outcome -> background.execute(() -> tell(outcome, event))),
+                () -> commit.release(grant, false)
+                        .thenAccept(outcome -> background.execute(() -> tell(outcome, event))),
                 until);
     }
 
@@ -214,7 +234,7 @@ final class ReleaseService {
      * @param whenReleased runs when the transaction has ended, also if it was deferred
      */
     ReleaseOutcome release(String externalId, Supplier<Optional<ReleaseOutcome>> attempt, Runnable whenReleased) {
-        Optional<Long> checkedHere = checked.find(externalId); // deferred before, or the grant of another engine
+        Optional<Long> checkedHere = heldCheck.find(externalId); // deferred before, or the grant of another engine
         Runnable later = () -> {
             boolean unused = background.release(
                     externalId,
@@ -222,7 +242,7 @@ final class ReleaseService {
                             () -> report(externalId, tryOnce(externalId, attempt), whenReleased), background::execute),
                     Deadline.NEVER);
         };
-        return checkedHere.isPresent() && checked.defer(checkedHere.get(), later)
+        return checkedHere.isPresent() && heldCheck.defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
                 : report(externalId, releaseInTime(externalId, attempt), whenReleased);
     }
@@ -303,15 +323,6 @@ final class ReleaseService {
                 outcome,
                 listener -> listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty())));
         return outcome;
-    }
-
-    /** Submits a release without waiting for its outcome. Whatever fails is the failure of the future. */
-    private CompletableFuture<ReleaseOutcome> submitAsync(StoredGrant grant) {
-        try {
-            return commit.release(grant, false);
-        } catch (RuntimeException | Error failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
     }
 
     /** Waits for the outcome, and rethrows a failure as an exception of the calling thread. Ignores interrupts. */

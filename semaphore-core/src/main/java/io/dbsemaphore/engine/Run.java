@@ -13,8 +13,7 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchObserver;
 import io.dbsemaphore.engine.batch.GroupCommit;
-import io.dbsemaphore.engine.hold.CheckedGrants;
-import io.dbsemaphore.engine.hold.GrantOperations;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.InstanceLease;
@@ -55,8 +54,11 @@ final class Run {
 
     private static final Logger log = LoggerFactory.getLogger(Run.class);
 
-    /** So many calls of code of the application, such as completions of asynchronous acquires, may block at a time; others wait. */
-    private static final int MAX_BLOCKED = 64;
+    /** So many completions of asynchronous acquires may block at a time; others wait. */
+    private static final int MAX_COMPLETIONS = 64;
+
+    /** For the maintenance, for losses, which are reported one by one, and for releases in the background. */
+    private static final int MAX_LISTENERS = 4;
 
     private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);
     private static final Duration APPLICATION_TIMEOUT = Duration.ofSeconds(2);
@@ -65,13 +67,13 @@ final class Run {
     private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
     private final ScheduledThreadPoolExecutor scheduler;
+    private final ThreadPoolExecutor listenerThreads;
     private final ThreadPoolExecutor application;
     private final SemaphoreSettings settings;
     private final EngineDatabase database;
     private final ListenerNotifier listeners;
     private final GrantRegistry held;
     private final Retries retry;
-    private final AdmissionGate gate = new AdmissionGate();
     private final KeepAlive keepAlive;
     private final AcquireFactory acquireFactory;
     private final GroupCommit commit;
@@ -108,14 +110,14 @@ final class Run {
             Configuration configuration,
             EngineDatabase database,
             GrantRegistry held,
-            CheckedGrants checked,
             PermitManager manager,
             SemaphoreAdmin admin,
-            GrantOperations operations,
+            GrantHandle.Operations operations,
             ReusedGrant.Operations uses) {
         DaemonThreads threads = configuration.threads();
         scheduler = threads.scheduler("semaphore-scheduler");
-        application = threads.growingPool("semaphore-application", MAX_BLOCKED, END_THREADS_AFTER);
+        listenerThreads = threads.growingPool("semaphore-listeners", MAX_LISTENERS, END_THREADS_AFTER);
+        application = threads.growingPool("semaphore-application", MAX_COMPLETIONS, END_THREADS_AFTER);
         settings = configuration.settings();
         listeners = configuration.listeners();
         this.database = database;
@@ -129,7 +131,7 @@ final class Run {
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
                 lockWait);
         background = new BackgroundReleaser(
-                persistence.undoing(), scheduler, database.sessions().threads(), application);
+                persistence.undoing(), scheduler, database.sessions().threads(), listenerThreads);
         InstanceLease lease = new InstanceLease(
                 persistence.holds(),
                 settings.get(SemaphoreSettings.OWNER),
@@ -141,7 +143,7 @@ final class Run {
                 held,
                 listeners,
                 threads,
-                application,
+                listenerThreads,
                 settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
                 settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
         acquireFactory = new AcquireFactory(settings, lease);
@@ -158,12 +160,22 @@ final class Run {
                                 settings.get(SemaphoreSettings.OWNER),
                                 settings.get(SemaphoreSettings.FAIR)::of),
                         threads,
+                        scheduler,
+                        database.sessions().threads(),
                         database.channel()),
                 limits,
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
         releases = new ReleaseService(
-                persistence.batches(), retry, lockWait, held, checked, background, commit, keepAlive, listeners);
+                persistence.batches(),
+                retry,
+                lockWait,
+                held,
+                database.heldCheck(),
+                background,
+                commit,
+                keepAlive,
+                listeners);
         reuse = new ReuseService(
                 settings.get(SemaphoreSettings.REUSE), acquireFactory, commit, releases, listeners, uses, scheduler);
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
@@ -172,7 +184,6 @@ final class Run {
                 retry,
                 database.sessions().threads());
         acquires = new AcquireService(
-                gate,
                 commit,
                 patterns,
                 acquireFactory,
@@ -187,7 +198,7 @@ final class Run {
                 operations,
                 application);
         heldGrants = new HeldGrantService(
-                acquireFactory, persistence.holds(), retry, held, keepAlive, database.heldCheck(), checked, operations);
+                acquireFactory, persistence.holds(), retry, held, keepAlive, database.heldCheck(), operations);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),
@@ -198,18 +209,18 @@ final class Run {
                 listeners,
                 commit::pollNow,
                 scheduler,
-                application);
+                listenerThreads);
     }
 
     /**
-     * Starts the threads.
+     * Starts the threads. Those for completions start with the first one: few applications acquire asynchronously.
      *
      * @throws OutOfMemoryError if the system has none for them
      */
     void start() {
         commit.start();
         keepAlive.start();
-        int unused = scheduler.prestartAllCoreThreads() + application.prestartAllCoreThreads();
+        int unused = scheduler.prestartAllCoreThreads() + listenerThreads.prestartAllCoreThreads();
     }
 
     /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */
@@ -299,15 +310,17 @@ final class Run {
         commit.stopAcquires();
         background.close();
         commit.close();
-        List<Runnable> unused = scheduler.shutdownNow();
-        endApplicationThreads();
+        scheduler.shutdown(); // deadlines of acquires that are still in progress end them
+        endApplicationThreads(Deadline.in(APPLICATION_TIMEOUT));
     }
 
     /** Lets code of the application that was called before end, such as a listener, for a bounded time. */
-    private void endApplicationThreads() {
+    private void endApplicationThreads(Deadline until) {
+        listenerThreads.shutdown();
         application.shutdown();
         try {
-            if (!application.awaitTermination(APPLICATION_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!listenerThreads.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)
+                    || !application.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)) {
                 log.debug("Code of the application that the semaphores called has not returned at shutdown");
             }
         } catch (InterruptedException interrupt) {
@@ -316,10 +329,9 @@ final class Run {
     }
 
     private void awaitWork() throws InterruptedException {
-        gate.close();
         reuse.close();
         commit.stopAcquires(); // waiting callers get an exception
-        if (!gate.awaitNone(DATABASE_TIMEOUT)) {
+        if (!acquires.awaitNone(DATABASE_TIMEOUT)) {
             log.warn(
                     "Some acquires were still in progress after {}; their permits become available when their TTL has passed",
                     DATABASE_TIMEOUT);

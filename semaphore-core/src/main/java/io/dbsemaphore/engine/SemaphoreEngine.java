@@ -7,7 +7,6 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.engine.hold.CheckedGrants;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -51,7 +50,6 @@ public final class SemaphoreEngine implements AutoCloseable {
     private final Supplier<EngineDatabase> opening;
     private final Consumer<SemaphoreAdmin> onceOpen;
     private final GrantRegistry held = new GrantRegistry();
-    private final CheckedGrants checked = new CheckedGrants();
     private final DatabasePermitManager permitManager = new DatabasePermitManager(this::granting, this::current);
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance = new CurrentMaintenance();
@@ -199,12 +197,12 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /**
-     * Loads what the first acquire needs, on a thread of its own ({@code semaphore-warm-up}), and returns at once. Without it the
+     * Loads what the first acquire needs, on a thread of its own ({@code semaphore-start}), and returns at once. Without it the
      * first acquire after a start {@linkplain #inBackground in the background} takes a second of CPU time longer. To be called when
      * the application has started. A failure has no consequence but that.
      */
     public void warmUp() {
-        startThread("semaphore-warm-up", () -> {
+        startThread("semaphore-start", () -> {
             if (isOpen()) {
                 load(current());
             }
@@ -300,7 +298,7 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     /** Begins a run. If that fails, nothing of it is left. */
     private Run begin(EngineDatabase database, Consumer<SemaphoreAdmin> onceStarted) {
-        Run begun = new Run(configuration, database, held, checked, permitManager, admin, permitManager, permitManager);
+        Run begun = new Run(configuration, database, held, permitManager, admin, permitManager, permitManager);
         boolean succeeded = false;
         try {
             begun.start();

@@ -266,9 +266,10 @@ final class SessionPool implements AutoCloseable {
         /** Returns a connection. How long the pool waits for one depends on its own configuration. */
         Connection take() throws SQLException {
             boolean interrupted = Thread.interrupted(); // a pool would fail at once although it has a connection
-            if (waiting.getAndIncrement() == 0) {
-                lastChange = System.nanoTime();
+            if (waiting.get() == 0) {
+                lastChange = System.nanoTime(); // before it counts as waiting: the last change may be long ago
             }
+            waiting.incrementAndGet();
             try {
                 return pool.getConnection();
             } finally {

@@ -42,10 +42,9 @@ class ThreadInheritanceIntegrationTests {
             "semaphore-grants",
             "semaphore-releases",
             "semaphore-keep-alive",
-            "semaphore-poller",
             "semaphore-connections",
-            "semaphore-application", // the maintenance
-            "semaphore-database"); // the release of the rest at shutdown
+            "semaphore-listeners", // the maintenance
+            "semaphore-database"); // the polls, and the release of the rest at shutdown
 
     /** Which need no connection here. */
     private static final List<String> OTHER_KINDS = List.of("semaphore-scheduler");
@@ -92,17 +91,14 @@ class ThreadInheritanceIntegrationTests {
                     .withTtl(Duration.ofSeconds(6))
                     .withWaitTime(LONG));
             releaseInPair(gate, semaphores);
-            Awaitility.await().atMost(LONG).until(() -> {
-                waitInVain(semaphores);
-                return dataSource.seen.containsKey("semaphore-poller");
-            });
+            waitInVain(semaphores);
             semaphores
                     .acquireAsync(AcquireRequest.of("s"))
                     .get(20, TimeUnit.SECONDS)
                     .release();
             Awaitility.await().atMost(LONG).until(() -> {
                 semaphores.execute(AcquireRequest.of("s"), grant -> ""); // sessions in use are kept for a while
-                return dataSource.seen.keySet().containsAll(KINDS.subList(0, KINDS.size() - 1));
+                return dataSource.seen.keySet().containsAll(KINDS);
             });
             assertThat(kept.isHeld()).isEqualTo(true);
         } // and what is still held is released by the shutdown

@@ -16,6 +16,10 @@ import io.dbsemaphore.testing.node.SemaphoreRows;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,6 +33,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ListenerIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(20);
+
+    /** As many as may block at a time. */
+    private static final int COMPLETIONS = 64;
 
     @RegisterExtension
     static final NodesPerTest nodes = new NodesPerTest();
@@ -121,10 +128,45 @@ class ListenerIntegrationTests {
                         .singleElement()
                         .satisfies(lost -> {
                             assertThat(lost.of()).isEqualTo(grant.externalId());
-                            assertThat(lost.thread()).startsWith("semaphore-application-");
+                            assertThat(lost.thread()).startsWith("semaphore-listeners-");
                         }));
         assertThat(grant.isHeld()).isFalse();
         assertThat(node.events().of("forced")).isEmpty();
+    }
+
+    /** Code of the application that runs where an acquire completes has other threads, which it may block all. */
+    @Test
+    void hearsOfALossWhileCompletionsBlock() {
+        String name = node.semaphore(1);
+        String many = node.semaphore(COMPLETIONS);
+        CountDownLatch end = new CountDownLatch(1);
+        try {
+            List<CompletableFuture<?>> blocked = Stream.generate(
+                            () -> node.semaphores().acquireAsync(AcquireRequest.of(many)))
+                    .limit(COMPLETIONS)
+                    .<CompletableFuture<?>>map(acquired -> acquired.thenRun(() -> awaitEnd(end)))
+                    .toList();
+            Awaitility.await("the acquires")
+                    .atMost(SOON)
+                    .until(() -> SemaphoreRows.held(nodes.schema(), many) == COMPLETIONS);
+
+            node.semaphores().acquire(AcquireRequest.of(name).withTtl(Duration.ofSeconds(1)));
+
+            Awaitility.await("the loss")
+                    .atMost(SOON)
+                    .untilAsserted(() -> assertThat(node.events().of("lost")).isNotEmpty());
+            assertThat(blocked).noneMatch(CompletableFuture::isDone);
+        } finally {
+            end.countDown();
+        }
+    }
+
+    private static void awaitEnd(CountDownLatch end) {
+        try {
+            assertThat(end.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** An {@code Error}, too: a listener is the host's code. */

@@ -2,7 +2,6 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
@@ -15,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -24,13 +23,13 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Waits for the answers to acquires, and applies their deadlines: on the caller's thread ({@link #await}), or on a timer where no
- * thread waits ({@link #schedule}). When the wait time has ended, the acquire is tried once more. A caller that was refused before
+ * Waits for the answers to acquires, and applies their deadlines: on the caller's thread ({@link #await}), or on the scheduler where
+ * no thread waits ({@link #schedule}). When the wait time has ended, the acquire is tried once more. A caller that was refused before
  * is answered shortly after that, and so is a caller for which there is no connection, or whose row another transaction has locked;
  * another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. An acquire
  * without a wait time begins with the decision timeout.
  */
-final class AcquireDeadlines implements AutoCloseable {
+final class AcquireDeadlines {
 
     /** How long the last attempt may take to begin, and to end if the caller was refused before. */
     private static final Duration LAST_ATTEMPT = Duration.ofMillis(200);
@@ -43,15 +42,12 @@ final class AcquireDeadlines implements AutoCloseable {
 
     private static final long SOON = Duration.ofMillis(5).toNanos();
 
-    /** The timer's thread ends when it has been idle for so long. */
-    private static final Duration IDLE = Duration.ofSeconds(2);
-
     private final WorkQueue queue;
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
     private final Runnable queued;
     private final Runnable onDeparture;
-    private final ScheduledThreadPoolExecutor timer;
+    private final ScheduledExecutorService scheduler;
 
     /**
      * Creates it without deadlines.
@@ -65,15 +61,13 @@ final class AcquireDeadlines implements AutoCloseable {
             Duration decisionTimeout,
             Runnable queued,
             Runnable onDeparture,
-            DaemonThreads threads) {
+            ScheduledExecutorService scheduler) {
         this.queue = queue;
         this.background = background;
         this.decisionTimeout = decisionTimeout;
         this.queued = queued;
         this.onDeparture = onDeparture;
-        timer = threads.scheduler("semaphore-deadlines");
-        timer.setKeepAliveTime(IDLE.toMillis(), TimeUnit.MILLISECONDS);
-        timer.allowCoreThreadTimeOut(true);
+        this.scheduler = scheduler;
     }
 
     /**
@@ -123,21 +117,12 @@ final class AcquireDeadlines implements AutoCloseable {
         try {
             long nanos = advance(acquire);
             if (nanos > 0) {
-                ScheduledFuture<?> next = timer.schedule(() -> schedule(acquire), nanos, TimeUnit.NANOSECONDS);
+                ScheduledFuture<?> next = scheduler.schedule(() -> schedule(acquire), nanos, TimeUnit.NANOSECONDS);
                 CompletableFuture<?> unused = acquire.answer().whenComplete((answer, failure) -> next.cancel(false));
             }
-        } catch (RejectedExecutionException closed) {
+        } catch (RejectedExecutionException stopped) {
             end(acquire);
-        } catch (RuntimeException | Error failure) { // no caller may wait indefinitely
-            end(acquire);
-            throw failure;
         }
-    }
-
-    /** Lets the timer end as soon as all scheduled acquires have their answers. */
-    @Override
-    public void close() {
-        timer.shutdown();
     }
 
     /**

@@ -1,8 +1,6 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
-import io.dbsemaphore.concurrent.Monitor;
-import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.engine.support.BackOff;
@@ -12,7 +10,12 @@ import io.dbsemaphore.persistence.AvailabilityTransactions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * other instances of callers that have left. The poll locks no semaphore that another transaction has locked; only the acquire of a
  * woken caller waits for such locks.
  *
- * <p>One thread, from the start of the engine to its end, which does nothing while no caller waits. From {@link #stop} on it only deletes
- * the records of this instance.
+ * <p>The scheduler waits for the time of the next poll, which runs on a thread that may wait for the database, one at a time. None is
+ * planned while no caller waits. From {@link #stop} on a poll only deletes the records of this instance.
  */
 final class AvailabilityPoller implements AutoCloseable {
 
@@ -37,22 +40,23 @@ final class AvailabilityPoller implements AutoCloseable {
     /** Close to the validity of the records: after this time waiting for their deletion has little use. */
     private static final Duration MAX_WAIT_TO_FORGET = Duration.ofSeconds(1);
 
-    private static final long UNTIL_WOKEN = Duration.ofHours(1).toNanos();
-
     private final WorkQueue queue;
     private final AvailabilityTransactions availabilityTransactions;
+    private final ScheduledExecutorService scheduler;
+    private final Executor database;
     private final Runnable woken;
     private final @Nullable RemoteReleaseListener listener;
-    private final Monitor monitor = new Monitor();
     private final Semaphore forgotten = new Semaphore(0);
     /** Whether callers wait, or may have records in the database. */
     private volatile boolean needed;
 
-    private volatile boolean pollNow;
-    private volatile boolean notified;
     private volatile boolean stopped;
-    private volatile boolean closed;
-    /** The number of polls since something was found. Used by the thread only. */
+    private volatile Deadline soonest = Deadline.in(MIN_INTERVAL);
+    private @Nullable ScheduledFuture<?> next;
+    private boolean underWay;
+    private boolean again;
+    private boolean closed;
+    /** The number of polls since something was found. */
     private int polls;
 
     private Deadline nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
@@ -60,23 +64,27 @@ final class AvailabilityPoller implements AutoCloseable {
     /**
      * Creates a poller.
      *
+     * @param database its threads may wait for the database
      * @param channel on which instances notify one another of releases; null without notifications
      * @param woken runs when waiters were woken
      */
     AvailabilityPoller(
             WorkQueue queue,
             AvailabilityTransactions availabilityTransactions,
+            ScheduledExecutorService scheduler,
+            Executor database,
             @Nullable ReleaseChannel channel,
             Runnable woken) {
         this.queue = queue;
         this.availabilityTransactions = availabilityTransactions;
+        this.scheduler = scheduler;
+        this.database = database;
         this.woken = woken;
         listener = channel == null ? null : new RemoteReleaseListener(channel, queue::needsPolls, this::notified);
     }
 
-    /** Starts the threads. */
+    /** Starts the thread that receives notifications. */
     void start(DaemonThreads threads) {
-        threads.start("semaphore-poller", this::run);
         if (listener != null) {
             threads.start("semaphore-listener", listener);
         }
@@ -86,11 +94,15 @@ final class AvailabilityPoller implements AutoCloseable {
     void begin() {
         if (!needed) {
             needed = true;
-            monitor.wakeAll();
+            pollWithin(stopped ? 0 : nanosToNext());
         }
         if (listener != null) {
             listener.begin();
         }
+    }
+
+    private synchronized long nanosToNext() {
+        return queue.pollAfter(BackOff.POLLING.after(++polls)).toNanos();
     }
 
     /** Another instance has released permits of these semaphores. */
@@ -98,15 +110,27 @@ final class AvailabilityPoller implements AutoCloseable {
         if (queue.wakeIfServedByOne(names)) {
             woken.run();
         } else if (queue.isTurnNear(names)) {
-            notified = true;
-            monitor.wakeAll();
+            pollWithin(soonest.remainingNanos());
         }
     }
 
     /** Polls at once, since permits may have become available. */
     void pollNow() {
-        pollNow = true;
-        monitor.wakeAll();
+        if (queue.needsPolls()) {
+            pollWithin(0);
+        }
+    }
+
+    /** Has the next poll begin within this time; while one is under way, soon after that. */
+    private synchronized void pollWithin(long nanos) {
+        if (underWay) {
+            again = true;
+        } else if (!closed && (next == null || next.getDelay(TimeUnit.NANOSECONDS) > nanos)) {
+            if (next != null) {
+                next.cancel(false);
+            }
+            next = scheduler.schedule(this::poll, nanos, TimeUnit.NANOSECONDS);
+        }
     }
 
     /**
@@ -116,14 +140,14 @@ final class AvailabilityPoller implements AutoCloseable {
      * @param recorded whether other instances may know of callers, even if none waits any more
      */
     void stop(boolean recorded) {
-        boolean forgets = monitor.is(() -> {
-            boolean first = !stopped;
+        boolean forgets;
+        synchronized (this) {
+            forgets = !stopped && (needed || recorded);
             stopped = true;
-            needed |= first && recorded;
-            monitor.wakeAll();
-            return first && needed;
-        });
+            needed |= forgets;
+        }
         if (forgets) {
+            pollWithin(0);
             boolean unused = Uninterruptibles.acquire(forgotten, MAX_WAIT_TO_FORGET.toNanos());
         }
         if (listener != null) {
@@ -131,55 +155,58 @@ final class AvailabilityPoller implements AutoCloseable {
         }
     }
 
-    /** Ends the thread. */
+    /** From now on no poll begins. */
     @Override
-    public void close() {
+    public synchronized void close() {
         closed = true;
-        monitor.wakeAll();
-    }
-
-    private void run() {
-        while (!closed) {
-            try {
-                monitor.run(this::awaitWork);
-                if (!stopped) {
-                    poll();
-                } else if (needed) {
-                    needed = false; // before the deletion: a batch that is still in flight may tell others of a caller
-                    forgetAll();
-                }
-            } catch (RuntimeException failure) { // the waiting callers have deadlines of their own
-                log.debug("The availability of awaited semaphores could not be polled; it is tried again", failure);
-            } catch (Throwable failure) {
-                UnexpectedErrors.survive(log, "The availability poller", failure);
-            }
+        if (next != null) {
+            next.cancel(false);
         }
     }
 
-    /** Waits until the next poll is due, or there is something to delete, or the thread is to end. */
-    private void awaitWork() {
-        while (!closed && !isNeeded()) {
-            polls = 0;
-            monitor.await(UNTIL_WOKEN);
+    private void poll() {
+        synchronized (this) {
+            next = null;
+            underWay = true;
         }
-        Deadline next = Deadline.in(queue.pollAfter(BackOff.POLLING.after(++polls)));
-        Deadline soonest = Deadline.in(MIN_INTERVAL);
-        long nanos = next.remainingNanos();
-        while (!stopped && !pollNow && nanos > 0) {
-            monitor.await(nanos);
-            nanos = Math.min(next.remainingNanos(), notified ? soonest.remainingNanos() : Long.MAX_VALUE);
-        }
-        pollNow = false;
-        notified = false;
+        CompletableFuture<?> unused = CompletableFuture.completedFuture(queue)
+                .thenAcceptAsync(each -> pollOrForget(), database)
+                .whenComplete((done, failure) -> {
+                    if (failure != null) { // the waiting callers have deadlines of their own
+                        log.debug(
+                                "The availability of awaited semaphores could not be polled; it is tried again",
+                                failure.getCause());
+                    }
+                    planNext();
+                });
     }
 
-    private boolean isNeeded() {
+    private void pollOrForget() {
         if (!stopped) {
-            // before the look at the queue: who changes that afterwards, and finds this, wakes the thread
-            needed = false;
-            needed = queue.needsPolls();
+            pollAwaited();
+        } else if (needed) {
+            needed = false; // before the deletion: a batch that is still in flight may tell others of a caller
+            forgetAll();
         }
-        return needed;
+    }
+
+    private void planNext() {
+        boolean soon;
+        synchronized (this) {
+            soonest = Deadline.in(MIN_INTERVAL);
+            soon = again;
+            again = false;
+            underWay = false;
+            if (!stopped) {
+                // before the look at the queue: who changes that afterwards, and finds this, plans a poll
+                needed = false;
+                needed = queue.needsPolls();
+            }
+            polls = needed ? polls : 0;
+        }
+        if (needed) {
+            pollWithin(stopped ? 0 : soon ? MIN_INTERVAL.toNanos() : nanosToNext());
+        }
     }
 
     /** Deletes the records of this instance. Otherwise other instances would withhold permits until the records expire. */
@@ -193,7 +220,7 @@ final class AvailabilityPoller implements AutoCloseable {
         }
     }
 
-    private void poll() {
+    private void pollAwaited() {
         WorkQueue.Poll poll = queue.beginPoll();
         Set<String> names = poll.names();
         if (!poll.departed().isEmpty()) {
@@ -207,20 +234,22 @@ final class AvailabilityPoller implements AutoCloseable {
         boolean anyWoken = queue.recordPoll(polled, asOf);
         if (nextForOrphans.isPassed()) {
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);
-            anyWoken |= availabilityTransactions.isReclaimable(names) && queue.wakeFirst(names);
+            anyWoken |= availabilityTransactions.isReclaimable(names) && queue.tryFirst(names);
         }
         if (anyWoken) {
             woken.run();
         }
         if (queue.takeGrantedElsewhere() || anyWoken) {
-            polls = 0;
+            synchronized (this) {
+                polls = 0;
+            }
         }
     }
 
     private void forget(WorkQueue.Poll poll) {
         try {
             availabilityTransactions.forget(poll.departed(), poll.queues().instance());
-        } catch (RuntimeException | Error failure) {
+        } catch (RuntimeException failure) {
             queue.recordDeparted(poll.departed());
             throw failure;
         }

@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The worker threads that run one kind of batches. While batches are short, one worker runs all of them, since several workers
  * would split what one transaction can do; when a batch takes long, another worker runs the next one. They run from
- * the start of the engine to its end.
+ * the start of the engine to its end. Work that comes after the end, such as the release of a grant that outlives a stop, is done by
+ * a worker that starts for it and ends when none is left.
  */
 final class BatchWorkers implements AutoCloseable {
 
@@ -28,10 +29,12 @@ final class BatchWorkers implements AutoCloseable {
     private final Runnable batch;
     private final Monitor monitor = new Monitor();
     private final Map<Thread, Long> runningSince = new HashMap<>();
+    /** The number of workers that have not ended. */
+    private int alive;
     /** The number of idle workers that run the next batch if those in flight take long. */
     private int standbys;
 
-    private volatile boolean closed;
+    private boolean closed;
 
     /**
      * Creates workers.
@@ -54,9 +57,16 @@ final class BatchWorkers implements AutoCloseable {
      * @throws OutOfMemoryError if the system has no threads for them
      */
     void start() {
-        for (int i = 1; i <= max; i++) {
-            factory.start(name + "-" + i, this::work);
-        }
+        monitor.run(() -> {
+            while (alive < max) {
+                startOne();
+            }
+        });
+    }
+
+    private void startOne() {
+        factory.start(name + "-" + (alive + 1), this::work);
+        alive++;
     }
 
     /**
@@ -65,7 +75,9 @@ final class BatchWorkers implements AutoCloseable {
      */
     void signal() {
         monitor.run(() -> {
-            if (standbys == 0 || nanosToAddWorker() <= 0) {
+            if (alive == 0 && closed) {
+                startOne();
+            } else if (standbys == 0 || nanosToAddWorker() <= 0) {
                 monitor.signal();
             }
         });
@@ -74,7 +86,7 @@ final class BatchWorkers implements AutoCloseable {
     /** Lets the workers end when there is no work left. */
     @Override
     public void close() {
-        closed = true;
+        monitor.run(() -> closed = true);
         monitor.wakeAll();
     }
 
@@ -88,14 +100,13 @@ final class BatchWorkers implements AutoCloseable {
                 }
             } catch (Throwable failure) { // the batch answers its callers; the worker must go on
                 UnexpectedErrors.survive(log, name, failure);
-            } finally {
-                monitor.run(() -> runningSince.remove(Thread.currentThread()));
             }
         }
     }
 
-    /** Waits until a batch can begin; false when the worker is to end. */
+    /** Ends the worker's last batch, and waits until another one can begin; false when the worker ends. */
     private boolean awaitWork() {
+        runningSince.remove(Thread.currentThread());
         while (true) {
             long toWork = nanosToWork.getAsLong();
             long toAdd = nanosToAddWorker();
@@ -104,6 +115,7 @@ final class BatchWorkers implements AutoCloseable {
                 return true;
             }
             if (closed && toWork == Long.MAX_VALUE) {
+                alive--; // under the same lock as the look for work: who adds some afterwards starts another worker
                 return false;
             }
             await(Math.max(toWork, toAdd));

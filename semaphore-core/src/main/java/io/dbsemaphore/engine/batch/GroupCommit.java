@@ -17,6 +17,8 @@ import io.dbsemaphore.persistence.BatchTransaction;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,6 +50,8 @@ public final class GroupCommit implements AutoCloseable {
      * The collaborators of a group commit.
      *
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
+     * @param scheduler waits for deadlines and for the next poll; never blocks
+     * @param database its threads may wait for the database
      * @param channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
@@ -59,6 +63,8 @@ public final class GroupCommit implements AutoCloseable {
             BatchObserver observer,
             FairQueuing fairQueuing,
             DaemonThreads threads,
+            ScheduledExecutorService scheduler,
+            Executor database,
             @Nullable ReleaseChannel channel) {}
 
     /**
@@ -73,8 +79,9 @@ public final class GroupCommit implements AutoCloseable {
         observer = with.observer();
         queue = new WorkQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(
-                queue, with.background(), decisionTimeout, this::signal, this::departed, with.threads());
-        poller = new AvailabilityPoller(queue, with.availability(), with.channel(), this::signal);
+                queue, with.background(), decisionTimeout, this::signal, this::departed, with.scheduler());
+        poller = new AvailabilityPoller(
+                queue, with.availability(), with.scheduler(), with.database(), with.channel(), this::signal);
         threads = with.threads();
         runner = new BatchRunner(
                 queue,
@@ -139,16 +146,10 @@ public final class GroupCommit implements AutoCloseable {
 
     /** As {@link #acquire}, without waiting for the {@linkplain Acquire#answer answer}. */
     public void submit(Acquire acquire) {
-        boolean isTried = enqueue(acquire);
-        try {
-            if (isTried) {
-                signal();
-            }
-            deadlines.schedule(acquire);
-        } catch (RuntimeException | Error failure) {
-            withdraw(acquire);
-            throw failure;
+        if (enqueue(acquire)) {
+            signal();
         }
+        deadlines.schedule(acquire);
     }
 
     /** Returns whether the acquire is to be tried now. */
@@ -224,10 +225,9 @@ public final class GroupCommit implements AutoCloseable {
         waiting.forEach(acquire -> acquire.answer().completeExceptionally(new SemaphoreClosedException()));
         poller.stop(!waiting.isEmpty()); // other instances may know of these callers, although it has not polled yet
         grants.close();
-        deadlines.close();
     }
 
-    /** Lets the releases in progress complete. Releases submitted later are served while the database is there. */
+    /** Lets the releases in progress complete. One that is submitted later starts a thread, which ends after it. */
     @Override
     public void close() {
         stopAcquires();

@@ -24,7 +24,6 @@ final class Release {
     private final CompletableFuture<ReleaseOutcome> answer = new CompletableFuture<>();
     private final long startedAt;
     private final Deadline lockDeadline;
-    private boolean piggyBacked;
     private boolean commitSent;
     private int attempts;
     private boolean isolated;
@@ -94,15 +93,6 @@ final class Release {
     /** Completes the answer of a decided release. Not to be called under the lock. */
     void complete() {
         Objects.requireNonNull(decision, "Not decided").run();
-    }
-
-    /** Whether its permits count as available since it was submitted, because a transaction of acquires was to execute it. */
-    boolean isPiggyBacked() {
-        return piggyBacked;
-    }
-
-    void piggyBack() {
-        piggyBacked = true;
     }
 
     /** Records that an attempt has sent a commit, to which there was no answer. */

@@ -8,7 +8,7 @@ import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.RetryLimit;
+import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
@@ -55,7 +55,7 @@ final class Settlement {
     private final QueueClock clock;
     private final List<Acquire> toUndo = new ArrayList<>();
     private final List<Release> releasesToRetry = new ArrayList<>();
-    private final List<Release> released = new ArrayList<>();
+    private final List<Release> doneReleases = new ArrayList<>();
     private boolean metLockedRow;
 
     /**
@@ -95,15 +95,15 @@ final class Settlement {
     }
 
     /** Those that have released their grants. */
-    List<Release> released() {
-        return released;
+    List<Release> doneReleases() {
+        return doneReleases;
     }
 
     List<Release> releasesToRetry() {
         return releasesToRetry;
     }
 
-    void committed(Batch batch, BatchResult result, long epoch) {
+    void settle(Batch batch, BatchResult result, long epoch) {
         List<GrantOutcome> outcomes = result.outcomes();
         for (int i = 0; i < outcomes.size(); i++) {
             Acquire acquire = batch.members().get(i);
@@ -113,7 +113,7 @@ final class Settlement {
         }
         Map<Long, ReleaseOutcome> executed = new HashMap<>();
         result.released().forEach(id -> executed.put(id, ReleaseOutcome.RELEASED));
-        released(batch.releases(), executed);
+        settleReleases(batch.releases(), executed);
     }
 
     private void settle(Acquire acquire, Acquire.Answer answer, Map<String, RemainingAvailability> availability) {
@@ -153,14 +153,14 @@ final class Settlement {
         }
     }
 
-    private void fail(Acquire acquire, RuntimeException failure) {
+    private void answer(Acquire acquire, RuntimeException failure) {
         departed(acquire);
         acquire.decide(failure);
     }
 
     private void park(Acquire acquire, Map<String, RemainingAvailability> availability) {
         if (closed) {
-            fail(acquire, new SemaphoreClosedException());
+            answer(acquire, new SemaphoreClosedException());
         } else {
             waitQueues.park(acquire, availability);
             acquire.moveTo(Acquire.Stage.WAIT_QUEUE); // if it is not in them, it is to be given up with the batch
@@ -214,7 +214,7 @@ final class Settlement {
     private void failLocked(Acquire acquire, RuntimeException cause) {
         if (acquire.lastShortages().isEmpty() || acquire.isOutcomeUnknown()) {
             Duration passed = Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
-            decideAndUndo(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
+            answerAndUndo(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
         } else {
             departed(acquire);
             acquire.decide(new Acquire.Answer(new GrantOutcome.Refused(acquire.lastShortages()), clock.now(), 0));
@@ -240,7 +240,7 @@ final class Settlement {
                     limits.lockWait().minusNanos(Math.max(0, remaining)).truncatedTo(ChronoUnit.MILLIS);
             CannotAcquireLockException failure = new CannotAcquireLockException(acquire.lockedFor(waited), cause);
             if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire) || endsEarly) {
-                decideAndUndo(acquire, failure);
+                answerAndUndo(acquire, failure);
                 return;
             }
         }
@@ -252,10 +252,10 @@ final class Settlement {
      *
      * @param reached whether the transaction had a connection
      */
-    void failed(Batch batch, Throwable failure, boolean reached) {
+    void settleFailed(Batch batch, Throwable failure, boolean reached) {
         for (Release release : batch.releases()) {
             if (isOfConnection(failure)) {
-                failed(release, batch.releases().size(), failure);
+                settleFailed(release, batch.releases().size(), failure);
             } else { // whichever statement failed, these releases are better served by a transaction of their own
                 tryAgain(release, Duration.ZERO);
             }
@@ -285,13 +285,13 @@ final class Settlement {
                 continue;
             }
             if (acquire.isAbandoned()) {
-                decideAndUndo(acquire, reported);
+                answerAndUndo(acquire, reported);
             } else if (mayAwaitIds.contains(acquire)) {
                 externalIdLocked(acquire, batch, reported);
             } else if (!mayAwaitIds.isEmpty()) {
                 tryAgain(acquire);
             } else {
-                settleFailed(acquire, batch, failure, reported, unreachable);
+                tryAgainOrAnswer(acquire, batch, failure, reported, unreachable);
             }
         }
     }
@@ -309,7 +309,7 @@ final class Settlement {
                 : new IllegalStateException("A grant failed: " + failure, failure);
     }
 
-    private void settleFailed(
+    private void tryAgainOrAnswer(
             Acquire acquire, Batch batch, Throwable failure, RuntimeException reported, boolean unreachable) {
         acquire.setExternalIdLocked(false);
         boolean shared = batch.members().size() > 1;
@@ -328,7 +328,7 @@ final class Settlement {
             acquire.isolate();
             tryAgain(acquire);
         } else {
-            fail(acquire, reported);
+            answer(acquire, reported);
         }
     }
 
@@ -341,7 +341,7 @@ final class Settlement {
         }
         long elapsed = clock.now() - acquire.queuedAt();
         return (waits && unreachable)
-                || RetryLimit.remain(failure, attempts, limits.maxAttempts(), elapsed, Duration.ZERO);
+                || Retries.remain(failure, attempts, limits.maxAttempts(), elapsed, Duration.ZERO);
     }
 
     /** Whether the maximum time to wait for row locks, over all attempts, has not passed since the wait for permits ended. */
@@ -359,18 +359,18 @@ final class Settlement {
      * A caller that is answered by a failure undoes what may be granted; for an abandoned acquire the runner of the batch does, in
      * the background.
      */
-    private void decideAndUndo(Acquire acquire, RuntimeException failure) {
+    private void answerAndUndo(Acquire acquire, RuntimeException failure) {
         if (acquire.isAbandoned() && acquire.isOutcomeUnknown()) {
             toUndo.add(acquire);
         }
-        fail(acquire, failure);
+        answer(acquire, failure);
     }
 
     private void tryAgain(Acquire acquire) {
         if (acquire.isAbandoned()) {
-            decideAndUndo(acquire, new CancellationException("The acquire was abandoned by its caller"));
+            answerAndUndo(acquire, new CancellationException("The acquire was abandoned by its caller"));
         } else if (closed && !acquire.isOutcomeUnknown()) {
-            fail(acquire, new SemaphoreClosedException());
+            answer(acquire, new SemaphoreClosedException());
         } else {
             ready.add(acquire);
         }
@@ -381,7 +381,7 @@ final class Settlement {
      *
      * @param outcomes by request; missing where another transaction has locked a row
      */
-    void released(List<Release> releases, Map<Long, ReleaseOutcome> outcomes) {
+    void settleReleases(List<Release> releases, Map<Long, ReleaseOutcome> outcomes) {
         Set<Long> seen = new HashSet<>();
         for (Release release : releases) {
             ReleaseOutcome outcome = outcomes.get(release.requestId());
@@ -392,18 +392,18 @@ final class Settlement {
                 ReleaseOutcome done = first ? release.outcome(outcome) : ReleaseOutcome.ALREADY_RELEASED;
                 release.decide(done);
                 if (done == ReleaseOutcome.RELEASED) {
-                    released.add(release);
+                    doneReleases.add(release);
                 }
             }
         }
     }
 
     /** Settles a transaction of releases that has failed. */
-    void failed(List<Release> releases, Throwable failure) {
-        releases.forEach(release -> failed(release, releases.size(), failure));
+    void settleFailedReleases(List<Release> releases, Throwable failure) {
+        releases.forEach(release -> settleFailed(release, releases.size(), failure));
     }
 
-    private void failed(Release release, int batchSize, Throwable failure) {
+    private void settleFailed(Release release, int batchSize, Throwable failure) {
         if (failure instanceof CommitOutcomeUnknownException) {
             release.commitSent();
         }
@@ -417,7 +417,7 @@ final class Settlement {
             releaseLocked(release, failure);
         } else {
             int attempts = release.failed();
-            if (RetryLimit.remain(failure, attempts, limits.maxAttempts(), release.elapsedNanos(), limits.lockWait())) {
+            if (Retries.remain(failure, attempts, limits.maxAttempts(), release.elapsedNanos(), limits.lockWait())) {
                 tryAgain(release, BackOff.RETRIES.after(attempts));
             } else {
                 release.decide(
@@ -453,12 +453,12 @@ final class Settlement {
     }
 
     /** Answers all after an unexpected error, so that none waits indefinitely. What may be granted has to be undone. */
-    void giveUp(List<Acquire> acquires, List<Release> releases, Throwable unexpected) {
+    void answerAll(List<Acquire> acquires, List<Release> releases, Throwable unexpected) {
         acquires.stream().filter(Acquire::isInBatch).forEach(acquire -> {
             if (acquire.isClaimed()) {
                 acquire.setOutcomeUnknown(true);
             }
-            decideAndUndo(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
+            answerAndUndo(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });
         releases.stream()
                 .filter(release -> !release.isDecided() && !releasesToRetry.contains(release))

@@ -371,20 +371,16 @@ final class WaitQueues {
         acquire.setPlace(Place.at(Math.min(readAt, arrivals.arrivalOf(acquire))));
         Map<String, PermitShortage> shortages = acquire.lastShortages().stream()
                 .collect(Collectors.toMap(PermitShortage::name, Function.identity(), (one, same) -> one));
-        try {
-            acquire.command().permits().forEach((name, count) -> {
-                PermitShortage shortage = shortages.get(name);
-                PermitShortage latest = shortage == null
-                        ? enough(name, acquire, count, Objects.requireNonNull(availability.get(name)))
-                        : shortage;
-                byName.computeIfAbsent(name, added -> new Queue(latest, readAt, acquire.queuedAt()))
-                        .park(acquire, latest.requested(), shortage != null);
-            });
-        } catch (RuntimeException | Error failure) {
-            remove(acquire);
-            byName.values().removeIf(queue -> queue.waiting.isEmpty());
-            throw failure;
-        }
+        Map<String, PermitShortage> latest = new HashMap<>(shortages);
+        acquire.command()
+                .permits()
+                .forEach((name, count) -> latest.computeIfAbsent(
+                        name, each -> enough(name, acquire, count, Objects.requireNonNull(availability.get(name)))));
+        acquire.command().permits().keySet().forEach(name -> {
+            PermitShortage known = Objects.requireNonNull(latest.get(name));
+            byName.computeIfAbsent(name, added -> new Queue(known, readAt, acquire.queuedAt()))
+                    .park(acquire, known.requested(), shortages.containsKey(name));
+        });
     }
 
     private static PermitShortage enough(String name, Acquire acquire, int count, RemainingAvailability remaining) {
@@ -475,7 +471,7 @@ final class WaitQueues {
      * Lets the first waiter be tried although too few permits of this semaphore are available, unless its other semaphores have
      * too few: its acquire may reclaim expired permits.
      */
-    void wakeFirst(String name) {
+    void tryFirst(String name) {
         find(name).ifPresent(Queue::raiseAvailableForFirst);
     }
 

@@ -222,11 +222,7 @@ final class WorkQueue {
         return lock.get(() -> {
             Settlement settlement = newSettlement();
             waitQueues.recordClock(result.availability().values(), batch.startedAt());
-            try {
-                settlement.committed(batch, result, epoch);
-            } catch (RuntimeException | Error unexpected) {
-                settlement.giveUp(batch.members(), batch.releases(), unexpected);
-            }
+            settle(settlement, batch.members(), batch.releases(), () -> settlement.settle(batch, result, epoch));
             result.availability().forEach((name, remaining) -> {
                 long changed = batch.changeOf(name);
                 waitQueues.recordBatch(name, remaining, changed, batch.startedAt());
@@ -247,17 +243,26 @@ final class WorkQueue {
                 backOff.conflict(batch.names());
             }
             Settlement settlement = newSettlement();
-            try {
-                settlement.failed(batch, failure, reached);
-            } catch (RuntimeException | Error unexpected) {
-                settlement.giveUp(batch.members(), batch.releases(), unexpected);
-            }
+            settle(
+                    settlement,
+                    batch.members(),
+                    batch.releases(),
+                    () -> settlement.settleFailed(batch, failure, reached));
             return end(batch, settlement);
         });
     }
 
     private Settlement newSettlement() {
         return new Settlement(ready, waitQueues, limits, closed, clock);
+    }
+
+    /** Settles a transaction. After an unexpected error all its callers are answered, so that none waits indefinitely. */
+    private static void settle(Settlement settlement, List<Acquire> members, List<Release> releases, Runnable work) {
+        try {
+            work.run();
+        } catch (RuntimeException | Error unexpected) {
+            settlement.answerAll(members, releases, unexpected);
+        }
     }
 
     private Settlement.Result end(Batch batch, Settlement settlement) {
@@ -287,7 +292,6 @@ final class WorkQueue {
                 releases.add(release);
                 return false;
             }
-            release.piggyBack();
             piggyBacked.add(release);
             boolean unused = released(permits);
             return true;
@@ -345,14 +349,15 @@ final class WorkQueue {
     Settlement.Result finish(ReleaseBatch batch, Map<Long, ReleaseOutcome> outcomes) {
         return lock.get(() -> {
             Settlement settlement = newSettlement();
-            try {
-                settlement.released(batch.releases(), outcomes);
-            } catch (RuntimeException | Error unexpected) {
-                settlement.giveUp(List.of(), batch.releases(), unexpected);
-            }
+            settle(
+                    settlement,
+                    List.of(),
+                    batch.releases(),
+                    () -> settlement.settleReleases(batch.releases(), outcomes));
             boolean woken = false;
-            for (Release release : settlement.released()) {
-                woken |= !release.isPiggyBacked() && released(release.grant().counts());
+            // also for those that were piggy-backed before: a batch may have read their permits as held
+            for (Release release : settlement.doneReleases()) {
+                woken |= released(release.grant().counts());
             }
             return end(batch, settlement, woken);
         });
@@ -362,11 +367,11 @@ final class WorkQueue {
     Settlement.Result finishFailed(ReleaseBatch batch, Throwable failure) {
         return lock.get(() -> {
             Settlement settlement = newSettlement();
-            try {
-                settlement.failed(batch.releases(), failure);
-            } catch (RuntimeException | Error unexpected) {
-                settlement.giveUp(List.of(), batch.releases(), unexpected);
-            }
+            settle(
+                    settlement,
+                    List.of(),
+                    batch.releases(),
+                    () -> settlement.settleFailedReleases(batch.releases(), failure));
             return end(batch, settlement, false);
         });
     }
@@ -586,7 +591,7 @@ final class WorkQueue {
                 if (idle.contains(name)) {
                     waitQueues.recordPoll(name, seen, asOf);
                     if (!seen.isRegistered()) {
-                        waitQueues.wakeFirst(name);
+                        waitQueues.tryFirst(name);
                     }
                 }
             });
@@ -594,10 +599,10 @@ final class WorkQueue {
         });
     }
 
-    /** Wakes the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether one was woken. */
-    boolean wakeFirst(Collection<String> names) {
+    /** Tries the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether there was one. */
+    boolean tryFirst(Collection<String> names) {
         return lock.is(() -> {
-            names.forEach(waitQueues::wakeFirst);
+            names.forEach(waitQueues::tryFirst);
             return wake(names);
         });
     }
@@ -610,7 +615,7 @@ final class WorkQueue {
         return lock.is(() -> {
             Set<String> idle = new HashSet<>(names);
             idle.removeIf(name -> isKept(name) || !waitQueues.isServedByOnePermit(name));
-            idle.forEach(waitQueues::wakeFirst);
+            idle.forEach(waitQueues::tryFirst);
             return wake(idle);
         });
     }

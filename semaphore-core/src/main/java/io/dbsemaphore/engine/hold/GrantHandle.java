@@ -15,9 +15,28 @@ import java.util.TreeMap;
 /** The handle of one acquire. Reports this JVM's view of the grant; operations are delegated to the engine. */
 public final class GrantHandle implements PermitGrant {
 
+    /** The operations of an engine on a grant, called by its handle. */
+    public interface Operations {
+
+        /**
+         * Sets the expiry to now + {@code ttl}.
+         *
+         * @param handle of the grant, for those that are told of a loss
+         * @throws io.dbsemaphore.PermitLostException when the grant is no longer held
+         */
+        void renew(HeldGrant grant, PermitGrant handle, Duration ttl);
+
+        /**
+         * Releases a grant that this JVM acquired or found.
+         *
+         * @param handle of the grant, for those that are told of a loss
+         */
+        ReleaseOutcome release(HeldGrant grant, PermitGrant handle);
+    }
+
     private final HeldGrant state;
     private final boolean replayed;
-    private final GrantOperations operations;
+    private final Operations operations;
     private final SortedMap<String, StoredPermit> permitsByName = new TreeMap<>();
 
     /**
@@ -25,7 +44,7 @@ public final class GrantHandle implements PermitGrant {
      *
      * @param operations of the engine, across its stops and starts
      */
-    public GrantHandle(HeldGrant state, boolean replayed, GrantOperations operations) {
+    public GrantHandle(HeldGrant state, boolean replayed, Operations operations) {
         this.state = state;
         this.replayed = replayed;
         this.operations = operations;
@@ -104,7 +123,7 @@ public final class GrantHandle implements PermitGrant {
         return "PermitGrant[%s, %s, %s]".formatted(externalId(), permits(), isHeld() ? "held" : "not held");
     }
 
-    public boolean isOf(GrantOperations other) {
+    public boolean isOf(Operations other) {
         return operations == other;
     }
 

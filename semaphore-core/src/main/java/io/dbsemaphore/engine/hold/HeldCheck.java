@@ -7,16 +7,22 @@ import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -25,6 +31,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * <p>Where servers {@linkplain Database#certifiesWrites certify writes}, the rows are updated, too, since other
  * servers do not see row locks.
+ *
+ * <p>Remembers the grants that were checked in a transaction that is still open on the current thread, suspended ones included: a
+ * release on this thread would wait for that transaction, and so for itself.
  */
 public final class HeldCheck {
 
@@ -33,6 +42,9 @@ public final class HeldCheck {
     private final String query;
     private final String write;
     private final boolean writes;
+
+    @SuppressWarnings("ThreadLocalUsage") // one for each engine, which is one for each database
+    private final ThreadLocal<@Nullable Map<Long, Check>> open = new ThreadLocal<>();
 
     /**
      * Creates a check.
@@ -53,13 +65,14 @@ public final class HeldCheck {
     /**
      * Locks these permits in the caller's transaction, so that no other transaction can take them before it ends.
      *
+     * @param externalId by which the caller knows the grant
      * @return false when a permit was released: the grant is lost
      * @throws PermitLostException when a permit is not visible to this transaction, since it was deleted or is newer than the
      *     snapshot; the grant may still be held
      * @throws CannotAcquireLockException when another transaction has locked a permit
      * @throws IllegalTransactionStateException without a writable transaction on the host's data source
      */
-    public boolean lockIfHeld(StoredGrant grant) {
+    public boolean lockIfHeld(StoredGrant grant, String externalId) {
         requireTransaction(grant.externalId());
         List<StoredPermit> ascending = grant.permits().stream()
                 .sorted(Comparator.comparing(StoredPermit::id))
@@ -77,6 +90,7 @@ public final class HeldCheck {
                 return false;
             }
         }
+        add(grant.requestId(), externalId);
         return true;
     }
 
@@ -121,6 +135,90 @@ public final class HeldCheck {
             return !holder.getConnection().getAutoCommit();
         } catch (SQLException failure) {
             throw new IllegalTransactionStateException("The connection of the transaction cannot be used", failure);
+        }
+    }
+
+    /** Records a check until the current transaction has completed. */
+    private void add(long requestId, String externalId) {
+        Map<Long, Check> checks = open.get();
+        if (checks == null) {
+            checks = new HashMap<>();
+            open.set(checks);
+        }
+        checks.computeIfAbsent(requestId, id -> new Check(externalId)).transactions++;
+        TransactionSynchronizationManager.registerSynchronization(new Completion(requestId, checks));
+    }
+
+    /**
+     * Defers an action until the transaction that checked the grant has completed.
+     *
+     * @return false when there is no such transaction
+     */
+    public boolean defer(long requestId, Runnable action) {
+        Map<Long, Check> checks = open.get();
+        Check check = checks == null ? null : checks.get(requestId);
+        if (check == null) {
+            return false;
+        }
+        synchronized (check) {
+            if (check.transactions == 0) {
+                return false;
+            }
+            check.deferred.add(action);
+            return true;
+        }
+    }
+
+    /** Finds the request with this external id, if it was checked in a transaction that is still open on this thread. */
+    public Optional<Long> find(String externalId) {
+        Map<Long, Check> checks = open.get();
+        return checks == null
+                ? Optional.empty()
+                : checks.entrySet().stream()
+                        .filter(entry -> entry.getValue().externalId.equals(externalId))
+                        .map(Map.Entry::getKey)
+                        .findFirst();
+    }
+
+    private static final class Check {
+
+        private final String externalId;
+        private int transactions;
+        private final List<Runnable> deferred = new ArrayList<>();
+
+        Check(String externalId) {
+            this.externalId = externalId;
+        }
+    }
+
+    private final class Completion implements TransactionSynchronization {
+
+        private final long requestId;
+        private final Map<Long, Check> checks;
+
+        Completion(long requestId, Map<Long, Check> checks) {
+            this.requestId = requestId;
+            this.checks = checks;
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            Check check = checks.get(requestId);
+            if (check == null) {
+                return;
+            }
+            List<Runnable> due;
+            synchronized (check) {
+                if (--check.transactions > 0) {
+                    return;
+                }
+                due = List.copyOf(check.deferred);
+            }
+            checks.remove(requestId);
+            if (checks.isEmpty()) {
+                open.remove();
+            }
+            due.forEach(Runnable::run);
         }
     }
 }

@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Nothing else can block this thread. Its connection is reserved, and kept while a grant is kept alive, so that it does not depend
  * on what the application leaves in the pool. It does not wait for row locks of other transactions. Listeners are notified of losses
- * on a thread for code of the application, in the order of the losses, each loss once.
+ * on a thread for listeners, in the order of the losses, each loss once.
  *
  * <p>The monitor of this object guards the agenda; no database is used and no listener called while it is held.
  */
@@ -68,7 +68,7 @@ public final class KeepAlive implements AutoCloseable {
     private final InstanceLease lease;
     private final GrantRegistry held;
     private final ListenerNotifier listeners;
-    private final Executor application;
+    private final Executor reporting;
     private final Duration longestInterval;
     private final Duration leakThreshold;
     private final ScheduledThreadPoolExecutor thread;
@@ -85,7 +85,7 @@ public final class KeepAlive implements AutoCloseable {
     /**
      * Creates a keep-alive, which is to be {@linkplain #start started}.
      *
-     * @param application runs code of the application
+     * @param reporting its threads may be blocked by listeners
      */
     public KeepAlive(
             SemaphoreDataSource connections,
@@ -94,7 +94,7 @@ public final class KeepAlive implements AutoCloseable {
             GrantRegistry held,
             ListenerNotifier listeners,
             DaemonThreads threads,
-            Executor application,
+            Executor reporting,
             Duration longestInterval,
             Duration leakThreshold) {
         this.connections = connections;
@@ -102,7 +102,7 @@ public final class KeepAlive implements AutoCloseable {
         this.lease = lease;
         this.held = held;
         this.listeners = listeners;
-        this.application = application;
+        this.reporting = reporting;
         this.longestInterval = longestInterval;
         this.leakThreshold = leakThreshold;
         this.thread = threads.scheduler("semaphore-keep-alive", connections::onReservedConnection);
@@ -321,7 +321,7 @@ public final class KeepAlive implements AutoCloseable {
             lease.postpone();
         }
         attempt("connection", this::keepOrReturnConnection);
-        planNextTurn();
+        attempt("next turn", this::planNextTurn);
     }
 
     private void keepOrReturnConnection() {
@@ -546,7 +546,7 @@ public final class KeepAlive implements AutoCloseable {
                     report(lost, grant, expired);
                     return true;
                 },
-                application);
+                reporting);
     }
 
     /**

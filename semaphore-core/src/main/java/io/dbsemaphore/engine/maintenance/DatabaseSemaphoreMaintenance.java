@@ -20,6 +20,7 @@ import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -112,10 +113,14 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
         AtomicBoolean underWay = new AtomicBoolean();
         Runnable begin = () -> {
             if (underWay.compareAndSet(false, true)) {
-                threads.execute(() -> {
-                    run(name, task);
-                    underWay.set(false);
-                });
+                CompletableFuture<?> unused = CompletableFuture.completedFuture(name)
+                        .thenAcceptAsync(each -> run(each, task), threads)
+                        .whenComplete((done, failure) -> {
+                            underWay.set(false);
+                            if (failure != null && !closed) {
+                                log.warn("The {} failed; it is tried again at its next time", name, failure.getCause());
+                            }
+                        });
             }
         };
         ScheduledFuture<?> unused = scheduler.scheduleWithFixedDelay(begin, first, millis, TimeUnit.MILLISECONDS);
@@ -126,10 +131,6 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
         try {
             if (!closed) {
                 log.debug("The {} is done: {}", name, task.getAsInt());
-            }
-        } catch (Throwable failure) {
-            if (!closed) {
-                log.warn("The {} failed; it is tried again at its next time", name, failure);
             }
         } finally {
             oneAtATime.unlock();

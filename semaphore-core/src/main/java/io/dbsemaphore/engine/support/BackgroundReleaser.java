@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Retries releases that have failed, and undoes acquires of unknown outcome, until that succeeds or the time to live has passed. The
- * scheduler waits for the time of the next attempt; the attempt itself uses threads that may wait for the database.
+ * scheduler waits for the time of the next attempt; the attempt itself uses threads that may wait for the database. An attempt for which
+ * there is no thread is one that has failed.
  */
 public final class BackgroundReleaser implements AutoCloseable {
 
@@ -33,7 +34,7 @@ public final class BackgroundReleaser implements AutoCloseable {
     private final UndoTransaction undoing;
     private final ScheduledExecutorService scheduler;
     private final Executor database;
-    private final Executor application;
+    private final Executor listeners;
     private final Set<Task> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
@@ -41,14 +42,14 @@ public final class BackgroundReleaser implements AutoCloseable {
      * Creates a releaser.
      *
      * @param database its threads use the database
-     * @param application its threads run code of the application
+     * @param listeners its threads run code of the application
      */
     public BackgroundReleaser(
-            UndoTransaction undoing, ScheduledExecutorService scheduler, Executor database, Executor application) {
+            UndoTransaction undoing, ScheduledExecutorService scheduler, Executor database, Executor listeners) {
         this.undoing = undoing;
         this.scheduler = scheduler;
         this.database = database;
-        this.application = application;
+        this.listeners = listeners;
     }
 
     /**
@@ -64,7 +65,7 @@ public final class BackgroundReleaser implements AutoCloseable {
     /** Runs what may wait, such as code of the application: listeners of a release that has ended. */
     public void execute(Runnable task) {
         try {
-            application.execute(task);
+            listeners.execute(task);
         } catch (RejectedExecutionException stopped) {
             task.run();
         }
@@ -121,14 +122,14 @@ public final class BackgroundReleaser implements AutoCloseable {
             return false;
         }
         open.add(task);
-        ScheduledFuture<?> unused = scheduler.schedule(
-                () -> database.execute(() -> attempt(task, attempts)), pause.toMillis(), TimeUnit.MILLISECONDS);
+        ScheduledFuture<?> unused =
+                scheduler.schedule(() -> attempt(task, attempts), pause.toMillis(), TimeUnit.MILLISECONDS);
         return true;
     }
 
     private void attempt(Task task, int attempts) {
         CompletableFuture<?> unused = CompletableFuture.completedFuture(task)
-                .thenCompose(each -> each.work.get())
+                .thenComposeAsync(each -> each.work.get(), database)
                 .whenComplete((result, failure) -> {
                     if (failure == null) {
                         end(task, true);

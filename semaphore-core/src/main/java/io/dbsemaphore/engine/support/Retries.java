@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.support;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.persistence.unit.TransactionFailures;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.function.Supplier;
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * transactions that failed together do not conflict again. Interrupts are ignored, and the thread's interrupt flag is kept.
  */
 public final class Retries {
+
+    /** Connections may break faster than attempts are spread. */
+    private static final long BROKEN_CONNECTIONS = Duration.ofSeconds(5).toNanos();
 
     private final int maxAttempts;
     private final Duration lockWait;
@@ -50,6 +54,28 @@ public final class Retries {
         return new Attempts();
     }
 
+    /**
+     * Whether there is another attempt of a transaction that failed. It is repeated for a time if the server has rolled it back in
+     * favor of another one, since servers that certify writes do so again and again, or if its connection broke. After other
+     * conflicts the number of attempts is limited.
+     *
+     * @param made the number of attempts made
+     * @param max the maximum number of attempts after other conflicts; 1 for no repetition at all
+     * @param elapsedNanos the time since the first attempt began
+     * @param conflicts how long a transaction is repeated that the server rolls back in favor of others
+     */
+    public static boolean remain(Throwable failure, int made, int max, long elapsedNanos, Duration conflicts) {
+        return TransactionFailures.isWorthRepeating(failure)
+                && (made < max || (max > 1 && elapsedNanos < nanos(failure, conflicts)));
+    }
+
+    private static long nanos(Throwable failure, Duration conflicts) {
+        if (TransactionFailures.isConnectionBroken(failure)) {
+            return BROKEN_CONNECTIONS;
+        }
+        return SqlErrors.isVictim(failure) ? conflicts.toNanos() : 0;
+    }
+
     public final class Attempts {
 
         private final long startedAt = System.nanoTime();
@@ -67,12 +93,12 @@ public final class Retries {
             listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
         }
 
-        /** Attempts that waited for a lock are limited by their time, others see {@link RetryLimit}. */
+        /** Attempts that waited for a lock are limited by their time. */
         private boolean isWorthAnotherAttempt(RuntimeException failure) {
             long elapsed = System.nanoTime() - startedAt;
             return SqlErrors.isLockWait(failure)
                     ? elapsed < lockWait.toNanos()
-                    : RetryLimit.remain(failure, made, maxAttempts, elapsed, lockWait);
+                    : remain(failure, made, maxAttempts, elapsed, lockWait);
         }
     }
 }

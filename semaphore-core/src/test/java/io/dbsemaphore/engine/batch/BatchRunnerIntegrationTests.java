@@ -123,7 +123,13 @@ class BatchRunnerIntegrationTests {
                 background,
                 new ListenerNotifier(List::of),
                 observer,
-                new AvailabilityPoller(queue, persistence.availabilityTransactions(), null, () -> {}),
+                new AvailabilityPoller(
+                        queue,
+                        persistence.availabilityTransactions(),
+                        scheduler,
+                        connections.threads(),
+                        null,
+                        () -> {}),
                 new GroupCommitDelay(Duration.ofMillis(1)));
     }
 

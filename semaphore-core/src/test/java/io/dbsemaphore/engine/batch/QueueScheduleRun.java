@@ -164,7 +164,7 @@ final class QueueScheduleRun {
 
     private String wakeFirst(String name) {
         model.waiters().wakeFirst(name);
-        boolean woken = queue.wakeFirst(List.of(name));
+        boolean woken = queue.tryFirst(List.of(name));
         return "reclaim for " + name + ", somebody is woken: " + woken;
     }
 

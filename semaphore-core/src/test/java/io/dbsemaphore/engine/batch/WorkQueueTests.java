@@ -107,7 +107,7 @@ class WorkQueueTests extends WorkQueueFixture {
         Acquire waiter = waiters(1).get(0);
         queue.add(waiter);
         refuseAll();
-        boolean unused = queue.wakeFirst(Set.of("backup"));
+        boolean unused = queue.tryFirst(Set.of("backup"));
         Batch batch = queue.take(true, false);
 
         assertThat(queue.finishFailed(batch, new IllegalStateException("Not again"), true)

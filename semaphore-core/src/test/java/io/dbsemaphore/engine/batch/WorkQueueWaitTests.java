@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
@@ -11,10 +12,13 @@ import io.dbsemaphore.domain.InstanceQueue;
 import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -199,6 +203,31 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         assertThat(take().members()).containsExactly(waiter);
     }
 
+    /** The batch has found its row locked. What it has read is the availability from then on. */
+    @Test
+    void wakesAWaiterForAPiggyBackedReleaseThatIsDoneLater() {
+        Acquire waiter = addWaiter();
+        refuseAll();
+        Instant now = Instant.now();
+        StoredPermit permit = new StoredPermit(7, "backup", 1, 7);
+        Release release = new Release(
+                new StoredGrant(1, "id", "test", List.of(permit), null, now, null, now),
+                false,
+                Duration.ofSeconds(5),
+                QueueClock.SYSTEM);
+        assertThat(queue.add(release)).as("piggy-backed").isTrue();
+        Batch batch = queue.take(true);
+        assertThat(batch.releases()).containsExactly(release);
+        refuse(batch);
+        assertThat(take().members()).as("none is available").isEmpty();
+        Awaitility.await("the next attempt").until(() -> queue.nanosToReleases() == 0);
+
+        Settlement.Result done = queue.finish(queue.takeReleases(), Map.of(1L, ReleaseOutcome.RELEASED));
+
+        assertThat(done.woken()).isTrue();
+        assertThat(take().members()).containsExactly(waiter);
+    }
+
     @Test
     void wakesWhoFitsBesideACallerOfSeveralSemaphoresOfWhichOneIsFull() {
         Acquire both = waiter(Map.of("backup", 2, "copy", 1));
@@ -237,7 +266,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
                 Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7, Values.NOW, earlierCallerElsewhere())),
                 new GrantOutcome.Refused(List.of(FULL)));
 
-        assertThat(queue.wakeFirst(Set.of("backup"))).isEqualTo(true);
+        assertThat(queue.tryFirst(Set.of("backup"))).isEqualTo(true);
 
         assertThat(take().members()).containsExactly(waiters.get(0));
         Acquire.Answer answer = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);

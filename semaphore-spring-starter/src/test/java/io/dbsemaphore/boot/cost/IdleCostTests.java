@@ -60,7 +60,7 @@ class IdleCostTests {
     private static void awaitWarmUp() {
         Awaitility.await()
                 .until(() -> Thread.getAllStackTraces().keySet().stream()
-                        .noneMatch(thread -> thread.getName().equals("semaphore-warm-up")));
+                        .noneMatch(thread -> thread.getName().equals("semaphore-start")));
     }
 
     /** Gauges are there, and read once a second while somebody asks for them; here nobody does. */

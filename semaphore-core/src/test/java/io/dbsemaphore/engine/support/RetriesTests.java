@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class RetryLimitTests {
+class RetriesTests {
 
     private static final long LIMIT = Duration.ofSeconds(5).toNanos();
     private static final Duration CONFLICTS = Duration.ofSeconds(2);
@@ -17,36 +17,36 @@ class RetryLimitTests {
 
     @Test
     void limitsTheNumberOfAttemptsAfterConflictsOfContent() {
-        assertThat(RetryLimit.remain(duplicate, 2, 3, LIMIT * 2, CONFLICTS)).isTrue();
-        assertThat(RetryLimit.remain(duplicate, 3, 3, 0, CONFLICTS)).isFalse();
+        assertThat(Retries.remain(duplicate, 2, 3, LIMIT * 2, CONFLICTS)).isTrue();
+        assertThat(Retries.remain(duplicate, 3, 3, 0, CONFLICTS)).isFalse();
     }
 
     @Test
     void limitsTheTimeAfterRollbacksInFavorOfOthers() {
-        assertThat(RetryLimit.remain(conflict, 30, 3, CONFLICTS.toNanos() - 1, CONFLICTS))
+        assertThat(Retries.remain(conflict, 30, 3, CONFLICTS.toNanos() - 1, CONFLICTS))
                 .isTrue();
-        assertThat(RetryLimit.remain(conflict, 3, 3, CONFLICTS.toNanos(), CONFLICTS))
+        assertThat(Retries.remain(conflict, 3, 3, CONFLICTS.toNanos(), CONFLICTS))
                 .isFalse();
-        assertThat(RetryLimit.remain(conflict, 2, 3, CONFLICTS.toNanos(), CONFLICTS))
+        assertThat(Retries.remain(conflict, 2, 3, CONFLICTS.toNanos(), CONFLICTS))
                 .isTrue();
     }
 
     @Test
     void limitsTheTimeAfterBrokenConnections() {
-        assertThat(RetryLimit.remain(broken, 3, 3, LIMIT - 1, CONFLICTS)).isTrue();
-        assertThat(RetryLimit.remain(broken, 3, 3, LIMIT, CONFLICTS)).isFalse();
-        assertThat(RetryLimit.remain(broken, 2, 3, LIMIT, CONFLICTS)).isTrue();
+        assertThat(Retries.remain(broken, 3, 3, LIMIT - 1, CONFLICTS)).isTrue();
+        assertThat(Retries.remain(broken, 3, 3, LIMIT, CONFLICTS)).isFalse();
+        assertThat(Retries.remain(broken, 2, 3, LIMIT, CONFLICTS)).isTrue();
     }
 
     @Test
     void repeatsNothingIfOneAttemptIsAllowed() {
-        assertThat(RetryLimit.remain(conflict, 1, 1, 0, CONFLICTS)).isFalse();
-        assertThat(RetryLimit.remain(broken, 1, 1, 0, CONFLICTS)).isFalse();
-        assertThat(RetryLimit.remain(broken, 2, 2, 0, CONFLICTS)).isTrue();
+        assertThat(Retries.remain(conflict, 1, 1, 0, CONFLICTS)).isFalse();
+        assertThat(Retries.remain(broken, 1, 1, 0, CONFLICTS)).isFalse();
+        assertThat(Retries.remain(broken, 2, 2, 0, CONFLICTS)).isTrue();
     }
 
     @Test
     void repeatsNothingThatWouldFailAgain() {
-        assertThat(RetryLimit.remain(other, 1, 3, 0, CONFLICTS)).isFalse();
+        assertThat(Retries.remain(other, 1, 3, 0, CONFLICTS)).isFalse();
     }
 }
