@@ -1,7 +1,5 @@
 package io.dbsemaphore.persistence.unit;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -17,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /** An application that logs its SQL can distinguish the statements of the library from its own, and disable them. */
 class LibrarySqlLoggerIntegrationTests {
@@ -59,7 +58,8 @@ class LibrarySqlLoggerIntegrationTests {
         assertThat(ofHibernate.list).isEmpty();
         assertThat(messages())
                 .anyMatch(statement -> statement.startsWith("select") && statement.contains("from semaphore"))
-                .anyMatch(statement -> statement.startsWith("insert into permit_request"));
+                .anyMatch(statement -> statement.startsWith("insert into permit_request"))
+                .anyMatch(statement -> statement.contains("from permit p1_0"));
     }
 
     @Test
@@ -79,6 +79,7 @@ class LibrarySqlLoggerIntegrationTests {
             engine.admin().create("backup", 1);
             new SemaphoreTemplate(engine.permitManager())
                     .executeWithoutResult(AcquireRequest.of("backup"), grant -> {});
+            assertThat(engine.admin().holders("backup")).isEmpty(); // a query of Hibernate
         }
     }
 
