@@ -79,8 +79,7 @@ public final class AvailabilityTransactions {
         if (!ids.isEmpty()) {
             Supplier<List<LockedSemaphore>> result = semaphores.lockSkipLocked(ids);
             tables.sql().flush();
-            List<Long> locked =
-                    result.get().stream().map(LockedSemaphore::id).toList();
+            List<Long> locked = result.get().stream().map(LockedSemaphore::id).toList();
             if (!locked.isEmpty()) {
                 waiters.extend(locked, now);
             }

@@ -21,8 +21,8 @@ import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.Shortfall;
-import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
@@ -218,8 +218,7 @@ public final class BatchTransaction {
                 .map(AcquireState::command)
                 .forEach(command -> requests.queueWaitForExternalId(
                         command.externalId(),
-                        () -> PermitRequest.undone(
-                                tables.ids().next(), command, requests.now())));
+                        () -> PermitRequest.undone(tables.ids().next(), command, requests.now())));
     }
 
     /**
@@ -464,8 +463,7 @@ public final class BatchTransaction {
     private Map<Long, ReleaseOutcome> releaseSkipLockedWithin(Set<Long> requestIds) {
         SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
         requestIds.forEach(id -> permitIds.put(id, new ArrayList<>()));
-        permits
-                .findHeld(requestIds)
+        permits.findHeld(requestIds)
                 .forEach(permit -> permitIds
                         .computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
                         .add(permit.id()));

@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
 import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
 import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.Sql;

@@ -47,16 +47,21 @@ public final class HoldTransactions {
 
     /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
-        return transaction.execute(() -> requests.renew(grant.requestId(), ttl.toMillis()) == 1
-                ? requests.findRenewed(grant, ttl)
-                : Optional.empty());
+        return transaction.execute(() -> {
+            Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
+            Optional<StoredGrant> after = requests.findRenewed(grant, ttl);
+            return renewed.get() == 1 ? after : Optional.empty();
+        });
     }
 
     /** Sets the expiry of the grant with this external id to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(String externalId, Duration ttl) {
-        return transaction.execute(() -> requests
-                .findIdByExternalId(externalId)
-                .filter(requestId -> requests.renew(requestId, ttl.toMillis()) == 1)
+        return transaction.execute(() -> requests.findIdByExternalId(externalId)
+                .filter(requestId -> {
+                    Supplier<Integer> renewed = requests.queueRenewal(requestId, ttl);
+                    tables.sql().flush();
+                    return renewed.get() == 1;
+                })
                 .map(tables::grantOf));
     }
 

@@ -52,13 +52,13 @@ public final class MaintenanceTransactions {
     }
 
     public List<Long> findStale(Duration staleAfter, long after, int limit) {
-        return transaction.executeWithRepositories(() -> requests.rows().findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
+        return transaction.executeWithRepositories(
+                () -> requests.rows().findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
     }
 
     public Owners findOwners() {
-        return transaction.executeWithRepositories(() -> new Owners(
-                requests.rows().findOwners(),
-                StoredGrant.instant(requests.now())));
+        return transaction.executeWithRepositories(
+                () -> new Owners(requests.rows().findOwners(), StoredGrant.instant(requests.now())));
     }
 
     public List<Long> findOfOwner(ReclaimReason.OwnerDead dead, long after, int limit) {
@@ -73,7 +73,8 @@ public final class MaintenanceTransactions {
 
     /** A page of semaphores above an id, in the order of ids. */
     public List<Long> findSemaphores(long after) {
-        return transaction.executeWithRepositories(() -> semaphores.rows().findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
+        return transaction.executeWithRepositories(
+                () -> semaphores.rows().findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
     }
 
     /**

@@ -2,8 +2,8 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.PermitState;
-import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EnumType;

@@ -73,8 +73,7 @@ final class PermitRequestTable {
             where p.semaphore_id in (?) and p.state = 'ACQUIRED' group by p.semaphore_id""";
 
     private static final String LOCK_HELD = """
-            select %s from permit_request r where r.id in (?) and r.state = 'ACQUIRED' order by r.id for update skip locked"""
-            .formatted(PermitRequest.COLUMNS);
+            select %s from permit_request r where r.id in (?) and r.state = 'ACQUIRED' order by r.id for update skip locked""".formatted(PermitRequest.COLUMNS);
 
     /** A request that has been neither repeated nor renewed since it was granted. */
     private static final String RELEASE_UNREPEATED = RELEASE + " and renewed_at = created_at";
@@ -318,8 +317,9 @@ final class PermitRequestTable {
         return sql.execute(RELEASE_OF_OWNER, ids, owner, since);
     }
 
-    int renew(long id, long ttlMillis) {
-        return sql.execute(RENEW_BY_HANDLE, ttlMillis, ttlMillis, id);
+    /** Queues the renewal of a request that is held and has not expired, to now + the time to live. The result is 0 otherwise. */
+    Supplier<Integer> queueRenewal(long id, Duration ttl) {
+        return sql.update(RENEW_BY_HANDLE, ttl.toMillis(), ttl.toMillis(), id);
     }
 
     /** Renews a request that is kept alive for the last time, up to the end of its maximum hold; never shortens it. */

@@ -166,12 +166,7 @@ final class PermitTable {
         return sql.read(
                 FIND_BY_REQUESTS,
                 (row, number) -> new NamedPermit(
-                        row.getLong(1),
-                        row.getLong(2),
-                        row.getString(3),
-                        row.getInt(4),
-                        row.getInt(5),
-                        row.getLong(6)),
+                        row.getLong(1), row.getLong(2), row.getString(3), row.getInt(4), row.getInt(5), row.getLong(6)),
                 requestIds);
     }
 

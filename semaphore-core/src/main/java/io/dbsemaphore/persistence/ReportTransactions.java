@@ -6,8 +6,8 @@ import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
-import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
@@ -46,8 +46,7 @@ public final class ReportTransactions {
 
     /** The database's clock. */
     public Instant now() {
-        return StoredGrant.instant(
-                transaction.execute(tables.requests()::now));
+        return StoredGrant.instant(transaction.execute(tables.requests()::now));
     }
 
     public Optional<SemaphoreStatus> find(String name) {

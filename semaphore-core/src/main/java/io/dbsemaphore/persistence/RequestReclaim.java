@@ -65,8 +65,7 @@ final class RequestReclaim {
             return List.of();
         }
         // no other transaction can have released them, since their rows are locked
-        Set<Long> taken =
-                released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
+        Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
         permits.releaseByRequests(taken);
         Map<Long, List<NamedPermit>> held =
                 permits.findByRequests(taken).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
@@ -168,17 +167,12 @@ final class RequestReclaim {
         long begin = scans.begin();
         int before = progress.released().size();
         if (!expiredAreDone) {
-            releaseSome(
-                    progress,
-                    requests.findExpired(ids, progress.limit()),
-                    new ReclaimReason.Expired());
+            releaseSome(progress, requests.findExpired(ids, progress.limit()), new ReclaimReason.Expired());
         }
         Set<Long> dead = progress.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {
             releaseSome(
-                    progress,
-                    requests.findOfInstances(ids, dead, progress.limit()),
-                    new ReclaimReason.InstanceGone());
+                    progress, requests.findOfInstances(ids, dead, progress.limit()), new ReclaimReason.InstanceGone());
         }
         if (progress.released().size() == before) { // there was nothing to reclaim
             scans.record(due, begin, shortfall -> true);

@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
@@ -44,7 +44,8 @@ record Tables(
             @Nullable ReleaseChannel channel) {
         Sql sql = new Sql(connections, database, tablePrefix);
         TimeOrderedIds ids = new TimeOrderedIds();
-        SemaphoreTable semaphores = new SemaphoreTable(sql, unit::isStarted, unit.repository(SemaphoreRepository.class));
+        SemaphoreTable semaphores =
+                new SemaphoreTable(sql, unit::isStarted, unit.repository(SemaphoreRepository.class));
         return new Tables(
                 sql,
                 semaphores,
@@ -74,9 +75,7 @@ record Tables(
     }
 
     StoredGrant grantOf(Found found) {
-        List<StoredPermit> held = permits
-                .findByRequests(List.of(found.request().id()))
-                .stream()
+        List<StoredPermit> held = permits.findByRequests(List.of(found.request().id())).stream()
                 .map(permit -> new StoredPermit(permit.id(), permit.name(), permit.count(), permit.token()))
                 .toList();
         return found.request().toGrant(held, found.now());

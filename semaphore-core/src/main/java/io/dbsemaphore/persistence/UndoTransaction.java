@@ -37,8 +37,7 @@ public final class UndoTransaction {
             requests.queueLockOfExternalId(command.externalId());
             List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
-                requests.queueInsert(List.of(PermitRequest.undone(
-                        ids.next(), command, requests.now())));
+                requests.queueInsert(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
             }
             found.stream()
                     .map(each -> each.request().id())

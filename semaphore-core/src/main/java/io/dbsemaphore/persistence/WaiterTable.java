@@ -313,9 +313,8 @@ final class WaiterTable {
                     update(id, queue, now);
                 }
             }));
-            List<Long> locked = unchanged.isEmpty()
-                    ? List.of()
-                    : sql.read(LOCK_SKIP_LOCKED, ID, local.instance(), unchanged);
+            List<Long> locked =
+                    unchanged.isEmpty() ? List.of() : sql.read(LOCK_SKIP_LOCKED, ID, local.instance(), unchanged);
             if (!locked.isEmpty()) {
                 sql.update(CONFIRM, now.plus(VALID_FOR), local.instance(), locked);
             }

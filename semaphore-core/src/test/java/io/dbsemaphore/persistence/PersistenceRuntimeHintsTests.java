@@ -1,5 +1,10 @@
 package io.dbsemaphore.persistence;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.proxies;
+import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reflection;
+import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.resource;
+
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -29,10 +34,6 @@ import org.springframework.data.repository.Repository;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.proxies;
-import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reflection;
-import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.resource;
 
 /** Everything that is accessed by reflection at run time is registered for native images. */
 class PersistenceRuntimeHintsTests {
@@ -87,9 +88,10 @@ class PersistenceRuntimeHintsTests {
                 return made;
             });
 
-            assertThat(proxies).hasSize(repositories.size() + 1).allSatisfy(proxy -> assertThat(
-                            proxies().forInterfaces(proxy.getInterfaces()))
-                    .accepts(hints));
+            assertThat(proxies)
+                    .hasSize(repositories.size() + 1)
+                    .allSatisfy(proxy -> assertThat(proxies().forInterfaces(proxy.getInterfaces()))
+                            .accepts(hints));
         }
     }
 

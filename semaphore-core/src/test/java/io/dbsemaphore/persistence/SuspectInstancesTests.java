@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.dbsemaphore.domain.DeadInstance;
 import io.dbsemaphore.persistence.InstanceTable.Suspect;
 import io.dbsemaphore.persistence.InstanceTable.Suspects;
@@ -11,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import static org.assertj.core.api.Assertions.assertThat;
 
 /** An instance is dead once it was overdue in two reads, a grace period apart, whatever the number of instances. */
 class SuspectInstancesTests {

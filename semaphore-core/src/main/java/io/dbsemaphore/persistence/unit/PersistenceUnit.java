@@ -122,7 +122,8 @@ public final class PersistenceUnit implements AutoCloseable {
     private Started current() {
         Started current = started;
         if (current == null) {
-            throw new IllegalStateException("A repository is used in a transaction that has not started Hibernate before");
+            throw new IllegalStateException(
+                    "A repository is used in a transaction that has not started Hibernate before");
         }
         return current;
     }

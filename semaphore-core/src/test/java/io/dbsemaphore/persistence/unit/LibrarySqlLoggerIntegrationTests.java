@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence.unit;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -15,7 +17,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
-import static org.assertj.core.api.Assertions.assertThat;
 
 /** An application that logs its SQL can distinguish the statements of the library from its own, and disable them. */
 class LibrarySqlLoggerIntegrationTests {

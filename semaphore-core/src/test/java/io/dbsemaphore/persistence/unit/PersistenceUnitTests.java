@@ -41,7 +41,7 @@ class PersistenceUnitTests {
         another.close();
         int ofOneStart = host.opened.getAndSet(0);
 
-        Concurrently.run(8, unit::start);
+        Concurrently.run(8, LIMIT.multipliedBy(12), thread -> unit.start());
 
         assertThat(unit.isStarted()).isEqualTo(true);
         assertThat(host.opened).as("connections").hasValue(ofOneStart);
@@ -66,8 +66,8 @@ class PersistenceUnitTests {
         ShortTransaction transaction = new ShortTransaction(connections, unit);
 
         assertThatIllegalStateException()
-                .isThrownBy(() ->
-                        transaction.execute(() -> unit.repository(Runnable.class).get()))
+                .isThrownBy(() -> transaction.execute(
+                        () -> unit.repository(Runnable.class).get()))
                 .withMessageContaining("has not started Hibernate");
         assertThat(unit.isStarted()).isEqualTo(false);
     }

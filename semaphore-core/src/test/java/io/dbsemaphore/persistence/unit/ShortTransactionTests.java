@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence.unit;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
@@ -16,7 +18,6 @@ import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import static org.assertj.core.api.Assertions.assertThat;
 
 class ShortTransactionTests {
 

@@ -28,8 +28,9 @@ public final class StartUpBenchmark {
     private static final String[] COLUMNS = {
         "time to start (ms)", "CPU until then (ms)", "first acquire (ms)", "CPU 3 s later (ms)", "live heap (kB)"
     };
-    private static final Pattern FIGURES = Pattern.compile("started in (\\d+) ms, (\\d+) ms CPU\\s+first acquire (\\d+) ms"
-            + "\\s+(\\d+) ms CPU in all\\s+live heap (\\d+) kB");
+    private static final Pattern FIGURES =
+            Pattern.compile("started in (\\d+) ms, (\\d+) ms CPU\\s+first acquire (\\d+) ms"
+                    + "\\s+(\\d+) ms CPU in all\\s+live heap (\\d+) kB");
 
     /** An application, and what is not on its class path with the library and without. */
     private enum Host {
@@ -115,7 +116,7 @@ public final class StartUpBenchmark {
     }
 
     private static void print(String what, List<Integer> medians) {
-        System.out.println("| " + what + " | "
-                + medians.stream().map(String::valueOf).collect(Collectors.joining(" | ")) + " |");
+        System.out.println(
+                "| " + what + " | " + medians.stream().map(String::valueOf).collect(Collectors.joining(" | ")) + " |");
     }
 }
