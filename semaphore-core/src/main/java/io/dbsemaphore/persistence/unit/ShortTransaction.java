@@ -59,11 +59,7 @@ public final class ShortTransaction {
         } catch (RuntimeException | Error failure) {
             throw rollBack(transaction, failure);
         }
-        try {
-            transactions.commit(transaction);
-        } catch (RuntimeException | Error failure) {
-            throw commitFailed(failure);
-        }
+        commit(transaction);
         return result;
     }
 
