@@ -21,8 +21,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The semaphores of one database, as used by one JVM. An application without the starter creates one engine for each
@@ -39,8 +37,6 @@ import org.slf4j.LoggerFactory;
  * {@link #close} is final. Thread-safe.
  */
 public final class SemaphoreEngine implements AutoCloseable {
-
-    private static final Logger log = LoggerFactory.getLogger(SemaphoreEngine.class);
 
     private static final String STOPPED = """
             The semaphores of this application instance are stopped, as when its application context is paused, and \
@@ -126,7 +122,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                 () -> EngineDatabase.open(dataSource, settings, script -> {}, Duration.ZERO),
                 admin -> {});
         first.run();
-        load(awaitFirst());
+        Run unused = awaitFirst();
     }
 
     private SemaphoreEngine(
@@ -172,7 +168,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                         new DaemonThreads()),
                 () -> EngineDatabase.open(dataSource, settings, tableCreation, schemaWait),
                 onceOpen);
-        engine.startThread("semaphore-start", engine.first);
+        engine.configuration.threads().create("semaphore-start", engine.first).start();
         return engine;
     }
 
@@ -194,19 +190,6 @@ public final class SemaphoreEngine implements AutoCloseable {
             current().startMaintenance();
         }
         configuration.listeners().tellEarly();
-    }
-
-    /**
-     * Loads what the first acquire needs, on a thread of its own ({@code semaphore-start}), and returns at once. Without it the
-     * first acquire after a start {@linkplain #inBackground in the background} takes a second of CPU time longer. To be called when
-     * the application has started. A failure has no consequence but that.
-     */
-    public void warmUp() {
-        startThread("semaphore-start", () -> {
-            if (isOpen()) {
-                load(current());
-            }
-        });
     }
 
     /** {@return the maintenance tasks} */
@@ -267,22 +250,6 @@ public final class SemaphoreEngine implements AutoCloseable {
      */
     public void check() {
         current().database().check();
-    }
-
-    /** Loads what the first acquire needs. If that fails, the first acquire loads it. */
-    private static void load(Run run) {
-        try {
-            run.database().persistence().warmUp();
-        } catch (RuntimeException notNow) {
-            log.debug("The first acquire will take longer", notNow);
-        }
-    }
-
-    private void startThread(String name, Runnable task) {
-        Thread thread = configuration.threads().create(name, task);
-        // Hibernate loads classes of the application, as if the application started it
-        thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
-        thread.start();
     }
 
     private Run openFirst() {
@@ -346,7 +313,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     /** The current run; while the engine is stopped, the last one. */
-    private Run current() {
+    Run current() {
         Run current = run;
         return current != null ? current : awaitFirst();
     }

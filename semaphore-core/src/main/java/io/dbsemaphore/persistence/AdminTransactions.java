@@ -5,6 +5,7 @@ import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
@@ -13,8 +14,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import org.springframework.data.domain.Limit;
 
 /**
  * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
@@ -36,7 +37,7 @@ public final class AdminTransactions {
 
     /** The first names in alphabetical order, without those that a pattern has created. */
     public List<String> names(int limit) {
-        return transaction.execute(() -> semaphores.rows().findNames(Limit.of(limit)));
+        return transaction.execute(() -> semaphores.findNames(limit));
     }
 
     /**
@@ -84,20 +85,16 @@ public final class AdminTransactions {
             if (lock(guard).isEmpty()) {
                 insert(guard, 1);
             }
-            Set<String> existing =
-                    semaphores
-                            .rows()
-                            .findIds(wanted.stream().map(PatternSemaphore::name).toList())
-                            .stream()
-                            .map(SemaphoreRepository.NamedId::name)
-                            .collect(Collectors.toSet());
+            Set<String> existing = semaphores
+                    .findIds(wanted.stream().map(PatternSemaphore::name).toList())
+                    .keySet();
             List<PatternSemaphore> missing = wanted.stream()
                     .filter(each -> !existing.contains(each.name()))
                     .toList();
             if (missing.isEmpty()) {
                 return new Creation(List.of(), Set.of());
             }
-            long allowed = Math.max(0, maxOfPatterns - semaphores.rows().countOfPatterns());
+            long allowed = Math.max(0, maxOfPatterns - semaphores.countOfPatterns());
             List<PatternSemaphore> created = missing.stream()
                     .limit(allowed)
                     .sorted(Comparator.comparing(PatternSemaphore::name))
@@ -155,9 +152,9 @@ public final class AdminTransactions {
     /** Changes a capacity and inserts the audit row; does nothing if the capacity is unchanged. */
     public void setCapacity(String name, int capacity, String changedBy, String reason) {
         transaction.run(() -> {
-            Semaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
+            LockedSemaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
-                semaphores.rows().updateCapacity(semaphore.id(), capacity);
+                semaphores.queueUpdateCapacity(semaphore.id(), capacity);
                 tables.history().changed(name, semaphore.capacity(), capacity, changedBy, reason);
             }
         });
@@ -165,8 +162,8 @@ public final class AdminTransactions {
 
     /** Deletes a semaphore of which no permit is held; false if it does not exist. */
     public boolean delete(String name) {
-        return transaction.execute(() -> {
-            Optional<Semaphore> semaphore = lock(name);
+        return transaction.executeWithRepositories(() -> {
+            Optional<LockedSemaphore> semaphore = lock(name);
             if (semaphore.isEmpty()) {
                 return false;
             }
@@ -186,16 +183,14 @@ public final class AdminTransactions {
         transaction.run(() -> TableCheck.touch(tables.sql(), Tables.ENTITIES));
     }
 
-    /** Executes a query without a result, so that Hibernate has loaded what it needs for queries. */
-    void warmUp() {
-        tables.warmUp();
-        transaction.run(() -> semaphores.rows().findAvailabilities(List.of(0L)));
-    }
-
     /** Looks the name up in the database, not in the cache: the semaphore may have been created a moment ago. */
-    private Optional<Semaphore> lock(String name) {
-        return semaphores.rows().findIds(List.of(name)).stream()
-                .findFirst()
-                .flatMap(found -> semaphores.rows().lockById(found.id()));
+    private Optional<LockedSemaphore> lock(String name) {
+        Long id = semaphores.findIds(List.of(name)).get(name);
+        if (id == null) {
+            return Optional.empty();
+        }
+        Supplier<List<LockedSemaphore>> locked = semaphores.lock(id);
+        tables.sql().flush();
+        return locked.get().stream().findFirst();
     }
 }

@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.LocalDateTime;
@@ -13,7 +14,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.springframework.data.domain.Limit;
+import java.util.function.Supplier;
 
 /** Reads the availability of semaphores for waiting callers: without a lock, and for all semaphores in one statement. */
 public final class AvailabilityTransactions {
@@ -47,8 +48,8 @@ public final class AvailabilityTransactions {
                     .toList());
             Map<String, PolledAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();
-            List<SemaphoreRepository.Availability> polled =
-                    byId.isEmpty() ? List.of() : semaphores.rows().findAvailabilities(byId.keySet());
+            List<SemaphoreTable.Availability> polled =
+                    byId.isEmpty() ? List.of() : semaphores.findAvailabilities(byId.keySet());
             polled.forEach(each -> {
                 if (queues.isExtensionDue(each.name(), each.waitersUntil(), each.now())) {
                     toExtend.add(each.id());
@@ -76,9 +77,9 @@ public final class AvailabilityTransactions {
     /** Records that callers wait. A row that another transaction has locked is left out: that one records it, or the next poll. */
     private void extend(Set<Long> ids, LocalDateTime now) {
         if (!ids.isEmpty()) {
-            List<Long> locked = semaphores.rows().lockSkipLocked(ids).stream()
-                    .map(Semaphore::id)
-                    .toList();
+            Supplier<List<LockedSemaphore>> result = semaphores.lockSkipLocked(ids);
+            tables.sql().flush();
+            List<Long> locked = result.get().stream().map(LockedSemaphore::id).toList();
             if (!locked.isEmpty()) {
                 waiters.extend(locked, now);
             }
@@ -100,10 +101,7 @@ public final class AvailabilityTransactions {
         return transaction.execute(() -> {
             Set<Long> ids = idsOf(names);
             return !ids.isEmpty()
-                    && (!tables.requests()
-                                    .rows()
-                                    .findExpired(ids, 0, Limit.of(1))
-                                    .isEmpty()
+                    && (!tables.requests().findExpired(ids, 1).isEmpty()
                             || !tables.instances().findDead(ids).isEmpty());
         });
     }

@@ -26,7 +26,7 @@ import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.PermitRequestRepository.Found;
+import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Instant;
@@ -174,7 +174,7 @@ public final class BatchTransaction {
             return;
         }
         tables.sql().flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
-        List<Found> found = requests.rows().findByExternalIds(candidates.keySet()).stream()
+        List<Found> found = requests.findByExternalIds(candidates.keySet()).stream()
                 .sorted(Comparator.comparing(
                         each -> each.request().id())) // the order in which releases and renewals lock
                 .toList();
@@ -205,8 +205,8 @@ public final class BatchTransaction {
             return new GrantOutcome.Withdrawn();
         }
         int replayed = command.ttl() == null
-                ? requests.rows().replayWithoutTtl(request.id())
-                : requests.rows().replay(request.id(), command.ttl().toMillis(), command.instance());
+                ? requests.replayWithoutTtl(request.id())
+                : requests.replay(request.id(), command.ttl().toMillis(), command.instance());
         return replayed == 1
                 ? new GrantOutcome.Granted(tables.grantOf(request.id()), true)
                 : new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
@@ -218,8 +218,7 @@ public final class BatchTransaction {
                 .map(AcquireState::command)
                 .forEach(command -> requests.queueWaitForExternalId(
                         command.externalId(),
-                        () -> PermitRequest.undone(
-                                tables.ids().next(), command, requests.rows().now())));
+                        () -> PermitRequest.undone(tables.ids().next(), command, requests.now())));
     }
 
     /**
@@ -388,7 +387,7 @@ public final class BatchTransaction {
                         () -> unknown.add(shortfall)));
         if (!unknown.isEmpty()) {
             long begin = expiryScans.begin();
-            requests.rows().findEarliestExpiries(Shortfall.ids(unknown)).forEach(earliest -> {
+            requests.findEarliestExpiries(Shortfall.ids(unknown)).forEach(earliest -> {
                 if (earliest.at() != null) {
                     expiries.put(earliest.semaphoreId(), StoredGrant.instant(earliest.at()));
                 }
@@ -451,7 +450,7 @@ public final class BatchTransaction {
 
     /** Releases within the current transaction, see {@link #releaseSkipLocked(String)}. */
     Optional<ReleaseOutcome> releaseSkipLockedWithin(String externalId) {
-        Optional<Long> requestId = requests.rows().findIdByExternalId(externalId);
+        Optional<Long> requestId = requests.findIdByExternalId(externalId);
         return requestId.isPresent() ? releaseSkipLockedWithin(requestId.get()) : Optional.of(ReleaseOutcome.NOT_FOUND);
     }
 
@@ -464,8 +463,7 @@ public final class BatchTransaction {
     private Map<Long, ReleaseOutcome> releaseSkipLockedWithin(Set<Long> requestIds) {
         SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
         requestIds.forEach(id -> permitIds.put(id, new ArrayList<>()));
-        permits.rows()
-                .findHeld(requestIds)
+        permits.findHeld(requestIds)
                 .forEach(permit -> permitIds
                         .computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
                         .add(permit.id()));
@@ -559,7 +557,7 @@ public final class BatchTransaction {
         Set<Long> others = new TreeSet<>(requestIds);
         others.removeAll(released);
         if (!others.isEmpty()) {
-            requests.rows().findHeld(others).forEach(others::remove);
+            requests.findHeld(others).forEach(others::remove);
             others.forEach(id -> outcomes.put(id, ReleaseOutcome.ALREADY_RELEASED));
         }
         return outcomes;

@@ -36,6 +36,10 @@ final class CapacityHistory {
                 changed_by, reason, external_id, owner, permits, changed_at)
             values (?, ?, ?, ?, ?, ?, ?, ?, ?, utc_now())""";
 
+    /** By the primary key, whose values ascend with time: no index has the forced releases alone. */
+    private static final String LATEST_EXTERNAL_IDS =
+            "select external_id from capacity_change where id > 0 order by id desc limit ?";
+
     private final Sql sql;
     private final TimeOrderedIds ids;
     private final Supplier<Rows> rows;
@@ -111,7 +115,7 @@ final class CapacityHistory {
 
     /** The external ids of the requests that were released by force, among so many of the latest entries. */
     Set<String> latestForcedReleases(int limit) {
-        return rows.get().findLatestExternalIds(Limit.of(limit)).stream()
+        return sql.read(LATEST_EXTERNAL_IDS, (row, number) -> row.getString(1), limit).stream()
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
     }
@@ -187,10 +191,6 @@ final class CapacityHistory {
                 from CapacityAudit c where c.semaphoreName = :name and c.id < 0
                 order by c.changedAt desc, c.id desc""")
         List<Change> findReclaims(String name, Limit limit);
-
-        /** By the primary key, whose values ascend with time: no index has the forced releases alone. */
-        @Query("select c.externalId from CapacityAudit c where c.id > 0 order by c.id desc")
-        List<@Nullable String> findLatestExternalIds(Limit limit);
 
         @Query(
                 "select c.id from CapacityAudit c where c.id > 0 and c.changedAt <= utc_plus_millis(:minusMillis) order by c.id")

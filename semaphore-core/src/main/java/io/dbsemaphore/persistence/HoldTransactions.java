@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,16 +47,21 @@ public final class HoldTransactions {
 
     /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
-        return transaction.execute(() -> requests.rows().renew(grant.requestId(), ttl.toMillis()) == 1
-                ? requests.rows().findExpiry(grant.requestId()).map(expiry -> expiry.of(grant, ttl))
-                : Optional.empty());
+        return transaction.execute(() -> {
+            Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
+            Optional<StoredGrant> after = requests.findRenewed(grant, ttl);
+            return renewed.get() == 1 ? after : Optional.empty();
+        });
     }
 
     /** Sets the expiry of the grant with this external id to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(String externalId, Duration ttl) {
-        return transaction.execute(() -> requests.rows()
-                .findIdByExternalId(externalId)
-                .filter(requestId -> requests.rows().renew(requestId, ttl.toMillis()) == 1)
+        return transaction.execute(() -> requests.findIdByExternalId(externalId)
+                .filter(requestId -> {
+                    Supplier<Integer> renewed = requests.queueRenewal(requestId, ttl);
+                    tables.sql().flush();
+                    return renewed.get() == 1;
+                })
                 .map(tables::grantOf));
     }
 
@@ -99,7 +105,7 @@ public final class HoldTransactions {
                     Set<Long> locked = requests.lockSkipLocked(batch);
                     for (Long id : locked) {
                         Duration rest = rests.getOrDefault(id, Duration.ZERO);
-                        int unused = requests.rows().renewUntil(id, rest.toMillis());
+                        int unused = requests.renewUntil(id, rest.toMillis());
                     }
                     return outcome(batch, locked);
                 })));
@@ -118,11 +124,11 @@ public final class HoldTransactions {
         return transaction.execute(() -> {
             Map<Long, Duration> alive = new HashMap<>();
             Set<Long> releasedInTime = new TreeSet<>();
-            List<PermitRequestRepository.Found> found = requests.rows().findByIds(requestIds);
+            List<Found> found = requests.findByIds(requestIds);
             Set<String> forced = found.stream().anyMatch(each -> each.request().isReleasedInTime())
                     ? tables.history().latestForcedReleases(AUDITED)
                     : Set.of();
-            for (PermitRequestRepository.Found each : found) {
+            for (Found each : found) {
                 PermitRequest request = each.request();
                 if (request.isReleasedInTime()) {
                     if (!forced.contains(request.externalId())) {
@@ -177,7 +183,7 @@ public final class HoldTransactions {
     }
 
     private Outcome outcome(Set<Long> batch, Set<Long> locked) {
-        Set<Long> alive = new TreeSet<>(requests.rows().findAlive(batch));
+        Set<Long> alive = new TreeSet<>(requests.findAlive(batch));
         Set<Long> held = new TreeSet<>(locked);
         held.retainAll(alive);
         Set<Long> lost = new TreeSet<>(batch);

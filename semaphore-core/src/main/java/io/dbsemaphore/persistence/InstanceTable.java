@@ -1,6 +1,9 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.DeadInstance;
+import io.dbsemaphore.persistence.unit.Sql;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -22,32 +25,53 @@ import org.springframework.data.repository.Repository;
 /** The instances in the database, and which of them are dead. All methods but {@link #find} require an open transaction. */
 final class InstanceTable {
 
+    private static final String INSERT = """
+            insert into semaphore_instance(id, owner, started_at, heartbeat_at, expires_at)
+            values (?, ?, utc_now(), utc_now(), utc_plus_millis(?))""";
+
+    private static final String HEARTBEAT =
+            "update semaphore_instance set heartbeat_at = utc_now(), expires_at = utc_plus_millis(?) where id = ?";
+
+    private static final String DELETE = "delete from semaphore_instance where id = ?";
+
+    private static final String SUSPECTS = """
+            select distinct r.instance, i.expires_at, i.owner, i.heartbeat_at, utc_now()
+            from %s left join semaphore_instance i on i.id = r.instance
+            where %s r.instance is not null and (i.id is null or i.expires_at <= utc_now())""";
+
+    private static final String FIND_SUSPECTS = SUSPECTS.formatted("permit_request r", "r.state = 'ACQUIRED' and");
+    private static final String FIND_SUSPECTS_HOLDING = SUSPECTS.formatted(
+            "permit p join permit_request r on r.id = p.permit_request_id",
+            "p.semaphore_id in (?) and p.state = 'ACQUIRED' and");
+
+    private final Sql sql;
     private final Supplier<Rows> rows;
     private final Suspects suspects;
 
-    InstanceTable(Supplier<Rows> rows, Duration suspectGrace) {
+    InstanceTable(Sql sql, Supplier<Rows> rows, Duration suspectGrace) {
+        this.sql = sql;
         this.rows = rows;
         suspects = new Suspects(suspectGrace);
     }
 
     /** Extends the lease of the instance by the timeout; registers the instance if it is unknown. */
     void heartbeat(long id, String owner, Duration timeout) {
-        if (rows.get().heartbeat(id, timeout.toMillis()) == 0) {
-            rows.get().insert(id, owner, timeout.toMillis());
+        if (sql.execute(HEARTBEAT, timeout.toMillis(), id) == 0) {
+            sql.update(INSERT, id, owner, timeout.toMillis());
         }
     }
 
     void delete(long id) {
-        rows.get().delete(id);
+        sql.update(DELETE, id);
     }
 
     /** The dead instances that hold permits. */
     Set<Long> findDead() {
-        return suspects.dead(rows.get().findSuspectHolders());
+        return suspects.dead(sql.read(FIND_SUSPECTS, Suspect::of));
     }
 
     Set<Long> findDead(Collection<Long> semaphoreIds) {
-        return suspects.dead(rows.get().findSuspectHolders(semaphoreIds));
+        return suspects.dead(sql.read(FIND_SUSPECTS_HOLDING, Suspect::of, semaphoreIds));
     }
 
     /** What is known of a dead instance, without a statement. */
@@ -61,63 +85,42 @@ final class InstanceTable {
         return expired.isEmpty() ? 0 : rows.get().deleteLongExpired(expired, -overdueFor.toMillis());
     }
 
-    interface Rows extends Repository<SemaphoreInstance, Long> {
+    /**
+     * An instance whose heartbeat is overdue.
+     *
+     * @param expiresAt when its lease expired; null, like owner and heartbeat, if it is not registered
+     * @param now the database's clock when the row was read
+     */
+    record Suspect(
+            long instance,
+            @Nullable LocalDateTime expiresAt,
+            @Nullable String owner,
+            @Nullable LocalDateTime heartbeatAt,
+            LocalDateTime now) {
 
-        @Modifying
-        @Query("insert into SemaphoreInstance (id, owner, startedAt, heartbeatAt, expiresAt)"
-                + " values (:id, :owner, utc_now(), utc_now(), utc_plus_millis(:timeoutMillis))")
-        int insert(long id, String owner, long timeoutMillis);
-
-        @Modifying
-        @Query("update SemaphoreInstance i set i.heartbeatAt = utc_now(), i.expiresAt = utc_plus_millis(:timeoutMillis)"
-                + " where i.id = :id")
-        int heartbeat(long id, long timeoutMillis);
-
-        @Modifying
-        @Query("delete from SemaphoreInstance i where i.id = :id")
-        int delete(long id);
-
-        /**
-         * An instance whose heartbeat is overdue.
-         *
-         * @param expiresAt when its lease expired; null, like owner and heartbeat, if it is not registered
-         * @param now the database's clock when the row was read
-         */
-        record Suspect(
-                long instance,
-                @Nullable LocalDateTime expiresAt,
-                @Nullable String owner,
-                @Nullable LocalDateTime heartbeatAt,
-                LocalDateTime now) {
-
-            /** Whether there was no heartbeat between these two reads. */
-            boolean isUnchanged(Suspect other) {
-                return instance == other.instance && Objects.equals(expiresAt, other.expiresAt);
-            }
-
-            DeadInstance toDead() {
-                return new DeadInstance(
-                        instance,
-                        Optional.ofNullable(owner),
-                        Optional.ofNullable(heartbeatAt).map(last -> Duration.between(last, now)));
-            }
+        /** Whether there was no heartbeat between these two reads. */
+        boolean isUnchanged(Suspect other) {
+            return instance == other.instance && Objects.equals(expiresAt, other.expiresAt);
         }
 
-        /** The instances that hold permits and whose heartbeat is overdue. */
-        @Query("""
-                select distinct new io.dbsemaphore.persistence.InstanceTable$Rows$Suspect(
-                    r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
-                from PermitRequest r left join SemaphoreInstance i on i.id = r.instance
-                where r.state = ACQUIRED and r.instance is not null and (i.id is null or i.expiresAt <= utc_now())""")
-        List<Suspect> findSuspectHolders();
+        DeadInstance toDead() {
+            return new DeadInstance(
+                    instance,
+                    Optional.ofNullable(owner),
+                    Optional.ofNullable(heartbeatAt).map(last -> Duration.between(last, now)));
+        }
 
-        @Query("""
-                select distinct new io.dbsemaphore.persistence.InstanceTable$Rows$Suspect(
-                    r.instance, i.expiresAt, i.owner, i.heartbeatAt, utc_now())
-                from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
-                where p.semaphoreId in :semaphoreIds and p.state = ACQUIRED and r.instance is not null
-                  and (i.id is null or i.expiresAt <= utc_now())""")
-        List<Suspect> findSuspectHolders(Collection<Long> semaphoreIds);
+        static Suspect of(ResultSet row, int number) throws SQLException {
+            return new Suspect(
+                    row.getLong(1),
+                    row.getObject(2, LocalDateTime.class),
+                    row.getString(3),
+                    row.getObject(4, LocalDateTime.class),
+                    row.getObject(5, LocalDateTime.class));
+        }
+    }
+
+    interface Rows extends Repository<SemaphoreInstance, Long> {
 
         @Query("""
                 select i.id from SemaphoreInstance i
@@ -145,7 +148,7 @@ final class InstanceTable {
         private final Map<Long, Sighting> sightings = new LinkedHashMap<>();
 
         /** The last read of a suspect instance, and when it was first suspect after its last heartbeat. */
-        private record Sighting(Rows.Suspect suspect, long nanos) {}
+        private record Sighting(Suspect suspect, long nanos) {}
 
         Suspects(Duration grace) {
             this(grace, System::nanoTime);
@@ -161,10 +164,10 @@ final class InstanceTable {
         }
 
         /** Records the instances that are suspect now, and returns those that have been suspect for the grace period. */
-        synchronized Set<Long> dead(Collection<Rows.Suspect> suspectNow) {
+        synchronized Set<Long> dead(Collection<Suspect> suspectNow) {
             long now = nanoClock.getAsLong();
             Set<Long> dead = new TreeSet<>();
-            for (Rows.Suspect suspect : suspectNow) {
+            for (Suspect suspect : suspectNow) {
                 Sighting known = sightings.remove(suspect.instance());
                 Sighting sighting = new Sighting(
                         suspect, known != null && known.suspect().isUnchanged(suspect) ? known.nanos() : now);
@@ -181,7 +184,7 @@ final class InstanceTable {
         synchronized Optional<DeadInstance> find(long instance) {
             return Optional.ofNullable(sightings.get(instance))
                     .map(Sighting::suspect)
-                    .map(Rows.Suspect::toDead);
+                    .map(Suspect::toDead);
         }
 
         private void evictLeastRecentlySeen(int limit) {

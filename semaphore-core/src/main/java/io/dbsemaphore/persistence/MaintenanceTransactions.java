@@ -41,39 +41,40 @@ public final class MaintenanceTransactions {
 
     /** The candidates above an id that have expired, in the order of ids. */
     public List<Long> findExpired(long after, int limit) {
-        return transaction.execute(() -> requests.rows().findExpired(after, Limit.of(limit)));
+        return transaction.executeWithRepositories(() -> requests.rows().findExpired(after, Limit.of(limit)));
     }
 
     public List<Long> findOfDeadInstances(long after, int limit) {
-        return transaction.execute(() -> {
+        return transaction.executeWithRepositories(() -> {
             Set<Long> dead = tables.instances().findDead();
             return dead.isEmpty() ? List.of() : requests.rows().findOfInstances(dead, after, Limit.of(limit));
         });
     }
 
     public List<Long> findStale(Duration staleAfter, long after, int limit) {
-        return transaction.execute(() -> requests.rows().findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
+        return transaction.executeWithRepositories(
+                () -> requests.rows().findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
     }
 
     public Owners findOwners() {
-        return transaction.execute(() -> new Owners(
-                requests.rows().findOwners(),
-                StoredGrant.instant(requests.rows().now())));
+        return transaction.executeWithRepositories(
+                () -> new Owners(requests.rows().findOwners(), StoredGrant.instant(requests.now())));
     }
 
     public List<Long> findOfOwner(ReclaimReason.OwnerDead dead, long after, int limit) {
-        return transaction.execute(
+        return transaction.executeWithRepositories(
                 () -> requests.rows().findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
     }
 
     /** Releases the candidates to which the reason still applies, and returns them. */
     public List<ReclaimedRequest> release(List<Long> candidates, ReclaimReason reason) {
-        return transaction.execute(() -> reclaim.release(candidates, reason));
+        return transaction.executeWithRepositories(() -> reclaim.release(candidates, reason));
     }
 
     /** A page of semaphores above an id, in the order of ids. */
     public List<Long> findSemaphores(long after) {
-        return transaction.execute(() -> semaphores.rows().findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
+        return transaction.executeWithRepositories(
+                () -> semaphores.rows().findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
     }
 
     /**
@@ -81,9 +82,9 @@ public final class MaintenanceTransactions {
      * other means. The search starts from the held permits, which are few, not from all released requests.
      */
     public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
-        return transaction.execute(() -> {
+        return transaction.executeWithRepositories(() -> {
             List<Long> half = requests.rows().findHalfReleased(semaphoreIds, Limit.of(limit));
-            return half.isEmpty() ? 0 : permits.rows().releaseByRequests(half);
+            return half.isEmpty() ? 0 : permits.releaseByRequests(half);
         });
     }
 
@@ -98,13 +99,13 @@ public final class MaintenanceTransactions {
 
     /** Deletes one batch of requests that were released longer ago than the retention, after their permits. */
     public CleanUp deleteReleased(Duration retention, int limit) {
-        return transaction.execute(() -> {
-            long upTo = TimeOrderedIds.upperBound(requests.rows().now(), retention);
+        return transaction.executeWithRepositories(() -> {
+            long upTo = TimeOrderedIds.upperBound(requests.now(), retention);
             List<Long> old = requests.rows().findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
             if (old.isEmpty()) {
                 return new CleanUp(0, 0);
             }
-            int repaired = permits.rows().releaseByRequests(old);
+            int repaired = permits.releaseByRequests(old);
             permits.rows().deleteReleased(old);
             return new CleanUp(requests.rows().deleteReleased(old), repaired);
         });
@@ -112,20 +113,20 @@ public final class MaintenanceTransactions {
 
     /** Deletes one batch of the audit of reclaims, which is kept as long as the requests that it is about. */
     public int deleteReclaims(Duration retention, int limit) {
-        return transaction.execute(
-                () -> tables.history().deleteReclaimsBefore(requests.rows().now(), retention, limit));
+        return transaction.executeWithRepositories(
+                () -> tables.history().deleteReclaimsBefore(requests.now(), retention, limit));
     }
 
     public int deleteHistory(Duration retention, int limit) {
-        return transaction.execute(() -> tables.history().deleteBefore(retention, limit));
+        return transaction.executeWithRepositories(() -> tables.history().deleteBefore(retention, limit));
     }
 
     public int deleteExpiredWaiters(Duration overdueFor, int limit) {
-        return transaction.execute(() -> tables.waiters().deleteExpired(overdueFor, limit));
+        return transaction.executeWithRepositories(() -> tables.waiters().deleteExpired(overdueFor, limit));
     }
 
     public int deleteExpiredInstances(Duration overdueFor) {
-        return transaction.execute(() -> tables.instances().deleteExpired(overdueFor));
+        return transaction.executeWithRepositories(() -> tables.instances().deleteExpired(overdueFor));
     }
 
     /**
@@ -133,13 +134,13 @@ public final class MaintenanceTransactions {
      * idle.
      */
     public List<Long> findIdleOfPatterns(Duration idleFor, long after) {
-        return transaction.execute(
+        return transaction.executeWithRepositories(
                 () -> semaphores.rows().findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));
     }
 
     /** Deletes the candidates that are still idle. */
     public int deleteIdleOfPatterns(List<Long> ascending, Duration idleFor) {
-        return transaction.execute(() -> {
+        return transaction.executeWithRepositories(() -> {
             int deleted = 0;
             for (Long id : ascending) {
                 if (semaphores.rows().lockById(id).isPresent()

@@ -10,6 +10,8 @@ import jakarta.persistence.EnumType;
 import jakarta.persistence.Enumerated;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Arrays;
@@ -31,6 +33,10 @@ class PermitRequest {
             insert into permit_request(id, external_id, owner, instance, state, content_digest, ttl_millis,
                 expires_at, renewed_at, created_at, updated_at)
             values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
+
+    /** The columns of an alias {@code r} that {@link #of} reads. */
+    static final String COLUMNS = "r.id, r.external_id, r.owner, r.instance, r.state, r.content_digest, r.ttl_millis,"
+            + " r.expires_at, r.renewed_at, r.created_at, r.updated_at";
 
     @Id
     @Column(name = "id", nullable = false, updatable = false)
@@ -100,6 +106,22 @@ class PermitRequest {
     /** A request that never holds permits: it occupies the external id of an acquire that is being undone. */
     static PermitRequest undone(long id, AcquireCommand command, LocalDateTime now) {
         return new PermitRequest(id, command, PermitState.RELEASED, now);
+    }
+
+    static PermitRequest of(ResultSet row) throws SQLException {
+        PermitRequest request = new PermitRequest();
+        request.id = row.getLong(1);
+        request.externalId = row.getString(2);
+        request.owner = row.getString(3);
+        request.instance = row.getObject(4, Long.class);
+        request.state = PermitState.valueOf(row.getString(5));
+        request.contentDigest = row.getString(6);
+        request.ttlMillis = row.getObject(7, Long.class);
+        request.expiresAt = row.getObject(8, LocalDateTime.class);
+        request.renewedAt = row.getObject(9, LocalDateTime.class);
+        request.createdAt = row.getObject(10, LocalDateTime.class);
+        request.updatedAt = row.getObject(11, LocalDateTime.class);
+        return request;
     }
 
     List<@Nullable Object> toRow() {

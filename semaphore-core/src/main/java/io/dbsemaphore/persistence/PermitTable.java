@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 
 /**
  * The table of permits: the SQL of grants and releases. What is queued is executed by the next round trip of the transaction, at the
@@ -56,6 +57,24 @@ final class PermitTable {
     private static final String NOTIFICATION =
             " and (select count(%s) from semaphore s where s.waiters_until > utc_now()"
                     + " and s.id in (select p.semaphore_id from permit p where %s)) >= 0";
+
+    private static final String RELEASE_BY_REQUESTS =
+            "update permit set state = 'RELEASED' where permit_request_id in (?) and state = 'ACQUIRED'";
+
+    private static final String FIND_HELD =
+            "select id, permit_request_id from permit where permit_request_id in (?) and state = 'ACQUIRED'";
+
+    private static final String FIND_REQUESTS_HOLDING =
+            "select permit_request_id from permit where permit_request_id in (?) and semaphore_id in (?) and state = 'ACQUIRED'";
+
+    private static final String FIND_BY_REQUESTS = """
+            select p.permit_request_id, p.id, s.name, s.capacity, p.count, p.token
+            from permit p join semaphore s on s.id = p.semaphore_id where p.permit_request_id in (?) order by p.id""";
+
+    private static final String LOCK_HELD = """
+            select id from permit where permit_request_id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
+
+    private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
 
     private final Sql sql;
     private final Supplier<PermitRepository> rows;
@@ -130,7 +149,7 @@ final class PermitTable {
 
     /** Locks the held permits among these that no other transaction has locked, and returns their ids. */
     Set<Long> lockSkipLocked(Collection<Long> ids) {
-        return new HashSet<>(sql.read(LOCK_SKIP_LOCKED, (row, number) -> row.getLong(1), ids));
+        return new HashSet<>(sql.read(LOCK_SKIP_LOCKED, ID, ids));
     }
 
     /**
@@ -138,7 +157,37 @@ final class PermitTable {
      * immediately if another transaction has locked one of them. The result is their ids.
      */
     Supplier<List<Long>> queueLock(Collection<Long> ids) {
-        return sql.queryRows(LOCK_NOWAIT, (row, number) -> row.getLong(1), ids);
+        return sql.queryRows(LOCK_NOWAIT, ID, ids);
+    }
+
+    record NamedPermit(long requestId, long id, String name, int capacity, int count, long token) {}
+
+    List<NamedPermit> findByRequests(Collection<Long> requestIds) {
+        return sql.read(
+                FIND_BY_REQUESTS,
+                (row, number) -> new NamedPermit(
+                        row.getLong(1), row.getLong(2), row.getString(3), row.getInt(4), row.getInt(5), row.getLong(6)),
+                requestIds);
+    }
+
+    record Owned(long id, long requestId) {}
+
+    List<Owned> findHeld(Collection<Long> requestIds) {
+        return sql.read(FIND_HELD, (row, number) -> new Owned(row.getLong(1), row.getLong(2)), requestIds);
+    }
+
+    List<Long> findRequestsHolding(Collection<Long> requestIds, Collection<Long> semaphoreIds) {
+        return sql.read(FIND_REQUESTS_HOLDING, ID, requestIds, semaphoreIds);
+    }
+
+    /** Locks the held permits of these requests that no other transaction has locked, and returns their ids. */
+    Set<Long> lockHeld(Collection<Long> requestIds) {
+        return new HashSet<>(sql.read(LOCK_HELD, ID, requestIds));
+    }
+
+    /** Releases the permits of these requests, in the transaction that releases the requests. */
+    int releaseByRequests(Collection<Long> requestIds) {
+        return sql.execute(RELEASE_BY_REQUESTS, requestIds);
     }
 
     /** Queues the release of the held permits among these. */

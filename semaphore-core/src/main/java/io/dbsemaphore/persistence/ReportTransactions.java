@@ -46,8 +46,7 @@ public final class ReportTransactions {
 
     /** The database's clock. */
     public Instant now() {
-        return StoredGrant.instant(
-                transaction.execute(() -> tables.requests().rows().now()));
+        return StoredGrant.instant(transaction.execute(tables.requests()::now));
     }
 
     public Optional<SemaphoreStatus> find(String name) {
@@ -136,22 +135,22 @@ public final class ReportTransactions {
 
     /** The audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name) {
-        return transaction.execute(() -> tables.history().find(name, Limit.unlimited()));
+        return transaction.executeWithRepositories(() -> tables.history().find(name, Limit.unlimited()));
     }
 
     /** The latest entries of the audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name, int limit) {
-        return transaction.execute(() -> tables.history().find(name, Limit.of(limit)));
+        return transaction.executeWithRepositories(() -> tables.history().find(name, Limit.of(limit)));
     }
 
     /** The latest reclaims of a name, newest first. */
     public List<Reclaim> reclaims(String name, int limit) {
-        return transaction.execute(() -> tables.history().findReclaims(name, Limit.of(limit)));
+        return transaction.executeWithRepositories(() -> tables.history().findReclaims(name, Limit.of(limit)));
     }
 
     /** The registered instances, the last started first. */
     public List<InstanceStatus> instances(int limit) {
-        return transaction.execute(() -> {
+        return transaction.executeWithRepositories(() -> {
             Map<Long, Long> held = reports().countRequestsOfInstances().stream()
                     .collect(Collectors.toMap(
                             SemaphoreReports.RequestsOf::instance, SemaphoreReports.RequestsOf::requests));
@@ -162,9 +161,12 @@ public final class ReportTransactions {
     }
 
     private <T> List<T> of(String name, LongFunction<List<T>> report) {
-        return transaction.execute(() -> report.apply(semaphores.rows().findIds(List.of(name)).stream()
-                .findFirst()
-                .orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name))
-                .id()));
+        return transaction.executeWithRepositories(() -> {
+            Long id = semaphores.findIds(List.of(name)).get(name);
+            if (id == null) {
+                throw SemaphoreNotFoundException.nothingChanged(name);
+            }
+            return report.apply(id);
+        });
     }
 }

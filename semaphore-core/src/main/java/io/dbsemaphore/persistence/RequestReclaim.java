@@ -7,11 +7,10 @@ import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.Shortfall;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.persistence.PermitRepository.NamedPermit;
+import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,7 +18,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.springframework.data.domain.Limit;
 
 /**
  * Reclaims requests whose holder is gone, within the current transaction. It never waits for a lock: a request or permit
@@ -48,14 +46,13 @@ final class RequestReclaim {
     List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
         SortedMap<Long, PermitRequest> unlocked = new TreeMap<>();
         if (!candidates.isEmpty()) {
-            requests.rows().lockHeld(candidates).forEach(request -> unlocked.put(request.id(), request));
+            requests.lockHeld(candidates).forEach(request -> unlocked.put(request.id(), request));
         }
         if (unlocked.isEmpty()) {
             return List.of();
         }
-        Set<Long> lockedPermits = new HashSet<>();
-        permits.rows().lockHeld(unlocked.keySet()).forEach(permit -> lockedPermits.add(permit.id()));
-        permits.rows().findHeld(Set.copyOf(unlocked.keySet())).stream()
+        Set<Long> lockedPermits = permits.lockHeld(unlocked.keySet());
+        permits.findHeld(Set.copyOf(unlocked.keySet())).stream()
                 .filter(permit -> !lockedPermits.contains(permit.id()))
                 .forEach(permit -> unlocked.remove(permit.requestId()));
         return unlocked.isEmpty() ? List.of() : releaseLocked(unlocked, reason);
@@ -68,11 +65,10 @@ final class RequestReclaim {
             return List.of();
         }
         // no other transaction can have released them, since their rows are locked
-        Set<Long> taken =
-                released == ids.size() ? ids : Set.copyOf(requests.rows().findReleased(ids));
-        permits.rows().releaseByRequests(taken);
+        Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
+        permits.releaseByRequests(taken);
         Map<Long, List<NamedPermit>> held =
-                permits.rows().findByRequests(taken).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
+                permits.findByRequests(taken).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
         List<ReclaimedRequest> reclaimed = new ArrayList<>();
         List<CapacityHistory.Reclaimed> entries = new ArrayList<>();
         for (PermitRequest request : locked.values()) {
@@ -127,14 +123,14 @@ final class RequestReclaim {
 
     private int compareAndSet(Collection<Long> ids, ReclaimReason reason) {
         if (reason instanceof ReclaimReason.Stale stale) {
-            return requests.rows().releaseStale(ids, -stale.staleAfterMillis());
+            return requests.releaseStale(ids, -stale.staleAfterMillis());
         }
         if (reason instanceof ReclaimReason.OwnerDead dead) {
-            return requests.rows().releaseOfOwner(ids, dead.owner(), StoredGrant.utc(dead.since()));
+            return requests.releaseOfOwner(ids, dead.owner(), StoredGrant.utc(dead.since()));
         }
         return reason instanceof ReclaimReason.InstanceGone
-                ? requests.rows().releaseOfSuspect(ids)
-                : requests.rows().releaseExpired(ids);
+                ? requests.releaseOfSuspect(ids)
+                : requests.releaseExpired(ids);
     }
 
     /**
@@ -156,11 +152,11 @@ final class RequestReclaim {
 
     /** Returns whether all expired requests were among them. */
     private boolean releaseOldestExpired(ReclaimProgress progress) {
-        List<Long> oldest = requests.rows().findOldestExpired(Limit.of(PAGE));
+        List<Long> oldest = requests.findOldestExpired(PAGE);
         if (!oldest.isEmpty()) {
             releaseSome(
                     progress,
-                    permits.rows().findRequestsHolding(oldest, Shortfall.ids(progress.stillShort())),
+                    permits.findRequestsHolding(oldest, Shortfall.ids(progress.stillShort())),
                     new ReclaimReason.Expired());
         }
         return oldest.size() < PAGE;
@@ -171,17 +167,12 @@ final class RequestReclaim {
         long begin = scans.begin();
         int before = progress.released().size();
         if (!expiredAreDone) {
-            releaseSome(
-                    progress,
-                    requests.rows().findExpired(ids, 0, Limit.of(progress.limit())),
-                    new ReclaimReason.Expired());
+            releaseSome(progress, requests.findExpired(ids, progress.limit()), new ReclaimReason.Expired());
         }
         Set<Long> dead = progress.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {
             releaseSome(
-                    progress,
-                    requests.rows().findOfInstances(ids, dead, 0, Limit.of(progress.limit())),
-                    new ReclaimReason.InstanceGone());
+                    progress, requests.findOfInstances(ids, dead, progress.limit()), new ReclaimReason.InstanceGone());
         }
         if (progress.released().size() == before) { // there was nothing to reclaim
             scans.record(due, begin, shortfall -> true);

@@ -7,9 +7,7 @@ import io.dbsemaphore.persistence.unit.PersistenceUnit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.util.List;
-import org.hibernate.SessionFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.orm.jpa.SharedEntityManagerCreator;
 
 /**
  * The library's own persistence unit, on the host's database but separate from the host's JPA: its entities are listed
@@ -17,7 +15,7 @@ import org.springframework.orm.jpa.SharedEntityManagerCreator;
  * find it.
  */
 public record SemaphorePersistence(
-        SessionFactory sessionFactory,
+        PersistenceUnit unit,
         BatchTransaction batches,
         AvailabilityTransactions availabilityTransactions,
         HoldTransactions holds,
@@ -31,7 +29,7 @@ public record SemaphorePersistence(
     public static final List<Class<?>> ENTITIES = Tables.ENTITIES;
 
     /**
-     * Starts the persistence unit.
+     * Prepares the transactions, without a statement. {@linkplain PersistenceUnit Hibernate} starts when it is needed.
      *
      * @param tablePrefix the prefix of the table names; empty by default
      * @param suspectGrace how long an instance must be overdue before it counts as dead
@@ -43,19 +41,13 @@ public record SemaphorePersistence(
             String tablePrefix,
             Duration suspectGrace,
             @Nullable ReleaseChannel channel) {
-        SessionFactory sessionFactory = PersistenceUnit.sessionFactory(dataSource, database, tablePrefix, ENTITIES);
-        Tables tables = Tables.of(
-                SharedEntityManagerCreator.createSharedEntityManager(sessionFactory),
-                database,
-                tablePrefix,
-                suspectGrace,
-                channel);
-        ShortTransaction transaction =
-                new ShortTransaction(PersistenceUnit.transactionManager(sessionFactory, dataSource), dataSource);
+        PersistenceUnit unit = new PersistenceUnit(dataSource, database, tablePrefix, ENTITIES);
+        Tables tables = Tables.of(unit, dataSource, database, tablePrefix, suspectGrace, channel);
+        ShortTransaction transaction = new ShortTransaction(dataSource, unit);
         RequestReclaim reclaim = new RequestReclaim(tables);
         BatchTransaction batches = new BatchTransaction(transaction, tables, reclaim);
         return new SemaphorePersistence(
-                sessionFactory,
+                unit,
                 batches,
                 new AvailabilityTransactions(transaction, tables),
                 new HoldTransactions(transaction, tables),
@@ -65,13 +57,8 @@ public record SemaphorePersistence(
                 new MaintenanceTransactions(transaction, tables, reclaim));
     }
 
-    /** Loads what the first acquire needs, which would otherwise take a second of CPU time more. */
-    public void warmUp() {
-        admin.warmUp();
-    }
-
     @Override
     public void close() {
-        sessionFactory.close();
+        unit.close();
     }
 }

@@ -14,13 +14,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The table of semaphores: the SQL of grants, and the statements that an application needs while it starts. These are SQL since the
- * first repository and the first HQL queries of a JVM take half a second of CPU time. All methods but {@link #forget} require an open
- * transaction.
+ * The table of semaphores: the SQL of grants, of waiting callers, and of an application that starts. All methods but {@link #forget}
+ * require an open transaction.
  *
  * <p>The ids of semaphores are cached by name. An id is never reused; a deleted semaphore is detected when its row cannot be locked.
  */
@@ -50,12 +51,32 @@ final class SemaphoreTable {
     private static final String STATUS = STATUSES + "where s.name = ? group by s.id, s.name, s.capacity";
     private static final String ALL_STATUSES = STATUSES + "group by s.id, s.name, s.capacity order by s.name";
 
+    private static final String FIND_IDS = "select id, name from semaphore where name in (?)";
+    private static final String FIND_NAMES = "select name from semaphore where pattern is null order by name limit ?";
+    private static final String COUNT_OF_PATTERNS = "select count(*) from semaphore where pattern is not null";
+
+    private static final String FIND_AVAILABILITIES = """
+            select s.id, s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), s.fence, s.waiters_until,
+                utc_now()
+            from semaphore s left join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
+            where s.id in (?) group by s.id, s.name, s.capacity, s.fence, s.waiters_until""";
+
+    private static final String UPDATE_CAPACITY =
+            "update semaphore set capacity = ?, fence = fence + 1, updated_at = utc_now() where id = ?";
+
     private final Sql sql;
+    private final BooleanSupplier hasRepositories;
     private final Supplier<SemaphoreRepository> rows;
     private final Map<String, Long> idsByName = new ConcurrentHashMap<>();
 
-    SemaphoreTable(Sql sql, Supplier<SemaphoreRepository> rows) {
+    /**
+     * The table.
+     *
+     * @param hasRepositories whether repositories can be used at all, since Hibernate has been started
+     */
+    SemaphoreTable(Sql sql, BooleanSupplier hasRepositories, Supplier<SemaphoreRepository> rows) {
         this.sql = sql;
+        this.hasRepositories = hasRepositories;
         this.rows = rows;
     }
 
@@ -64,14 +85,14 @@ final class SemaphoreTable {
     }
 
     /**
-     * Locks a row and waits for it: by the repository's {@code @Lock(PESSIMISTIC_WRITE)} query, or where the driver pipelines, by
-     * the same lock in the next round trip. Callers lock in ascending order of ids, one row per statement: an IN-list is locked in
+     * Locks a row and waits for it: by the repository's {@code @Lock(PESSIMISTIC_WRITE)} query, or where the driver pipelines and
+     * until Hibernate has been started, by the same lock in the next round trip. Callers lock in ascending order of ids, one row per statement: an IN-list is locked in
      * the order of the index that the optimizer chooses, and may lock rows that were not requested.
      *
      * @return the row; no row if it was deleted
      */
     Supplier<List<LockedSemaphore>> lock(long id) {
-        if (sql.isPipelined()) {
+        if (isLockedBySql()) {
             sql.flush(); // one wait per round trip
             return sql.queryRows(LOCK, SemaphoreTable::locked, id);
         }
@@ -82,12 +103,16 @@ final class SemaphoreTable {
 
     /** Locks the rows that no other transaction has locked, in the same two ways. */
     Supplier<List<LockedSemaphore>> lockSkipLocked(Collection<Long> ids) {
-        if (sql.isPipelined()) {
+        if (isLockedBySql()) {
             return sql.queryRows(LOCK_SKIP_LOCKED, SemaphoreTable::locked, ids);
         }
         List<LockedSemaphore> locked =
                 rows().lockSkipLocked(ids).stream().map(Semaphore::toLocked).toList();
         return () -> locked;
+    }
+
+    private boolean isLockedBySql() {
+        return sql.isPipelined() || !hasRepositories.getAsBoolean();
     }
 
     private static LockedSemaphore locked(ResultSet row, int number) throws SQLException {
@@ -131,13 +156,59 @@ final class SemaphoreTable {
         }
         if (!unknown.isEmpty()) {
             sql.flush(); // a piggy-backed release whose lock is refused is repeated in this transaction
-            rows().findIds(unknown).forEach(found -> ids.put(found.name(), found.id()));
+            ids.putAll(findIds(unknown));
             if (idsByName.size() > MAX_CACHED) {
                 idsByName.clear();
             }
             idsByName.putAll(ids);
         }
         return ids;
+    }
+
+    /** The ids of the existing semaphores among these, from the database. */
+    Map<String, Long> findIds(Collection<String> names) {
+        return sql.read(FIND_IDS, (row, number) -> Map.entry(row.getString(2), row.getLong(1)), names).stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    /** The first names in alphabetical order, without those that a pattern has created. */
+    List<String> findNames(int limit) {
+        return sql.read(FIND_NAMES, (row, number) -> row.getString(1), limit);
+    }
+
+    long countOfPatterns() {
+        return sql.read(COUNT_OF_PATTERNS, (row, number) -> row.getLong(1)).get(0);
+    }
+
+    record Availability(
+            long id,
+            String name,
+            int capacity,
+            long held,
+            int exclusive,
+            long fence,
+            @Nullable LocalDateTime waitersUntil,
+            LocalDateTime now) {}
+
+    /** The availability of these semaphores, read without a lock, so that it may be outdated. */
+    List<Availability> findAvailabilities(Collection<Long> ids) {
+        return sql.read(
+                FIND_AVAILABILITIES,
+                (row, number) -> new Availability(
+                        row.getLong(1),
+                        row.getString(2),
+                        row.getInt(3),
+                        row.getLong(4),
+                        row.getInt(5),
+                        row.getLong(6),
+                        row.getObject(7, LocalDateTime.class),
+                        row.getObject(8, LocalDateTime.class)),
+                ids);
+    }
+
+    /** Queues the change of a capacity. */
+    void queueUpdateCapacity(long id, int capacity) {
+        sql.update(UPDATE_CAPACITY, capacity, id);
     }
 
     /** Removes semaphores from the cache that may have been deleted. */

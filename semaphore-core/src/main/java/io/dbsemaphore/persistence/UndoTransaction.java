@@ -2,7 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.AcquireState;
-import io.dbsemaphore.persistence.PermitRequestRepository.Found;
+import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.List;
@@ -35,10 +35,9 @@ public final class UndoTransaction {
         AcquireCommand command = acquire.command();
         transaction.run(() -> {
             requests.queueLockOfExternalId(command.externalId());
-            List<Found> found = requests.rows().findByExternalIds(List.of(command.externalId()));
+            List<Found> found = requests.findByExternalIds(List.of(command.externalId()));
             if (found.isEmpty()) {
-                requests.queueInsert(List.of(PermitRequest.undone(
-                        ids.next(), command, requests.rows().now())));
+                requests.queueInsert(List.of(PermitRequest.undone(ids.next(), command, requests.now())));
             }
             found.stream()
                     .map(each -> each.request().id())
@@ -48,8 +47,8 @@ public final class UndoTransaction {
     }
 
     private void releaseUnrepeated(long requestId) {
-        if (requests.rows().releaseUnrepeated(requestId) == 1) {
-            permits.rows().releaseByRequest(requestId);
+        if (requests.releaseUnrepeated(requestId) == 1) {
+            permits.releaseByRequests(List.of(requestId));
         }
     }
 }

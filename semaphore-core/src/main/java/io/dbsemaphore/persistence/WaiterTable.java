@@ -8,8 +8,6 @@ import io.dbsemaphore.domain.Place;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
 import io.dbsemaphore.persistence.unit.Sql;
-import jakarta.persistence.LockModeType;
-import jakarta.persistence.QueryHint;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -28,15 +26,12 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.hibernate.Timeouts;
-import org.hibernate.jpa.SpecHints;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.domain.Limit;
-import org.springframework.data.jpa.repository.Lock;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
-import org.springframework.data.jpa.repository.QueryHints;
 import org.springframework.data.repository.Repository;
+import org.springframework.jdbc.core.RowMapper;
 
 /**
  * The table by which the instances tell one another who waits for permits, so that the callers of all instances are served in one
@@ -79,6 +74,16 @@ final class WaiterTable {
 
     private static final String DELETE = "delete from semaphore_waiter where semaphore_id = ? and instance = ?";
 
+    /** Skips rows that another transaction has locked. */
+    private static final String LOCK_SKIP_LOCKED = """
+            select semaphore_id from semaphore_waiter where instance = ? and semaphore_id in (?) for update skip locked""";
+
+    private static final String CONFIRM =
+            "update semaphore_waiter set expires_at = ? where instance = ? and semaphore_id in (?)";
+
+    private static final String FIND_OF_INSTANCE = "select semaphore_id from semaphore_waiter where instance = ?";
+    private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
+
     private static final int RADIX = 36;
     private static final String ALL = "*";
     private static final String OF_SEVERAL = "+";
@@ -96,27 +101,8 @@ final class WaiterTable {
         this.rows = rows;
     }
 
-    Rows rows() {
-        return rows.get();
-    }
-
-    /** The queries that are not part of a batch. */
+    /** What the maintenance needs. */
     interface Rows extends Repository<SemaphoreWaiter, SemaphoreWaiter.Key> {
-
-        /** Locks the rows of an instance for these semaphores. Skips rows that another transaction has locked. */
-        @Lock(LockModeType.PESSIMISTIC_WRITE)
-        @QueryHints(@QueryHint(name = SpecHints.HINT_SPEC_LOCK_TIMEOUT, value = "" + Timeouts.SKIP_LOCKED_MILLI))
-        @Query("select w from SemaphoreWaiter w where w.instance = :instance and w.semaphoreId in :semaphoreIds")
-        List<SemaphoreWaiter> lockSkipLocked(long instance, Collection<Long> semaphoreIds);
-
-        /** Confirms the rows of an instance for these semaphores, which are locked. */
-        @Modifying
-        @Query("update SemaphoreWaiter w set w.expiresAt = :expiresAt"
-                + " where w.instance = :instance and w.semaphoreId in :semaphoreIds")
-        int confirm(long instance, Collection<Long> semaphoreIds, LocalDateTime expiresAt);
-
-        @Query("select w.semaphoreId from SemaphoreWaiter w where w.instance = :instance")
-        List<Long> findSemaphoreIds(long instance);
 
         @Query("select w from SemaphoreWaiter w where w.expiresAt <= utc_plus_millis(:minusMillis)"
                 + " order by w.semaphoreId, w.instance")
@@ -143,15 +129,15 @@ final class WaiterTable {
     }
 
     void deleteAll(long instance) {
-        delete(instance, rows().findSemaphoreIds(instance));
+        delete(instance, sql.read(FIND_OF_INSTANCE, ID, instance));
     }
 
     /** Deletes queues that their instances have not confirmed for so long. Returns how many were deleted. */
     int deleteExpired(Duration overdueFor, int limit) {
         long minusMillis = -overdueFor.toMillis();
-        return rows().findExpired(minusMillis, Limit.of(limit)).stream()
+        return rows.get().findExpired(minusMillis, Limit.of(limit)).stream()
                 .map(SemaphoreWaiter::key)
-                .mapToInt(key -> rows().deleteExpired(key.semaphoreId(), key.instance(), minusMillis))
+                .mapToInt(key -> rows.get().deleteExpired(key.semaphoreId(), key.instance(), minusMillis))
                 .sum();
     }
 
@@ -327,13 +313,10 @@ final class WaiterTable {
                     update(id, queue, now);
                 }
             }));
-            List<Long> locked = unchanged.isEmpty()
-                    ? List.of()
-                    : rows().lockSkipLocked(local.instance(), unchanged).stream()
-                            .map(row -> row.key().semaphoreId())
-                            .toList();
+            List<Long> locked =
+                    unchanged.isEmpty() ? List.of() : sql.read(LOCK_SKIP_LOCKED, ID, local.instance(), unchanged);
             if (!locked.isEmpty()) {
-                rows().confirm(local.instance(), locked, now.plus(VALID_FOR));
+                sql.update(CONFIRM, now.plus(VALID_FOR), local.instance(), locked);
             }
         }
     }

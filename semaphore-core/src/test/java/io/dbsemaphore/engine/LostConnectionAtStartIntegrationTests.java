@@ -50,17 +50,6 @@ class LostConnectionAtStartIntegrationTests {
         assertThatThrownBy(() -> new Node(host).close()).hasStackTraceContaining("cut by a proxy");
     }
 
-    /** What the first acquire needs is loaded by a query. */
-    @Test
-    void startsThoughTheConnectionIsCutWhileItLoads() {
-        host.failBefore("semaphore s1_0", new SQLException("cut by a proxy", "08006"));
-
-        try (Node node = new Node(host);
-                PermitGrant grant = node.semaphores().acquire(AcquireRequest.of(node.semaphore(1)))) {
-            assertThat(grant.isHeld()).isTrue();
-        }
-    }
-
     /** Otherwise the tables would not be created, and the start would report that they are missing. */
     @Test
     void looksAtTheTablesOnTheNextConnection() throws SQLException {

@@ -36,8 +36,6 @@ class AcquireInterleavingIntegrationTests extends InterleavingFixture {
                     ? "from semaphore s where s.id = ? for update"
                     : "from semaphore s1_0 where s1_0.id=? for";
 
-    private static final String SEMAPHORE_LOCKED_BY_OPERATOR = "from semaphore s1_0 where s1_0.id=?";
-
     // Release against the commit of its acquire
 
     @Test
@@ -105,7 +103,7 @@ class AcquireInterleavingIntegrationTests extends InterleavingFixture {
         String name = instances.semaphore(2);
         holder.semaphores().acquire(request(name)).release();
         instances.makeOld(id, Duration.ofDays(8));
-        Pause read = holder.gate().pauseAfter("where pr1_0.external_id in");
+        Pause read = holder.gate().pauseAfter("where r.external_id in");
         Future<PermitGrant> repetition = async(() -> holder.semaphores().acquire(request(name)));
         read.awaitReached(SOON);
 
@@ -144,7 +142,7 @@ class AcquireInterleavingIntegrationTests extends InterleavingFixture {
         Future<PermitGrant> acquire = async(() -> holder.semaphores().acquire(request(name)));
         granting.awaitReached(SOON);
         Future<Boolean> resize = async(() -> setCapacity(name, 1));
-        awaitSent(sweeper.gate(), SEMAPHORE_LOCKED_BY_OPERATOR);
+        awaitSent(sweeper.gate(), SEMAPHORE_LOCKED);
         assertThat(instances.number("select capacity from semaphore where name = ?", name))
                 .isEqualTo(2);
 

@@ -10,12 +10,13 @@ import io.dbsemaphore.testing.StatementGate;
 import io.dbsemaphore.testing.node.Node;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two instances for tests that pause one of them at a statement of a request while the other goes on. */
 abstract class InterleavingFixture {
 
-    static final String REQUEST_RENEWED = "update permit_request pr1_0 set ttl_millis=";
+    static final String REQUEST_RENEWED = "update permit_request set ttl_millis = ?";
     static final Duration AN_HOUR = Duration.ofHours(1);
 
     @RegisterExtension
@@ -26,6 +27,13 @@ abstract class InterleavingFixture {
 
     /** The external id of the request that the two meet at. */
     final String id = instances.externalId();
+
+    /** Otherwise the rows of semaphores would be locked by SQL until a test uses a repository. */
+    @BeforeEach
+    void startHibernate() {
+        sweeper.admin().instances();
+        holder.admin().instances();
+    }
 
     @AfterEach
     void leavesEverythingConsistent() {

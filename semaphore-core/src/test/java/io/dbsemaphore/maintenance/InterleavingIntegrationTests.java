@@ -26,7 +26,6 @@ class InterleavingIntegrationTests extends InterleavingFixture {
             "select pr1_0.id from permit_request pr1_0 where pr1_0.state='ACQUIRED' and pr1_0.expires_at<=";
 
     private static final String STALE_READ = "pr1_0.expires_at is null and pr1_0.renewed_at<=";
-    private static final String REQUEST_TAKEN = "update permit_request pr1_0 set state='RELEASED'";
 
     /** Of the permits, or of the request. */
     private static final String RELEASED = "set state = 'RELEASED'";
@@ -93,7 +92,7 @@ class InterleavingIntegrationTests extends InterleavingFixture {
         PermitGrant registered = holder.semaphores()
                 .acquire(AcquireRequest.of(name).withExternalId(id).withoutTtl());
         instances.renewedAgo(id, Duration.ofDays(2));
-        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_TAKEN);
+        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_RELEASED);
         Future<Integer> sweep = async(sweeper.maintenance()::releaseOrphans);
         taking.awaitReached(SOON);
         Future<PermitGrant> renewal = async(() -> registered.renew(AN_HOUR));
@@ -114,7 +113,7 @@ class InterleavingIntegrationTests extends InterleavingFixture {
         String name = instances.semaphore(1);
         holder.semaphores().acquire(request(name));
         instances.expire(id);
-        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_TAKEN);
+        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_RELEASED);
         Future<Integer> sweep = async(sweeper.maintenance()::releaseOrphans);
         taking.awaitReached(SOON);
         Future<PermitGrant> repetition = async(() -> holder.semaphores().acquire(request(name)));
@@ -170,7 +169,7 @@ class InterleavingIntegrationTests extends InterleavingFixture {
         String name = instances.semaphore(1);
         PermitGrant expired = holder.semaphores().acquire(request(name));
         instances.expire(id);
-        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_TAKEN);
+        Pause taking = sweeper.gate().pauseBeforeCommitOf(REQUEST_RELEASED);
         Future<Integer> sweep = async(sweeper.maintenance()::releaseOrphans);
         taking.awaitReached(SOON);
         Future<ReleaseOutcome> release = async(expired::release);

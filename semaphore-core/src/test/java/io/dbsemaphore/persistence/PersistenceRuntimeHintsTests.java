@@ -13,25 +13,27 @@ import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.testing.DatabaseKind;
 import jakarta.persistence.Entity;
-import jakarta.persistence.EntityManager;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.hibernate.SessionFactory;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.aot.AotServices;
-import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.data.repository.Repository;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Everything that is accessed by reflection at run time is registered for native images. */
 class PersistenceRuntimeHintsTests {
@@ -74,17 +76,21 @@ class PersistenceRuntimeHintsTests {
         try (SemaphoreDataSource library = library();
                 SemaphorePersistence unit =
                         SemaphorePersistence.open(library, Database.H2, "", Duration.ofSeconds(5), null)) {
-            EntityManager entityManager = SharedEntityManagerCreator.createSharedEntityManager(unit.sessionFactory());
-            JpaRepositoryFactory made = new JpaRepositoryFactory(entityManager);
-            made.setBeanClassLoader(getClass().getClassLoader());
+            Set<Class<?>> proxies = new ShortTransaction(library, unit.unit()).executeWithRepositories(() -> {
+                Set<Class<?>> made = new HashSet<>();
+                repositories.forEach(repository ->
+                        made.add(unit.unit().repository(repository).get().getClass()));
+                TransactionSynchronizationManager.getResourceMap().keySet().stream()
+                        .filter(SessionFactory.class::isInstance)
+                        .forEach(factory ->
+                                made.add(SharedEntityManagerCreator.createSharedEntityManager((SessionFactory) factory)
+                                        .getClass()));
+                return made;
+            });
 
-            assertThat(proxies().forInterfaces(entityManager.getClass().getInterfaces()))
-                    .accepts(hints);
-            assertThat(repositories)
-                    .allSatisfy(repository -> assertThat(proxies()
-                                    .forInterfaces(made.getRepository(repository)
-                                            .getClass()
-                                            .getInterfaces()))
+            assertThat(proxies)
+                    .hasSize(repositories.size() + 1)
+                    .allSatisfy(proxy -> assertThat(proxies().forInterfaces(proxy.getInterfaces()))
                             .accepts(hints));
         }
     }

@@ -71,6 +71,8 @@ class RowLockIntegrationTests {
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     void locksByTheRepositoryOrInOneRoundTripWithTheSum(boolean pipelining, boolean awaited) {
         try (Unit unit = new Unit("", pipelining)) {
+            unit.persistence.unit().start();
+
             unit.acquire(awaited);
 
             if (pipelining
@@ -87,9 +89,23 @@ class RowLockIntegrationTests {
     @EnabledOnDatabase(DatabaseKind.MYSQL)
     void locksByTheRepositoryWhereTheServerPreparesStatements(boolean awaited) {
         try (Unit unit = new Unit("&useServerPrepStmts=true", true)) {
+            unit.persistence.unit().start();
+
             unit.acquire(awaited);
 
             assertLockedByTheRepository(unit, awaited);
+        }
+    }
+
+    /** The start of Hibernate would take longer than a caller is willing to wait. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void locksBySqlUntilHibernateHasStarted(boolean awaited) {
+        try (Unit unit = new Unit("", false)) {
+            unit.acquire(awaited);
+
+            assertThat(unit.persistence.unit().isStarted()).isEqualTo(false);
+            assertThat(unit.locks()).hasSize(awaited ? PERMITS.size() : 1).noneMatch(Sent::byHibernate);
         }
     }
 

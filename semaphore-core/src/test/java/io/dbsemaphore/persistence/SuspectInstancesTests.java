@@ -3,7 +3,7 @@ package io.dbsemaphore.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.domain.DeadInstance;
-import io.dbsemaphore.persistence.InstanceTable.Rows.Suspect;
+import io.dbsemaphore.persistence.InstanceTable.Suspect;
 import io.dbsemaphore.persistence.InstanceTable.Suspects;
 import java.time.Duration;
 import java.time.LocalDateTime;

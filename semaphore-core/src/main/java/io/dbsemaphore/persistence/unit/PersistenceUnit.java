@@ -2,15 +2,21 @@ package io.dbsemaphore.persistence.unit;
 
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SemaphoreDataSource;
-import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.SharedCacheMode;
 import jakarta.persistence.ValidationMode;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.Properties;
+import java.util.function.Supplier;
+import org.hibernate.FlushMode;
+import org.hibernate.Session;
 import org.hibernate.SessionFactory;
 import org.hibernate.boot.model.FunctionContributions;
 import org.hibernate.boot.model.FunctionContributor;
+import org.hibernate.boot.model.naming.Identifier;
+import org.hibernate.boot.model.naming.PhysicalNamingStrategyStandardImpl;
 import org.hibernate.cfg.CacheSettings;
 import org.hibernate.cfg.Configuration;
 import org.hibernate.cfg.JdbcSettings;
@@ -22,6 +28,7 @@ import org.hibernate.dialect.RowLockStrategy;
 import org.hibernate.engine.jdbc.connections.spi.DatabaseConnectionInfo;
 import org.hibernate.engine.jdbc.dialect.spi.DialectResolutionInfo;
 import org.hibernate.engine.jdbc.env.internal.JdbcEnvironmentInitiator;
+import org.hibernate.engine.jdbc.env.spi.JdbcEnvironment;
 import org.hibernate.engine.jdbc.internal.Formatter;
 import org.hibernate.engine.jdbc.spi.SqlStatementLogger;
 import org.hibernate.engine.transaction.jta.platform.internal.NoJtaPlatform;
@@ -32,24 +39,146 @@ import org.hibernate.type.BasicType;
 import org.hibernate.type.BasicTypeRegistry;
 import org.hibernate.type.descriptor.java.LocalDateTimeJavaType;
 import org.hibernate.type.descriptor.jdbc.LocalDateTimeJdbcType;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.orm.jpa.JpaTransactionManager;
-import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.jpa.repository.query.QueryEnhancerFactories;
+import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.orm.jpa.EntityManagerHolder;
+import org.springframework.orm.jpa.SharedEntityManagerCreator;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Hibernate beside the application's. It is bootstrapped natively, since a container bootstrap would read the host's
- * {@code persistence.xml} and {@code orm.xml}; the entities are listed explicitly, so that nothing is scanned.
+ * Hibernate beside the application's, for the repositories. It starts before the first transaction that uses one: acquires, releases
+ * and renewals are SQL, so that an application that does nothing else never has it. It is bootstrapped natively, since a
+ * container bootstrap would read the host's {@code persistence.xml} and {@code orm.xml}; the entities are listed explicitly, so that
+ * nothing is scanned.
  */
-public final class PersistenceUnit {
+public final class PersistenceUnit implements AutoCloseable {
 
-    private PersistenceUnit() {}
+    private final SemaphoreDataSource dataSource;
+    private final Database database;
+    private final String tablePrefix;
+    private final Collection<Class<?>> entities;
+    private volatile @Nullable Started started;
+    private boolean closed;
 
-    /** Starts Hibernate. */
-    public static SessionFactory sessionFactory(
+    private record Started(SessionFactory sessionFactory, JpaRepositoryFactory repositories) {}
+
+    /** A persistence unit that has not been started. */
+    public PersistenceUnit(
             SemaphoreDataSource dataSource, Database database, String tablePrefix, Collection<Class<?>> entities) {
+        this.dataSource = dataSource;
+        this.database = database;
+        this.tablePrefix = tablePrefix;
+        this.entities = entities;
+    }
+
+    /**
+     * Starts Hibernate unless it has been started. That takes seconds of CPU time, so that it must not be done within a transaction.
+     * Concurrent callers wait for one start. A start that failed is repeated by the next caller.
+     *
+     * @throws RuntimeException if the database cannot be reached, or the unit is closed
+     */
+    public void start() {
+        if (started == null) {
+            startOnce();
+        }
+    }
+
+    private synchronized void startOnce() {
+        if (closed) {
+            throw new IllegalStateException("The persistence unit of the semaphores is closed");
+        }
+        if (started == null) {
+            try {
+                started = dataSource.threads().call(this::open);
+            } catch (RuntimeException failure) {
+                throw DataAccessFailures.translate(failure);
+            }
+        }
+    }
+
+    public boolean isStarted() {
+        return started != null;
+    }
+
+    /** A repository, whose methods take part in the transaction of the calling thread. It is created when it is first asked for. */
+    public <T> Supplier<T> repository(Class<T> type) {
+        Supplier<T> created = SingletonSupplier.of(() -> create(type))::obtain;
+        return () -> {
+            join();
+            return created.get();
+        };
+    }
+
+    /** Synchronized, because the factory is not thread-safe. */
+    private synchronized <T> T create(Class<T> type) {
+        return current().repositories().getRepository(type);
+    }
+
+    private Started current() {
+        Started current = started;
+        if (current == null) {
+            throw new IllegalStateException(
+                    "A repository is used in a transaction that has not started Hibernate before");
+        }
+        return current;
+    }
+
+    /** Opens a session of Hibernate on the connection of the transaction, which is committed without it. */
+    private void join() {
+        SessionFactory factory = current().sessionFactory();
+        if (TransactionSynchronizationManager.hasResource(factory)) {
+            return;
+        }
+        Session session = factory.withOptions()
+                .connection(DataSourceUtils.getConnection(dataSource))
+                .openSession();
+        session.setHibernateFlushMode(FlushMode.MANUAL); // no entity is changed
+        session.beginTransaction(); // or it would refuse to lock
+        EntityManagerHolder holder = new EntityManagerHolder(session);
+        holder.setSynchronizedWithTransaction(true);
+        TransactionSynchronizationManager.bindResource(factory, holder);
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCompletion(int status) {
+                TransactionSynchronizationManager.unbindResource(factory);
+                session.close();
+            }
+        });
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        Started current = started;
+        if (current != null) {
+            current.sessionFactory().close();
+        }
+    }
+
+    private Started open() {
+        try (Connection reachable = dataSource.getConnection()) {
+            // otherwise Hibernate would complain that it does not know the dialect
+        } catch (SQLException failure) {
+            throw new CannotGetJdbcConnectionException("Hibernate cannot start", failure);
+        }
+        SessionFactory factory = sessionFactory();
+        JpaRepositoryFactory repositories =
+                new JpaRepositoryFactory(SharedEntityManagerCreator.createSharedEntityManager(factory));
+        // the thread's context class loader may not see the package-private interfaces
+        repositories.setBeanClassLoader(PersistenceUnit.class.getClassLoader());
+        // no query of the library is sorted or paged by Spring Data, whose parser of HQL would cost time
+        repositories.setQueryEnhancerSelector(query -> QueryEnhancerFactories.fallback());
+        return new Started(factory, repositories);
+    }
+
+    private SessionFactory sessionFactory() {
         Configuration unit = new Configuration()
-                .setPhysicalNamingStrategy(new TablePrefix(tablePrefix))
+                .setPhysicalNamingStrategy(new PrefixedTables(tablePrefix))
                 .registerFunctionContributor(new ClockFunctions(database));
         entities.forEach(unit::addAnnotatedClass);
         unit.setSharedCacheMode(SharedCacheMode.NONE);
@@ -80,15 +209,6 @@ public final class PersistenceUnit {
                     }
                 });
         return unit.buildSessionFactory();
-    }
-
-    public static JpaTransactionManager transactionManager(
-            EntityManagerFactory factory, SemaphoreDataSource dataSource) {
-        JpaTransactionManager transactionManager = new JpaTransactionManager(factory);
-        transactionManager.setJpaDialect(new HibernateJpaDialect());
-        transactionManager.setDataSource(dataSource);
-        transactionManager.afterPropertiesSet();
-        return transactionManager;
     }
 
     /**
@@ -137,23 +257,36 @@ public final class PersistenceUnit {
         }
     }
 
+    /** Adds the configured prefix to the names of the tables. */
+    private static final class PrefixedTables extends PhysicalNamingStrategyStandardImpl {
+
+        private static final long serialVersionUID = 1L;
+
+        private final String prefix;
+
+        PrefixedTables(String prefix) {
+            this.prefix = prefix;
+        }
+
+        @Override
+        public @Nullable Identifier toPhysicalTableName(@Nullable Identifier logicalName, JdbcEnvironment context) {
+            return logicalName == null || prefix.isEmpty()
+                    ? logicalName
+                    : Identifier.toIdentifier(prefix + logicalName.getText(), logicalName.isQuoted());
+        }
+    }
+
     /**
      * Logs the SQL of the library's persistence unit under a separate logger name, so that {@code org.hibernate.SQL} shows the
      * statements of the application only, and those of the library can be disabled.
      */
-    static final class SqlLogger extends SqlStatementLogger {
+    private static final class SqlLogger extends SqlStatementLogger {
 
         private static final long serialVersionUID = 1L;
-        private static final Logger log = LoggerFactory.getLogger("io.dbsemaphore.sql");
 
         @Override
         public void logStatement(String statement, Formatter formatter) {
-            log(statement);
-        }
-
-        /** Logs a statement that is not executed by Hibernate. */
-        static void log(String statement) {
-            log.debug("{}", statement);
+            Sql.log(statement);
         }
     }
 }

@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -22,19 +23,27 @@ public final class ShortTransaction {
 
     private final PlatformTransactionManager transactions;
     private final SemaphoreDataSource connections;
+    private final PersistenceUnit repositories;
     private final TransactionDefinition definition;
 
-    public ShortTransaction(PlatformTransactionManager transactions, SemaphoreDataSource connections) {
-        this.transactions = transactions;
+    public ShortTransaction(SemaphoreDataSource connections, PersistenceUnit repositories) {
+        this.transactions = new DataSourceTransactionManager(connections);
         this.connections = connections;
+        this.repositories = repositories;
         DefaultTransactionDefinition own =
                 new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
         own.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
         this.definition = own;
     }
 
+    /** {@linkplain #execute Executes} work that uses repositories; starts Hibernate before the transaction if it has not been started. */
+    public <T extends @Nullable Object> T executeWithRepositories(Supplier<T> work) {
+        repositories.start();
+        return execute(work);
+    }
+
     /**
-     * Runs the work in a transaction and commits it.
+     * Runs the work in a transaction and commits it. It may use SQL only.
      *
      * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
      */
@@ -50,11 +59,7 @@ public final class ShortTransaction {
         } catch (RuntimeException | Error failure) {
             throw rollBack(transaction, failure);
         }
-        try {
-            transactions.commit(transaction);
-        } catch (RuntimeException | Error failure) {
-            throw commitFailed(failure);
-        }
+        commit(transaction);
         return result;
     }
 

@@ -2,7 +2,6 @@ package io.dbsemaphore.persistence.unit;
 
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.StatementQueue;
-import jakarta.persistence.EntityManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,17 +11,19 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import org.hibernate.Session;
-import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.RowMapperResultSetExtractor;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
- * SQL on the connection of the current transaction: for statements that share a round trip, or whose text depends on the number
- * of rows. In HQL each number of rows would be another query to translate, and a JDBC batch takes one round trip per row with some
- * drivers.
+ * SQL on the connection of the current transaction: for all that acquires, releases, renewals and waiting callers need, and the start
+ * of an application. It needs no Hibernate, several statements share a round trip, and an insert has as many rows as it needs.
  *
  * <p>A statement is written once, for all databases and table prefixes: with the tables' names as in the changelog, and with
  * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock, as in HQL. A collection as a
@@ -30,17 +31,19 @@ import org.springframework.jdbc.core.RowMapperResultSetExtractor;
  */
 public final class Sql {
 
+    private static final Logger log = LoggerFactory.getLogger("io.dbsemaphore.sql");
+
     private static final int MAX_ROWS = 500;
     private static final String VALUES = " values ";
-    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+)\\)");
+    private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
 
-    private final EntityManager entityManager;
+    private final DataSource connections;
     private final Database database;
     private final String tablePrefix;
     private final Map<String, String> translated = new ConcurrentHashMap<>();
 
-    public Sql(EntityManager entityManager, Database database, String tablePrefix) {
-        this.entityManager = entityManager;
+    public Sql(DataSource connections, Database database, String tablePrefix) {
+        this.connections = connections;
         this.database = database;
         this.tablePrefix = tablePrefix;
     }
@@ -65,6 +68,13 @@ public final class Sql {
         return rows.get();
     }
 
+    /** Executes an update, after the statements that are queued, and returns the number of rows. */
+    public int execute(String statement, @Nullable Object... values) {
+        Supplier<Integer> rows = update(statement, values);
+        flush();
+        return rows.get();
+    }
+
     /** Queues an update for the next round trip of the transaction, at the latest its commit. Its result is the number of rows. */
     public Supplier<Integer> update(String statement, @Nullable Object... values) {
         return queue().update(textOf(statement, values), flatten(values));
@@ -83,7 +93,7 @@ public final class Sql {
             List<@Nullable Object> values = new ArrayList<>();
             some.forEach(values::addAll);
             String insert = text + (", " + row).repeat(some.size() - 1);
-            PersistenceUnit.SqlLogger.log(insert);
+            log(insert);
             queue().update(insert, values);
         }
     }
@@ -93,11 +103,7 @@ public final class Sql {
         try {
             queue().flush();
         } catch (SQLException failure) {
-            throw entityManager
-                    .unwrap(SharedSessionContractImplementor.class)
-                    .getJdbcServices()
-                    .getSqlExceptionHelper()
-                    .convert(failure, "A statement of the semaphores failed");
+            throw new UncategorizedSQLException("semaphore transaction", null, failure);
         }
     }
 
@@ -107,14 +113,21 @@ public final class Sql {
     }
 
     private StatementQueue queue() {
-        return entityManager
-                .unwrap(Session.class)
-                .doReturningWork(connection -> connection.unwrap(StatementQueue.class));
+        try {
+            return DataSourceUtils.getConnection(connections).unwrap(StatementQueue.class);
+        } catch (SQLException closed) {
+            throw new UncategorizedSQLException("semaphore transaction", null, closed);
+        }
+    }
+
+    /** Logs a statement of the library, by Hibernate or not. */
+    static void log(String statement) {
+        log.debug("{}", statement);
     }
 
     private String textOf(String statement, @Nullable Object[] values) {
         String text = expand(translate(statement), values);
-        PersistenceUnit.SqlLogger.log(text);
+        log(text);
         return text;
     }
 

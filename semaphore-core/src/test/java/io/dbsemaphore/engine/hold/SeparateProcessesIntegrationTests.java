@@ -64,6 +64,33 @@ class SeparateProcessesIntegrationTests {
         }
     }
 
+    /** While an acquire had to wait for the start of Hibernate, there were none to three grants in this time. */
+    @Test
+    void getGrantsInTheirFirstSeconds() {
+        String name = SemaphoreRows.name("common");
+        List<ChildJvm> processes = new ArrayList<>();
+        try (Schema schema = TestDatabase.createForProcesses().migrate();
+                Node node = Node.on(schema)) {
+            node.admin().create(name, CAPACITY);
+            Witness.createTable(schema.jdbc());
+            for (int i = 0; i < PROCESSES; i++) {
+                processes.add(ChildJvm.start(SemaphoreProcess.class, schema.handOver(), "5", "10"));
+            }
+            processes.parallelStream().forEach(process -> {
+                process.awaitLine("READY", START);
+                process.send("hammer %s 1 4".formatted(name));
+            });
+
+            assertThat(processes)
+                    .allSatisfy(process -> assertThat(Integer.parseInt(
+                                    process.awaitLine("HAMMERED", START).split(" ")[1]))
+                            .as("grants in four seconds")
+                            .isGreaterThan(10));
+        } finally {
+            processes.forEach(ChildJvm::close);
+        }
+    }
+
     private static Peaks peaks(Schema schema, String name) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         SemaphoreRows rows = new SemaphoreRows(schema);

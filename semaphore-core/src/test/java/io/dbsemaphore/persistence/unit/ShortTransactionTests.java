@@ -9,10 +9,10 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabase;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
@@ -33,7 +33,7 @@ class ShortTransactionTests {
         try (SemaphoreDataSource connections =
                 new SemaphoreDataSource(host, Database.H2, LIMIT, LIMIT, 2, false, new DatabaseThreads(2))) {
             ShortTransaction transaction =
-                    new ShortTransaction(new DataSourceTransactionManager(connections), connections);
+                    new ShortTransaction(connections, new PersistenceUnit(connections, Database.H2, "", List.of()));
             TransactionStatus status = transaction.begin();
             TransactionSynchronizationManager.unbindResource(connections);
             TransactionSynchronizationManager.bindResource(connections, new ConnectionHolder(unusable()));

@@ -208,11 +208,6 @@ public final class SemaphoreAutoConfiguration {
         return new SemaphoreLifecycle(engine, declaredSemaphores, context, beanFactory);
     }
 
-    @Bean
-    SemaphoreLifecycle.WarmUp semaphoreWarmUp(SemaphoreEngine engine) {
-        return new SemaphoreLifecycle.WarmUp(engine);
-    }
-
     /** Also matches if the named bean does not exist, since that is a failure to explain, not a reason to back off. */
     static final class OnDataSource extends AnyNestedCondition {
 

@@ -5,7 +5,6 @@ import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
@@ -107,20 +106,5 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
         return ClassUtils.isPresent(QUARTZ, classLoader)
                 ? Stream.concat(runners, Stream.of(ClassUtils.resolveClassName(QUARTZ, classLoader)))
                 : runners;
-    }
-
-    /** Lets the semaphores load what the first acquire needs when the application has started, so that it starts sooner. */
-    static final class WarmUp implements ApplicationListener<ApplicationReadyEvent> {
-
-        private final SemaphoreEngine engine;
-
-        WarmUp(SemaphoreEngine engine) {
-            this.engine = engine;
-        }
-
-        @Override
-        public void onApplicationEvent(ApplicationReadyEvent ready) {
-            engine.warmUp();
-        }
     }
 }
