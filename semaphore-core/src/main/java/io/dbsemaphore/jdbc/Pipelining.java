@@ -70,6 +70,11 @@ final class Pipelining {
         return on.get();
     }
 
+    /** Whether the driver parses a text each time that it is prepared. */
+    boolean parsesAgain() {
+        return database == Database.MYSQL;
+    }
+
     /**
      * Whether the server, or a proxy in front of it, rejected the text of several statements, each of which is valid.
      */

@@ -7,7 +7,10 @@ import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -32,12 +35,21 @@ import org.springframework.jdbc.core.ResultSetExtractor;
  *
  * Each statement has a snapshot of its own, so a sum after a lock sees what was committed while the lock was waited for.
  * Elsewhere the statements, and the commit, take one round trip each.
+ *
+ * <p>On MySQL the texts that were sent last stay prepared until the session is restored, since the driver parses a text whenever
+ * it is prepared. PostgreSQL's driver has a cache for that, which the host may have turned off for a proxy.
  */
 public final class StatementQueue {
+
+    /** The statements of a lone caller, and those of batches of the usual sizes. */
+    private static final int MAX_PREPARED = 16;
 
     private final Connection connection;
     private final Pipelining pipelining;
     private final Pipelining.@Nullable Restoration pipelined;
+    /** By text, the one that was sent last at the end. */
+    private final Map<String, PreparedStatement> prepared = new LinkedHashMap<>();
+
     private List<Queued<?>> queued = new ArrayList<>();
 
     /** How many of the queued statements prepare the transaction for the others, and are not sent alone. */
@@ -111,7 +123,8 @@ public final class StatementQueue {
     }
 
     /** Restores the previous mode of the session. */
-    void restore() {
+    void restore() throws SQLException {
+        closePrepared(0);
         if (pipelined != null) {
             pipelined.restore();
         }
@@ -144,9 +157,9 @@ public final class StatementQueue {
             return false;
         }
         String text = statements.stream().map(each -> each.sql).collect(Collectors.joining("; ", "", suffix));
-        PreparedStatement prepared;
+        PreparedStatement together;
         try {
-            prepared = connection.prepareStatement(text);
+            together = prepare(text);
         } catch (SQLException refusal) {
             if (SqlErrors.isConnectionLost(refusal)) {
                 throw refusal;
@@ -155,22 +168,8 @@ public final class StatementQueue {
             pipelining.switchOff(refusal);
             return false;
         }
-        try (prepared) {
-            // otherwise rows may be locked when they are fetched, after the statements that follow
-            prepared.setFetchSize(0);
-            int index = 1;
-            for (Queued<?> statement : statements) {
-                index = statement.bind(prepared, index);
-            }
-            if (statements.stream().allMatch(each -> each.update)) {
-                prepared.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
-            } else {
-                prepared.execute();
-            }
-            for (Queued<?> statement : statements) {
-                statement.takeResult(prepared);
-                prepared.getMoreResults();
-            }
+        try {
+            execute(together, statements);
             return true;
         } catch (SQLException failure) {
             if (!pipelining.isRefusedByServer(failure)) {
@@ -182,6 +181,44 @@ public final class StatementQueue {
                     "40001");
             again.addSuppressed(failure);
             throw again;
+        }
+    }
+
+    private PreparedStatement prepare(String text) throws SQLException {
+        closePrepared(pipelining.parsesAgain() ? MAX_PREPARED - 1 : 0);
+        PreparedStatement statement = prepared.remove(text);
+        if (statement == null) {
+            statement = connection.prepareStatement(text);
+        }
+        prepared.put(text, statement);
+        return statement;
+    }
+
+    /** Closes all but so many of the statements that stay prepared. */
+    private void closePrepared(int kept) throws SQLException {
+        Iterator<PreparedStatement> oldestFirst = prepared.values().iterator();
+        while (prepared.size() > kept) {
+            PreparedStatement oldest = oldestFirst.next();
+            oldestFirst.remove();
+            oldest.close();
+        }
+    }
+
+    private static void execute(PreparedStatement together, List<Queued<?>> statements) throws SQLException {
+        // otherwise rows may be locked when they are fetched, after the statements that follow
+        together.setFetchSize(0);
+        int index = 1;
+        for (Queued<?> statement : statements) {
+            index = statement.bind(together, index);
+        }
+        if (statements.stream().allMatch(each -> each.update)) {
+            together.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
+        } else {
+            together.execute();
+        }
+        for (Queued<?> statement : statements) {
+            statement.takeResult(together);
+            together.getMoreResults();
         }
     }
 

@@ -8,20 +8,28 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** Several statements at once, with the settings of the host's URL that affect how the driver sends them. */
 @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.POSTGRESQL})
@@ -180,6 +188,82 @@ class StatementQueueIntegrationTests {
                 }
                 assertThat(rows.get()).hasSize(2);
             }
+        }
+    }
+
+    /** Connector/J parses a text whenever it is prepared. */
+    @Test
+    @EnabledOnDatabase(DatabaseKind.MYSQL)
+    void stayPreparedForTheNextTransactionsOfTheSession() throws SQLException {
+        try (HikariDataSource pool = schema.newPool(1)) {
+            OpenStatements opened = new OpenStatements(pool);
+            SemaphoreDataSource sessions =
+                    new SemaphoreDataSource(opened, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
+            try (sessions;
+                    Connection connection = sessions.getConnection()) {
+                StatementQueue queue = connection.unwrap(StatementQueue.class);
+                opened.count.set(0);
+                for (int i = 0; i < 5; i++) {
+                    update(queue, "t = 'c'");
+                    connection.commit();
+                }
+                assertThat(opened.count).as("prepared").hasValue(1);
+
+                for (int i = 0; i < 50; i++) {
+                    update(queue, "t = 'c" + i + "'");
+                    connection.commit();
+                }
+                assertThat(opened.open).as("kept").hasValue(16);
+            }
+            assertThat(opened.open).as("after the return to the pool").hasValue(0);
+        }
+        assertThat(sum()).isEqualTo(110);
+    }
+
+    private static void update(StatementQueue queue, String change) {
+        for (long id = 1; id <= 2; id++) {
+            Supplier<Integer> unused =
+                    queue.update("update counted set n = n + ?, " + change + " where id = ?", List.of(1, id));
+        }
+    }
+
+    /** Counts the statements that are prepared on its connections, and those that are not closed. */
+    private static final class OpenStatements extends DelegatingDataSource {
+
+        private final AtomicInteger count = new AtomicInteger();
+        private final AtomicInteger open = new AtomicInteger();
+
+        OpenStatements(DataSource target) {
+            super(target);
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection target = obtainTargetDataSource().getConnection();
+            return proxy(Connection.class, target, (name, result) -> {
+                if (!name.equals("prepareStatement")) {
+                    return result;
+                }
+                count.incrementAndGet();
+                open.incrementAndGet();
+                return proxy(PreparedStatement.class, result, (called, answer) -> {
+                    if (called.equals("close")) {
+                        open.decrementAndGet();
+                    }
+                    return answer;
+                });
+            });
+        }
+
+        private static <T> T proxy(Class<T> type, Object target, BiFunction<String, Object, Object> result) {
+            return type.cast(Proxy.newProxyInstance(
+                    OpenStatements.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                        try {
+                            return result.apply(method.getName(), method.invoke(target, arguments));
+                        } catch (InvocationTargetException failure) {
+                            throw failure.getCause();
+                        }
+                    }));
         }
     }
 

@@ -135,10 +135,14 @@ final class GatedConnection implements InvocationHandler {
             String sql = arguments != null && arguments[0] instanceof String text ? text : prepared;
             String name = method.getName();
             if (name.startsWith("execute")) {
+                closeSplit(); // of the execution before
                 String text = sql != null ? sql : String.join(SplitExecution.SEPARATOR, batch);
                 return prepared != null && SplitExecution.parts(text).size() > 1
                         ? executeTogether(text, method)
                         : execute(text, method, arguments);
+            }
+            if (name.equals("setObject") && arguments != null) {
+                values.put((Integer) arguments[0], arguments[1]);
             }
             if (split != null) {
                 return askSplit(split, self, method, arguments);
@@ -147,8 +151,6 @@ final class GatedConnection implements InvocationHandler {
                 batch.add(sql);
             } else if (name.equals("clearBatch")) {
                 batch.clear();
-            } else if (name.equals("setObject") && arguments != null) {
-                values.put((Integer) arguments[0], arguments[1]);
             } else if (name.equals("getConnection")) {
                 return proxy;
             }
@@ -160,6 +162,13 @@ final class GatedConnection implements InvocationHandler {
             Object result = gate.execute(number, transaction, sql, () -> call(target, method, arguments));
             transaction.add(sql);
             return result;
+        }
+
+        private void closeSplit() throws SQLException {
+            if (split != null) {
+                split.close();
+                split = null;
+            }
         }
 
         /** In one piece as long as nothing is to happen between its parts. */
@@ -199,7 +208,7 @@ final class GatedConnection implements InvocationHandler {
                 case "getResultSet" -> executed.resultSet();
                 case "getUpdateCount" -> executed.updateCount();
                 case "close" -> {
-                    executed.close();
+                    closeSplit();
                     yield call(target, method, arguments);
                 }
                 default -> common(self, target, method, arguments);
