@@ -77,9 +77,8 @@ public final class AcquireRequest {
             throw new IllegalArgumentException(
                     "The number of permits of semaphore '%s' must be at least 1: %d".formatted(name, count));
         }
-        if (settings.exclusive && count != 1) {
-            throw new IllegalArgumentException("An exclusive acquire takes the whole capacity of semaphore '" + name
-                    + "'; a number of permits contradicts it: " + count);
+        if (settings.exclusive) {
+            requireOne(name, count);
         }
         Map<String, Integer> permits = new LinkedHashMap<>(settings.permits);
         permits.put(name, count);
@@ -95,12 +94,7 @@ public final class AcquireRequest {
      * @throws IllegalArgumentException if the request asks for more than one permit of a name
      */
     public AcquireRequest exclusive() {
-        settings.permits.forEach((name, count) -> {
-            if (count != 1) {
-                throw new IllegalArgumentException("An exclusive acquire takes the whole capacity of semaphore '" + name
-                        + "'; a number of permits contradicts it: " + count);
-            }
-        });
+        settings.permits.forEach(AcquireRequest::requireOne);
         return with(copy -> copy.exclusive = true);
     }
 
@@ -141,7 +135,9 @@ public final class AcquireRequest {
 
     /**
      * Sets when a grant that is kept alive ends, although its work goes on: its permits are then available to others, and its
-     * holder is told of the loss. Default: {@code semaphore.max-hold} (24 hours). Without effect for a grant that is not kept alive.
+     * holder is told of the loss. Default: what is configured for the semaphore
+     * ({@code semaphore.semaphores.<name>.max-hold}), for several the shortest, otherwise {@code semaphore.max-hold} (24 hours).
+     * Without effect for a grant that is not kept alive.
      *
      * @param limit the limit, counted from the acquire; positive
      * @return the changed request
@@ -155,7 +151,8 @@ public final class AcquireRequest {
     }
 
     /**
-     * Sets how long to wait for permits that are not available. Default: zero, that is, do not wait.
+     * Sets how long to wait for permits that are not available; zero means not to wait. Default: what is configured for the
+     * semaphore ({@code semaphore.semaphores.<name>.wait-time}), for several the longest, otherwise zero.
      *
      * @param waitTime the longest wait, zero or positive
      * @return the changed request
@@ -256,9 +253,9 @@ public final class AcquireRequest {
         return Optional.ofNullable(settings.maxHold);
     }
 
-    /** {@return how long to wait for permits; zero if the acquire does not wait} */
-    public Duration waitTime() {
-        return settings.waitTime;
+    /** {@return how long to wait for permits, zero for not at all; empty if none was set} */
+    public Optional<Duration> waitTime() {
+        return Optional.ofNullable(settings.waitTime);
     }
 
     /** {@return the owner; empty if none was set} */
@@ -295,6 +292,13 @@ public final class AcquireRequest {
                         settings.externalId == null ? "" : ", externalId=" + settings.externalId);
     }
 
+    private static void requireOne(String name, int count) {
+        if (count != 1) {
+            throw new IllegalArgumentException("An exclusive acquire takes the whole capacity of semaphore '" + name
+                    + "'; a number of permits contradicts it: " + count);
+        }
+    }
+
     private AcquireRequest with(Consumer<Settings> change) {
         Settings copy = new Settings(settings);
         change.accept(copy);
@@ -315,7 +319,7 @@ public final class AcquireRequest {
 
         @Nullable Duration maxHold;
 
-        Duration waitTime = Duration.ZERO;
+        @Nullable Duration waitTime;
 
         @Nullable String owner;
 

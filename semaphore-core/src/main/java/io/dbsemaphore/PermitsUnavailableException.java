@@ -83,7 +83,7 @@ public class PermitsUnavailableException extends SemaphoreException {
                         blocksItself
                                 ? "; it cannot succeed before the calling thread has released what it holds, unless the"
                                         + " capacity is raised"
-                                : "; trying again later may succeed")
+                                : "; trying again later may succeed. SemaphoreAdmin.holders lists who holds the permits, and since when")
                 .toString();
     }
 

@@ -24,7 +24,7 @@ public interface SemaphoreOperations {
     /**
      * Acquires all permits of the request or none; they expire after the time to live, so for work that is done here use
      * {@link #execute}, or a request {@linkplain AcquireRequest#withKeepAlive withKeepAlive(true)}. Blocks the calling thread, for up to the wait time of the request
-     * (by default it does not wait) and the duration of the transaction.
+     * (by default that configured for the semaphore, or none) and the duration of the transaction.
      *
      * <p>If the request has an {@linkplain AcquireRequest#withExternalId external id} that is already held, the same
      * grant is returned with the same fencing tokens, and its time to live starts again.
@@ -115,7 +115,8 @@ public interface SemaphoreOperations {
     <X extends Throwable> void executeWithoutResult(AcquireRequest request, PermitAction<X> work) throws X;
 
     /**
-     * Does what {@link #execute(AcquireRequest, PermitCallback)} does under one permit of one semaphore, without waiting for it.
+     * Does what {@link #execute(AcquireRequest, PermitCallback)} does under one permit of one semaphore. Waits for it
+     * only if a wait time is configured for the semaphore.
      *
      * @param <T> the type of the result
      * @param name the semaphore

@@ -40,7 +40,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
 
     @Override
     public PermitGrant acquire(AcquireRequest request) {
-        return demand(request, permitManager.acquire(request));
+        return demand(permitManager.acquire(request));
     }
 
     @Override
@@ -59,7 +59,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
             if (failure != null) {
                 grant.completeExceptionally(failure);
             } else if (!(result instanceof AcquireResult.Granted granted)) {
-                grant.completeExceptionally(unavailable(request, result, own));
+                grant.completeExceptionally(unavailable(result, own));
             } else if (!grant.complete(granted.grant())) {
                 releaseUnwanted(granted.grant());
             }
@@ -72,7 +72,7 @@ public class SemaphoreTemplate implements SemaphoreOperations {
     @Override
     public <T extends @Nullable Object, X extends Throwable> T execute(
             AcquireRequest request, PermitCallback<T, X> work) throws X {
-        PermitGrant grant = demand(request, permitManager.acquireForWork(request));
+        PermitGrant grant = demand(permitManager.acquireForWork(request));
         T result;
         try {
             result = Permits.callHolding(grant, work);
@@ -112,17 +112,16 @@ public class SemaphoreTemplate implements SemaphoreOperations {
         permitManager.requireHeld(grant);
     }
 
-    private static PermitGrant demand(AcquireRequest request, AcquireResult result) {
+    private static PermitGrant demand(AcquireResult result) {
         if (result instanceof AcquireResult.Granted granted) {
             return granted.grant();
         }
-        throw unavailable(request, result, Permits.grants().toList());
+        throw unavailable(result, Permits.grants().toList());
     }
 
-    private static PermitsUnavailableException unavailable(
-            AcquireRequest request, AcquireResult result, List<PermitGrant> own) {
-        return new PermitsUnavailableException(
-                ((AcquireResult.Unavailable) result).shortages(), request.waitTime(), own);
+    private static PermitsUnavailableException unavailable(AcquireResult result, List<PermitGrant> own) {
+        AcquireResult.Unavailable refused = (AcquireResult.Unavailable) result;
+        return new PermitsUnavailableException(refused.shortages(), refused.waitTime(), own);
     }
 
     private static void releaseUnwanted(PermitGrant grant) {

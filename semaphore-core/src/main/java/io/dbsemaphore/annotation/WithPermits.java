@@ -102,7 +102,9 @@ public @interface WithPermits {
     String ttl() default "";
 
     /**
-     * How long to wait for the permits, in the formats of {@link #ttl()}. Default: zero, that is, do not wait.
+     * How long to wait for the permits, in the formats of {@link #ttl()}; {@code 0s} means not to wait. Default: what is configured
+     * for the semaphores ({@code semaphore.semaphores.<name>.wait-time}), otherwise zero. A configured wait time changes no threads:
+     * a method that returns a future is then called on the calling thread, which waits for the permits.
      *
      * @return the wait time
      */
@@ -110,7 +112,8 @@ public @interface WithPermits {
 
     /**
      * When the grant ends although the work goes on, counted from the acquire, in the formats of {@link #ttl()}. Its permits
-     * are then available to others, and the loss is reported. Default: {@code semaphore.max-hold} (24 hours).
+     * are then available to others, and the loss is reported. Default: what is configured for the semaphores
+     * ({@code semaphore.semaphores.<name>.max-hold}), otherwise {@code semaphore.max-hold} (24 hours).
      *
      * @return the maximum hold
      */

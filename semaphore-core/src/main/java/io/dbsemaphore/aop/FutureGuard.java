@@ -3,12 +3,10 @@ package io.dbsemaphore.aop;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
-import io.dbsemaphore.SemaphoreOperations;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -38,18 +36,10 @@ import org.springframework.scheduling.annotation.Async;
 final class FutureGuard extends MethodGuard {
 
     private final boolean waits;
-    private final Executor threads;
 
-    /** @param threads release the permits, and call the method if an asynchronous acquire is granted at once */
-    FutureGuard(
-            AnnotatedMethod annotated,
-            Supplier<SemaphoreOperations> operations,
-            RequestTemplate requests,
-            Refusal refusal,
-            Executor threads) {
-        super(operations, requests, refusal);
-        this.waits = requests.waits() && !annotated.has(Async.class);
-        this.threads = threads;
+    FutureGuard(Parts parts) {
+        super(parts);
+        this.waits = parts.requests().waits() && !parts.annotated().has(Async.class);
     }
 
     @Override
@@ -58,16 +48,17 @@ final class FutureGuard extends MethodGuard {
         if (waits) {
             MethodInvocation call = ((ProxyMethodInvocation) invocation).invocableClone(); // the original proceeds here
             try {
-                return callWhenGranted(operations.get().acquireAsync(requests.create(invocation)), call);
+                return callWhenGranted(
+                        parts.operations().get().acquireAsync(parts.requests().create(invocation)), call);
             } catch (Exception failure) {
                 return CompletableFuture.failedFuture(failure);
             }
         }
         PermitGrant grant;
         try {
-            grant = operations.get().acquire(requests.create(invocation));
+            grant = parts.operations().get().acquire(parts.requests().create(invocation));
         } catch (PermitsUnavailableException refused) {
-            return refusal.answer(invocation, refused);
+            return parts.refusal().answer(invocation, refused);
         }
         CompletionStage<?> work = call(invocation, grant);
         return work == null ? null : new GuardedFuture(new Step(work, grant));
@@ -80,7 +71,7 @@ final class FutureGuard extends MethodGuard {
         Thread caller = Thread.currentThread();
         CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
             boolean atOnce = Thread.currentThread() == caller && !acquire.isCancelled();
-            Executor executor = atOnce ? threads : Runnable::run;
+            Executor executor = atOnce ? parts.threads() : Runnable::run;
             executor.execute(() -> future.acquired(call, grant, failure));
         });
         return future;
@@ -90,7 +81,7 @@ final class FutureGuard extends MethodGuard {
     private static @Nullable CompletionStage<?> call(MethodInvocation invocation, PermitGrant grant) throws Throwable {
         CompletionStage<?> work;
         try {
-            work = (CompletionStage<?>) Permits.callHolding(grant, new InvocationCallback(invocation));
+            work = (CompletionStage<?>) Permits.callHolding(grant, proceeding(invocation));
         } catch (Throwable failure) {
             release(grant, failure);
             throw failure;
@@ -183,7 +174,7 @@ final class FutureGuard extends MethodGuard {
                 } else if (grant != null) {
                     begin(call(invocation, grant), grant);
                 } else if (failure instanceof PermitsUnavailableException refused) {
-                    begin((CompletionStage<?>) refusal.answer(invocation, refused), null);
+                    begin((CompletionStage<?>) parts.refusal().answer(invocation, refused), null);
                 } else if (failure != null) {
                     completeExceptionally(failure);
                 }
@@ -206,7 +197,7 @@ final class FutureGuard extends MethodGuard {
         }
 
         private void follow(Step step) {
-            Executor executor = step.grant == null || step.hasEnded() ? Runnable::run : threads;
+            Executor executor = step.grant == null || step.hasEnded() ? Runnable::run : parts.threads();
             CompletionStage<?> unused = step.stage.whenComplete(
                     (value, failure) -> executor.execute(() -> completeAfterRelease(step, value, failure)));
         }

@@ -108,12 +108,11 @@ final class Guards {
         requests.literalNames().forEach(name -> literalNames.putIfAbsent(name, annotated.toString()));
         ReactiveAdapter reactive = ReturnTypes.adapterOf(annotated);
         Refusal refusal = Refusal.of(annotated, reactive);
+        MethodGuard.Parts parts = new MethodGuard.Parts(annotated, this::operations, requests, refusal, threads);
         if (reactive != null) {
-            return new ReactiveGuard(reactive, this::operations, requests, refusal, threads);
+            return new ReactiveGuard(parts, reactive);
         }
-        return ReturnTypes.isFuture(annotated)
-                ? new FutureGuard(annotated, this::operations, requests, refusal, threads)
-                : new SynchronousGuard(annotated, this::operations, requests, refusal);
+        return ReturnTypes.isFuture(annotated) ? new FutureGuard(parts) : new SynchronousGuard(parts);
     }
 
     /**

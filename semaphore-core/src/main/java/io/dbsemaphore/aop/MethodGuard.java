@@ -1,8 +1,10 @@
 package io.dbsemaphore.aop;
 
+import io.dbsemaphore.PermitCallback;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreOperations;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -17,14 +19,22 @@ abstract class MethodGuard {
 
     private static final Logger log = LoggerFactory.getLogger(MethodGuard.class);
 
-    final Supplier<SemaphoreOperations> operations;
-    final RequestTemplate requests;
-    final Refusal refusal;
+    final Parts parts;
 
-    MethodGuard(Supplier<SemaphoreOperations> operations, RequestTemplate requests, Refusal refusal) {
-        this.operations = operations;
-        this.requests = requests;
-        this.refusal = refusal;
+    /**
+     * What a guard consists of.
+     *
+     * @param threads release the permits, and call the method if an asynchronous acquire is granted at once
+     */
+    record Parts(
+            AnnotatedMethod annotated,
+            Supplier<SemaphoreOperations> operations,
+            RequestTemplate requests,
+            Refusal refusal,
+            Executor threads) {}
+
+    MethodGuard(Parts parts) {
+        this.parts = parts;
     }
 
     /**
@@ -33,6 +43,12 @@ abstract class MethodGuard {
      * @throws Throwable the exception of the method, unchanged, or the reason why it was not called
      */
     abstract @Nullable Object invoke(MethodInvocation invocation) throws Throwable;
+
+    /** The method as work under permits. */
+    @SuppressWarnings("NullAway") // T is @Nullable Object, which only its JSpecify mode understands
+    static PermitCallback<@Nullable Object, Throwable> proceeding(MethodInvocation invocation) {
+        return grant -> invocation.proceed();
+    }
 
     /**
      * Releases the grant of work that has ended.

@@ -4,11 +4,8 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.Permits;
 import io.dbsemaphore.PermitsUnavailableException;
-import io.dbsemaphore.SemaphoreOperations;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -32,22 +29,17 @@ final class ReactiveGuard extends MethodGuard {
     private final ReactiveAdapter adapter;
     private final Scheduler releases;
 
-    ReactiveGuard(
-            ReactiveAdapter adapter,
-            Supplier<SemaphoreOperations> operations,
-            RequestTemplate requests,
-            Refusal refusal,
-            Executor threads) {
-        super(operations, requests, refusal);
+    ReactiveGuard(Parts parts, ReactiveAdapter adapter) {
+        super(parts);
         this.adapter = adapter;
-        this.releases = Schedulers.fromExecutor(threads);
+        this.releases = Schedulers.fromExecutor(parts.threads());
     }
 
     @Override
     Object invoke(MethodInvocation invocation) {
         AcquireRequest request;
         try {
-            request = requests.create(invocation);
+            request = parts.requests().create(invocation);
         } catch (Exception failure) {
             return adapter.fromPublisher(adapter.isMultiValue() ? Flux.error(failure) : Mono.error(failure));
         }
@@ -107,15 +99,14 @@ final class ReactiveGuard extends MethodGuard {
         Mono<Publisher<Object>> work(ProxyMethodInvocation call) {
             return Mono.<PermitGrant>create(this::acquire)
                     .publishOn(Schedulers.boundedElastic())
-                    .map(grant ->
-                            publisher(() -> Permits.callHolding(grant, new InvocationCallback(call.invocableClone()))))
+                    .map(grant -> publisher(() -> Permits.callHolding(grant, proceeding(call.invocableClone()))))
                     .onErrorResume(
                             PermitsUnavailableException.class,
-                            refused -> Mono.just(publisher(() -> refusal.answer(call, refused))));
+                            refused -> Mono.just(publisher(() -> parts.refusal().answer(call, refused))));
         }
 
         private void acquire(MonoSink<PermitGrant> subscriber) {
-            CompletableFuture<PermitGrant> acquire = operations.get().acquireAsync(request);
+            CompletableFuture<PermitGrant> acquire = parts.operations().get().acquireAsync(request);
             CompletableFuture<?> unusedToo = acquire.whenComplete((grant, failure) -> {
                 if (failure != null) {
                     if (state.get() != ENDED) {

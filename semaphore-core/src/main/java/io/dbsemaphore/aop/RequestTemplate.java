@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +39,7 @@ final class RequestTemplate {
     private final boolean keepAlive;
     private final @Nullable TextTemplate owner;
     private final @Nullable Duration ttl;
-    private final Duration waitTime;
+    private final @Nullable Duration waitTime;
     private final @Nullable Duration maxHold;
     private final @Nullable AcquireRequest constant;
 
@@ -49,8 +48,7 @@ final class RequestTemplate {
         this.annotated = annotated;
         this.beanFactory = beanFactory;
         WithPermits annotation = annotated.annotation();
-        this.waitTime =
-                Objects.requireNonNullElse(duration("waitTime", annotation.waitTime(), Duration.ZERO), Duration.ZERO);
+        this.waitTime = duration("waitTime", annotation.waitTime(), Duration.ZERO);
         this.permits = annotation.permits();
         this.exclusive = annotation.exclusive();
         this.keepAlive = annotation.keepAlive();
@@ -69,9 +67,9 @@ final class RequestTemplate {
         return names.stream().filter(TextTemplate::isLiteral).map(TextTemplate::text);
     }
 
-    /** Whether an acquire may wait. */
+    /** Whether the annotation has a wait time. */
     boolean waits() {
-        return !waitTime.isZero();
+        return waitTime != null && !waitTime.isZero();
     }
 
     /** @throws IllegalArgumentException if an expression fails, or evaluates to an invalid value */
@@ -102,9 +100,8 @@ final class RequestTemplate {
                 throw names.get(i).refuse("repeats '" + name + "'. " + NAMES_ONCE, null);
             }
         }
-        AcquireRequest request = AcquireRequest.of(counts.keySet().toArray(String[]::new))
-                .withWaitTime(waitTime)
-                .withKeepAlive(keepAlive);
+        AcquireRequest request =
+                AcquireRequest.of(counts.keySet().toArray(String[]::new)).withKeepAlive(keepAlive);
         for (Map.Entry<String, Integer> count : counts.entrySet()) {
             if (count.getValue() != 1) {
                 request = request.withPermits(count.getKey(), count.getValue());
@@ -112,6 +109,9 @@ final class RequestTemplate {
         }
         if (exclusive) {
             request = request.exclusive();
+        }
+        if (waitTime != null) {
+            request = request.withWaitTime(waitTime);
         }
         if (ttl != null) {
             request = request.withTtl(ttl);

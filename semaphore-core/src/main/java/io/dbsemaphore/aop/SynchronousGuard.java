@@ -1,48 +1,47 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitCallback;
 import io.dbsemaphore.PermitsUnavailableException;
-import io.dbsemaphore.SemaphoreOperations;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /** Guards a method whose work ends when it returns. Acquires, calls the method and releases on the calling thread. */
 final class SynchronousGuard extends MethodGuard {
 
-    private final AnnotatedMethod annotated;
     private final boolean returnsAnything;
 
-    SynchronousGuard(
-            AnnotatedMethod annotated,
-            Supplier<SemaphoreOperations> operations,
-            RequestTemplate requests,
-            Refusal refusal) {
-        super(operations, requests, refusal);
-        this.annotated = annotated;
-        this.returnsAnything = annotated.returnType().toClass() == Object.class;
+    SynchronousGuard(Parts parts) {
+        super(parts);
+        this.returnsAnything = parts.annotated().returnType().toClass() == Object.class;
     }
 
     @Override
     @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         Object result = call(invocation);
         if (returnsAnything && result != null) {
-            ReturnTypes.requireEnded(annotated, result);
+            ReturnTypes.requireEnded(parts.annotated(), result);
         }
         return result;
     }
 
     private @Nullable Object call(MethodInvocation invocation) throws Throwable {
-        AcquireRequest request = requests.create(invocation);
-        InvocationCallback call = new InvocationCallback(invocation);
+        AcquireRequest request = parts.requests().create(invocation);
+        AtomicBoolean begun = new AtomicBoolean();
+        PermitCallback<@Nullable Object, Throwable> method = proceeding(invocation);
+        PermitCallback<@Nullable Object, Throwable> work = grant -> {
+            begun.set(true);
+            return method.doWithPermits(grant);
+        };
         try {
-            return operations.get().execute(request, call);
+            return parts.operations().get().execute(request, work);
         } catch (PermitsUnavailableException refused) {
-            if (call.hasBegun()) {
+            if (begun.get()) {
                 // Thrown by the method itself: another acquire within it was refused
                 throw refused;
             }
-            return refusal.answer(invocation, refused);
+            return parts.refusal().answer(invocation, refused);
         }
     }
 }

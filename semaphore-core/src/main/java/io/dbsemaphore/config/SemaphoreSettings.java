@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -52,9 +53,23 @@ public final class SemaphoreSettings {
             .where(atLeast(AcquireRequest.MIN_TTL, "every TTL would be refused"))
             .where(atMost(Duration.ofDays(3650), "for grants that last until released use requests without a TTL"));
 
-    /** When a grant that is kept alive ends at the latest, unless its request says otherwise; by default after 24 hours; positive. */
-    public static final Setting<Duration> MAX_HOLD = Setting.of(ALL, "semaphore.max-hold", Duration.ofHours(24))
-            .where(must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive"));
+    /**
+     * When a grant that is kept alive ends at the latest, unless its request says otherwise, by the name of the semaphore or a
+     * pattern; by default after 24 hours; positive. A grant of several semaphores ends after the shortest of their values.
+     */
+    public static final Setting<PerSemaphore<Duration>> MAX_HOLD = Setting.of(
+                    "semaphore.max-hold", PerSemaphore.all(Duration.ofHours(24)))
+            .where(eachOf(
+                    "max-hold",
+                    must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive")));
+
+    /**
+     * How long an acquire waits for permits unless its request says otherwise, by the name of the semaphore or a pattern; by
+     * default zero, that is, it does not wait. An acquire of several semaphores waits for the longest of their values.
+     */
+    public static final Setting<PerSemaphore<Duration>> WAIT_TIME = Setting.of(
+                    "semaphore.semaphores.<name>.wait-time", PerSemaphore.all(Duration.ZERO))
+            .where(eachOf("wait-time", atLeast(Duration.ZERO, "to not wait use zero")));
 
     /**
      * The longest time between two renewals of a grant that is kept alive, by default an hour, at least 100ms; a third of
@@ -154,10 +169,12 @@ public final class SemaphoreSettings {
     public static final Setting<PerSemaphore<Duration>> REUSE = Setting.of(
                     "semaphore.semaphores.<name>.reuse", PerSemaphore.all(Duration.ZERO))
             .where(
-                    must(
-                            "between 10ms and 10s, or zero",
-                            times -> times.values().stream().allMatch(SemaphoreSettings::isReuseTime),
-                            "permits would be returned before they are reused, or other instances would wait for them for long"));
+                    eachOf(
+                            "reuse",
+                            must(
+                                    "between 10ms and 10s, or zero",
+                                    SemaphoreSettings::isReuseTime,
+                                    "permits would be returned before they are reused, or other instances would wait for them for long")));
 
     /**
      * Whether callers that wait are served in the order of their arrival, whatever instance they wait in; by default true.
@@ -216,8 +233,8 @@ public final class SemaphoreSettings {
     }
 
     /**
-     * Changes the settings that an application has properties for, except those that differ by semaphore, {@link #REUSE} and
-     * {@link #FAIR}.
+     * Changes the settings that an application has properties for, except those that may differ by semaphore: {@link #FAIR},
+     * {@link #MAX_HOLD}, {@link #REUSE} and {@link #WAIT_TIME}.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings
@@ -256,6 +273,19 @@ public final class SemaphoreSettings {
     @Override
     public String toString() {
         return "SemaphoreSettings" + values;
+    }
+
+    /** Checks the default and the value of each semaphore and pattern, under the name of its own property. */
+    private static <T> BiConsumer<String, PerSemaphore<T>> eachOf(String attribute, BiConsumer<String, T> check) {
+        return (property, values) -> {
+            check.accept(property, values.byDefault());
+            values.byName()
+                    .forEach((name, value) ->
+                            check.accept("semaphore.semaphores.%s.%s".formatted(name, attribute), value));
+            values.byPattern()
+                    .forEach((glob, value) ->
+                            check.accept("semaphore.patterns.[%s].%s".formatted(glob, attribute), value));
+        };
     }
 
     private static boolean isReuseTime(Duration time) {

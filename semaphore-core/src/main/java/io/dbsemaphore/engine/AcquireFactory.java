@@ -1,12 +1,14 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -25,6 +27,20 @@ final class AcquireFactory {
         this.defaultOwner = settings.get(SemaphoreSettings.OWNER); // once, since it may look up the name of the host
         this.lease = lease;
         this.hostTransaction = new HostTransactionCheck(settings.get(SemaphoreSettings.HOST_TRANSACTION));
+    }
+
+    /** The request, with the longest wait time that is configured for its semaphores if it sets none. */
+    AcquireRequest withDefaults(AcquireRequest request) {
+        if (request.waitTime().isPresent()) {
+            return request;
+        }
+        PerSemaphore<Duration> waitTimes = settings.get(SemaphoreSettings.WAIT_TIME);
+        Duration longest = Duration.ZERO;
+        for (String name : request.permits().keySet()) {
+            Duration waitTime = waitTimes.of(name);
+            longest = waitTime.compareTo(longest) > 0 ? waitTime : longest;
+        }
+        return longest.isZero() ? request : request.withWaitTime(longest);
     }
 
     /**
@@ -100,9 +116,12 @@ final class AcquireFactory {
                 maxHold(request)));
     }
 
-    /** The maximum time for which the grant of this request is kept alive. */
+    /** The maximum time for which the grant of this request is kept alive; if it sets none, the shortest that is configured. */
     Duration maxHold(AcquireRequest request) {
-        return request.maxHold().orElse(settings.get(SemaphoreSettings.MAX_HOLD));
+        PerSemaphore<Duration> maxHolds = settings.get(SemaphoreSettings.MAX_HOLD);
+        return request.maxHold()
+                .orElseGet(() -> Collections.min(
+                        request.permits().keySet().stream().map(maxHolds::of).toList()));
     }
 
     /** Checks a time to live against the bounds. */

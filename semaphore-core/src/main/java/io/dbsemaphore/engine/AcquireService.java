@@ -313,7 +313,8 @@ final class AcquireService {
         if (outcome instanceof GrantOutcome.Refused refused) {
             listeners.tell(listener -> listener.refused(
                     new SemaphoreListener.Refused(acquire.call().request(), refused.shortages(), waited)));
-            return new AcquireResult.Unavailable(refused.shortages());
+            return new AcquireResult.Unavailable(
+                    refused.shortages(), acquire.call().waitTime());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {
             throw CallerExceptions.of(patterns.explain(rejected.reason()));

@@ -33,8 +33,9 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     }
 
     @Override
-    public AcquireResult acquire(AcquireRequest request) {
+    public AcquireResult acquire(AcquireRequest requested) {
         Run run = granting.get();
+        AcquireRequest request = run.acquireFactory().withDefaults(requested);
         AcquireResult reused = run.reuse().take(request, false);
         return reused != null
                 ? reused
@@ -43,8 +44,9 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     }
 
     @Override
-    public AcquireResult acquireForWork(AcquireRequest request) {
+    public AcquireResult acquireForWork(AcquireRequest requested) {
         Run run = granting.get();
+        AcquireRequest request = run.acquireFactory().withDefaults(requested);
         AcquireResult reused = run.reuse().take(request, true);
         return reused != null
                 ? reused
@@ -53,8 +55,9 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     }
 
     @Override
-    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
+    public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest requested) {
         Run run = granting.get();
+        AcquireRequest request = run.acquireFactory().withDefaults(requested);
         AcquireResult reused = run.reuse().takeNow(request);
         if (reused != null) {
             return CompletableFuture.completedFuture(reused);

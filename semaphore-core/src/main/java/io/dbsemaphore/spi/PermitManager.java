@@ -101,13 +101,15 @@ public interface PermitManager {
          * The permits did not become available within the wait time; nothing is held.
          *
          * @param shortages the semaphores without enough available permits
+         * @param waitTime how long the acquire was to wait, by its request or by configuration
          */
-        record Unavailable(List<PermitShortage> shortages) implements AcquireResult {
+        record Unavailable(List<PermitShortage> shortages, Duration waitTime) implements AcquireResult {
 
             /**
              * Copies the list.
              *
              * @param shortages the semaphores without enough available permits
+             * @param waitTime how long the acquire was to wait
              */
             public Unavailable {
                 shortages = List.copyOf(shortages);

@@ -115,12 +115,12 @@ class FutureGuardTests {
 
     private FutureGuard guard(Refusal refusal, Executor threads) {
         AnnotatedMethod annotated = AnnotatedMethod.allOf(Backup.class).get(0);
-        return new FutureGuard(
+        return new FutureGuard(new MethodGuard.Parts(
                 annotated,
                 () -> new SemaphoreTemplate(permits),
                 new RequestTemplate(annotated, new StaticListableBeanFactory()),
                 refusal,
-                threads);
+                threads));
     }
 
     /** A call of a method that returns the work. */

@@ -107,19 +107,22 @@ final class InMemoryPermitManager implements PermitManager {
     }
 
     private synchronized AcquireResult grantInTime(AcquireRequest request) {
-        long deadline = System.nanoTime() + request.waitTime().toNanos();
+        Duration waitTime = request.waitTime().orElse(Duration.ZERO);
+        long deadline = System.nanoTime() + waitTime.toNanos();
         while (!request.permits().entrySet().stream().allMatch(this::isFree)) {
             long millis = Duration.ofNanos(deadline - System.nanoTime()).toMillis();
             if (millis <= 0) {
-                return new AcquireResult.Unavailable(request.permits().entrySet().stream()
-                        .filter(permit -> !isFree(permit))
-                        .map(permit -> new PermitShortage(
-                                permit.getKey(),
-                                capacities.getOrDefault(permit.getKey(), 1),
-                                held(permit.getKey()),
-                                permit.getValue(),
-                                Optional.empty()))
-                        .toList());
+                return new AcquireResult.Unavailable(
+                        request.permits().entrySet().stream()
+                                .filter(permit -> !isFree(permit))
+                                .map(permit -> new PermitShortage(
+                                        permit.getKey(),
+                                        capacities.getOrDefault(permit.getKey(), 1),
+                                        held(permit.getKey()),
+                                        permit.getValue(),
+                                        Optional.empty()))
+                                .toList(),
+                        waitTime);
             }
             waiting.countDown();
             try {

@@ -57,7 +57,13 @@ public final class Acquire extends AcquireState {
             AcquireRequest request,
             long startedAt,
             boolean forWork,
-            @Nullable Throwable stack) {}
+            @Nullable Throwable stack) {
+
+        /** How long the caller waits for permits; zero if it does not wait. */
+        public Duration waitTime() {
+            return request.waitTime().orElse(Duration.ZERO);
+        }
+    }
 
     /** The order in which acquires are decided: first those that were refused, by their places, then the others, by their arrival. */
     static final Comparator<Acquire> IN_ORDER =
@@ -100,8 +106,8 @@ public final class Acquire extends AcquireState {
         this(
                 call,
                 command,
-                !call.request().waitTime().isZero(),
-                Deadline.after(call.startedAt(), call.request().waitTime()),
+                !call.waitTime().isZero(),
+                Deadline.after(call.startedAt(), call.waitTime()),
                 QueueClock.SYSTEM);
     }
 

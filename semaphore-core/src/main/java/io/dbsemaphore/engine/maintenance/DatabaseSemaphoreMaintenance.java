@@ -297,7 +297,8 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
     }
 
     private int exclusively(IntSupplier work) {
-        AcquireRequest request = AcquireRequest.of(SEMAPHORE).withTtl(TTL).withMaxHold(MAX_HOLD);
+        AcquireRequest request =
+                AcquireRequest.of(SEMAPHORE).withTtl(TTL).withMaxHold(MAX_HOLD).withWaitTime(Duration.ZERO);
         if (admin.find(SEMAPHORE).isEmpty()) {
             admin.create(SEMAPHORE, 1);
         }

@@ -73,7 +73,7 @@ public final class IdlePermitReturns implements AutoCloseable {
 
     /** Waits for permits that are going back, if the request has no wait time. */
     public void await(AcquireRequest request) {
-        if (request.waitTime().isZero()) {
+        if (request.waitTime().orElse(Duration.ZERO).isZero()) {
             Deadline deadline = Deadline.in(MAX_WAIT);
             try {
                 for (String name : request.permits().keySet()) {
@@ -87,7 +87,7 @@ public final class IdlePermitReturns implements AutoCloseable {
 
     /** As {@link #await}, without a thread that waits. The future is completed by a thread that must not be blocked. */
     public CompletableFuture<?> awaitAsync(AcquireRequest request) {
-        return request.waitTime().isZero()
+        return request.waitTime().orElse(Duration.ZERO).isZero()
                 ? CompletableFuture.allOf(request.permits().keySet().stream()
                         .map(name -> permits.whenReturned(name, MAX_WAIT))
                         .toArray(CompletableFuture<?>[]::new))

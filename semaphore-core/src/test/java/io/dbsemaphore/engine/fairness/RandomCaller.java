@@ -53,14 +53,14 @@ final class RandomCaller {
     /** Acquires once, and releases. */
     void run() throws InterruptedException {
         AcquireRequest request = request();
-        if (request.waitTime().isZero()) {
+        if (waitTime(request).isZero()) {
             use(request, node.semaphores().tryAcquire(request));
             return;
         }
         WaitingCalls.Call call = calls.begin(request);
         Optional<PermitGrant> grant = Optional.empty();
         try {
-            grant = request.waitTime().equals(LONG) && random.nextInt(5) == 0 ? cancelled(request) : waiting(request);
+            grant = waitTime(request).equals(LONG) && random.nextInt(5) == 0 ? cancelled(request) : waiting(request);
         } finally {
             calls.end(call, grant.isPresent());
         }
@@ -74,10 +74,10 @@ final class RandomCaller {
         try {
             return Optional.of(node.semaphores().acquire(request));
         } catch (PermitsUnavailableException refused) {
-            assertThat(request.waitTime()).as("refused: " + refused).isLessThan(LONG);
+            assertThat(waitTime(request)).as("refused: " + refused).isLessThan(LONG);
             return Optional.empty();
         } catch (QueryTimeoutException undecided) { // a loaded machine: the last attempt could not begin in time
-            assertThat(request.waitTime()).as("undecided: " + undecided).isLessThan(LONG);
+            assertThat(waitTime(request)).as("undecided: " + undecided).isLessThan(LONG);
             return Optional.empty();
         } catch (AcquireInterruptedException interrupted) {
             return Optional.empty();
@@ -99,7 +99,7 @@ final class RandomCaller {
 
     private void use(AcquireRequest request, Optional<PermitGrant> grant) {
         outcomes.computeIfAbsent(
-                        (request.waitTime().isZero() ? "without wait time " : "waiting ")
+                        (waitTime(request).isZero() ? "without wait time " : "waiting ")
                                 + (grant.isPresent() ? "granted" : "not granted"),
                         key -> new AtomicInteger())
                 .incrementAndGet();
@@ -129,5 +129,9 @@ final class RandomCaller {
         return index >= last - 1 && random.nextInt(3) == 0
                 ? AcquireRequest.of(names.get(last - 1), names.get(last))
                 : AcquireRequest.of(name).withPermits(name, 1 + random.nextInt(capacities.get(name)));
+    }
+
+    private static Duration waitTime(AcquireRequest request) {
+        return request.waitTime().orElse(Duration.ZERO);
     }
 }

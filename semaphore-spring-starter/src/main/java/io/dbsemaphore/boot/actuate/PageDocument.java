@@ -1,20 +1,20 @@
 package io.dbsemaphore.boot.actuate;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
-import java.util.Base64;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.util.HtmlUtils;
 
 /**
  * Puts the files of the operator's page together at the first request, and fills in what differs between requests. Style and
@@ -42,7 +42,6 @@ final class PageDocument {
     private final boolean writable;
     private final boolean setCapacity;
     private final boolean forceRelease;
-    private final SecureRandom random = new SecureRandom();
 
     private volatile @Nullable String template;
 
@@ -65,9 +64,9 @@ final class PageDocument {
     String render(CsrfHeader csrf, boolean mayWrite) {
         return template()
                 .replace("{{signed-in}}", String.valueOf(mayWrite))
-                .replace("{{nonce}}", nonce())
-                .replace("{{csrf-header}}", escape(csrf.name()))
-                .replace("{{csrf-token}}", escape(csrf.value()));
+                .replace("{{nonce}}", UUID.randomUUID().toString())
+                .replace("{{csrf-header}}", HtmlUtils.htmlEscape(csrf.name()))
+                .replace("{{csrf-token}}", HtmlUtils.htmlEscape(csrf.value()));
     }
 
     private String template() {
@@ -84,31 +83,13 @@ final class PageDocument {
         return known;
     }
 
-    private String nonce() {
-        byte[] bytes = new byte[16];
-        random.nextBytes(bytes);
-        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
-    }
-
-    private static String escape(String value) {
-        return value.replace("&", "&amp;")
-                .replace("<", "&lt;")
-                .replace(">", "&gt;")
-                .replace("\"", "&quot;")
-                .replace("'", "&#39;");
-    }
-
     private static String readAll(List<String> files) {
         return files.stream().map(PageDocument::read).collect(Collectors.joining("\n"));
     }
 
     private static String read(String file) {
-        try (InputStream content = PageDocument.class.getResourceAsStream("page/" + file)) {
-            if (content == null) {
-                throw new IllegalStateException(
-                        "The page of the endpoint is incomplete: %s is missing".formatted(file));
-            }
-            return new String(content.readAllBytes(), StandardCharsets.UTF_8);
+        try {
+            return new ClassPathResource("page/" + file, PageDocument.class).getContentAsString(StandardCharsets.UTF_8);
         } catch (IOException failure) {
             throw new UncheckedIOException("The page of the endpoint cannot be read: " + file, failure);
         }

@@ -55,19 +55,15 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
     protected void doHealthCheck(Health.Builder builder) {
         try {
             engine.check();
-        } catch (SemaphoreTablesMissingException missing) {
-            builder.down(missing)
-                    .withDetail(
-                            "reason",
-                            "The tables of the semaphores do not exist. Include db/dbsemaphore/changelog.xml in the"
-                                    + " application's changelog, or set semaphore.liquibase.enabled=true");
-            return;
         } catch (RuntimeException failure) {
             builder.down(failure)
                     .withDetail(
                             "reason",
-                            "The tables of the semaphores cannot be read. Check the database, the connection pool,"
-                                    + " and the privileges of its user");
+                            failure instanceof SemaphoreTablesMissingException
+                                    ? "The tables of the semaphores do not exist. Include db/dbsemaphore/changelog.xml in the"
+                                            + " application's changelog, or set semaphore.liquibase.enabled=true"
+                                    : "The tables of the semaphores cannot be read. Check the database, the connection pool,"
+                                            + " and the privileges of its user");
             return;
         }
         boolean maintains = settings.get(MaintenanceSettings.ENABLED);

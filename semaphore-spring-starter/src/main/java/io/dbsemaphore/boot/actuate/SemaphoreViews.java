@@ -38,27 +38,52 @@ final class SemaphoreViews {
         this.admin = admin;
     }
 
-    /** The view of a name; null if it is about a semaphore that does not exist. */
-    @Nullable Object view(String view, Query query) {
+    /** The view of a name; null if it is about a semaphore that does not exist. The parameters are those of the endpoint. */
+    @Nullable Object view(
+            String view,
+            @Nullable String name,
+            @Nullable String containing,
+            @Nullable String after,
+            @Nullable String until,
+            @Nullable String period,
+            @Nullable String limit) {
         return switch (view) {
             case "overview" -> overview();
             case "semaphore" ->
                 semaphore(
-                        query.text("name"),
-                        query.text("containing", ""),
-                        query.number("after", 0L),
-                        query.number("limit", 100));
+                        required(name),
+                        containing == null ? "" : containing,
+                        parsed("after", after, Long::valueOf, "0", 0L),
+                        parsed("limit", limit, Integer::valueOf, "100", 100));
             case "requests" ->
                 requests(
-                        query.text("name"),
-                        query.instant("until"),
-                        query.duration("period", Duration.ofHours(1)),
-                        query.number("limit", 500));
+                        required(name),
+                        until == null ? null : parsed("until", until, Instant::parse, "2026-01-31T12:00:00Z", FIRST),
+                        parsed("period", period, DurationStyle::detectAndParse, "15m", Duration.ofHours(1)),
+                        parsed("limit", limit, Integer::valueOf, "100", 500));
             case "instances" -> instances();
             default ->
                 throw new IllegalArgumentException(
                         "There is no view '%s'. Views are overview, semaphore, requests and instances".formatted(view));
         };
+    }
+
+    private static String required(@Nullable String name) {
+        if (name == null) {
+            throw new IllegalArgumentException("The parameter 'name' is missing");
+        }
+        return name;
+    }
+
+    /** The value of a parameter, which arrives as text. An invalid one is refused with its name and an example. */
+    private static <T> T parsed(
+            String name, @Nullable String value, Function<String, T> parser, String example, T fallback) {
+        try {
+            return value == null ? fallback : parser.apply(value);
+        } catch (IllegalArgumentException | DateTimeException invalid) {
+            throw new IllegalArgumentException(
+                    "The parameter '%s' is invalid: '%s'. An example is %s".formatted(name, value, example), invalid);
+        }
     }
 
     private OverviewDescriptor overview() {
@@ -232,63 +257,6 @@ final class SemaphoreViews {
                     status.alive(),
                     status.reclaimableAt().orElse(null),
                     status.requests());
-        }
-    }
-
-    /** The query parameters of a view, which arrive as text. An invalid one is refused with its name and an example. */
-    static final class Query {
-
-        private final Map<String, String> parameters = new HashMap<>();
-
-        void put(String name, @Nullable String value) {
-            if (value != null) {
-                parameters.put(name, value);
-            }
-        }
-
-        /** A required parameter. */
-        String text(String name) {
-            String value = parameters.get(name);
-            if (value == null) {
-                throw new IllegalArgumentException("The parameter '%s' is missing".formatted(name));
-            }
-            return value;
-        }
-
-        String text(String name, String fallback) {
-            return parameters.getOrDefault(name, fallback);
-        }
-
-        int number(String name, int fallback) {
-            return parsed(name, Integer::valueOf, "100", fallback);
-        }
-
-        long number(String name, long fallback) {
-            return parsed(name, Long::valueOf, "0", fallback);
-        }
-
-        Duration duration(String name, Duration fallback) {
-            return parsed(name, DurationStyle::detectAndParse, "15m", fallback);
-        }
-
-        @Nullable Instant instant(String name) {
-            return parameters.containsKey(name)
-                    ? parsed(name, Instant::parse, "2026-01-31T12:00:00Z", Instant.EPOCH)
-                    : null;
-        }
-
-        private <T> T parsed(String name, Function<String, T> parser, String example, T fallback) {
-            String value = parameters.get(name);
-            if (value == null) {
-                return fallback;
-            }
-            try {
-                return parser.apply(value);
-            } catch (IllegalArgumentException | DateTimeException invalid) {
-                throw new IllegalArgumentException(
-                        "The parameter '%s' is invalid: '%s'. An example is %s".formatted(name, value, example),
-                        invalid);
-            }
         }
     }
 }

@@ -16,6 +16,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpStatus;
 import org.springframework.util.MimeType;
 
 /** The endpoint over HTTP: errors have a status and a body that explains them (RFC 9457, problem details). */
@@ -24,7 +25,6 @@ public class SemaphoresEndpointWebExtension {
 
     private static final Logger log = LoggerFactory.getLogger(SemaphoresEndpointWebExtension.class);
 
-    private static final int FORBIDDEN = 403;
     private static final MimeType PROBLEM = MimeType.valueOf("application/problem+json");
 
     private final SemaphoresEndpoint endpoint;
@@ -75,14 +75,9 @@ public class SemaphoresEndpointWebExtension {
         if (view == null) {
             return name == null ? answer(endpoint::semaphores, () -> "There are no semaphores") : semaphore(name);
         }
-        SemaphoreViews.Query query = new SemaphoreViews.Query();
-        query.put("name", name);
-        query.put("containing", containing);
-        query.put("after", after);
-        query.put("until", until);
-        query.put("period", period);
-        query.put("limit", limit);
-        return answer(() -> views.view(view, query), () -> noSemaphore(String.valueOf(name)));
+        return answer(
+                () -> views.view(view, name, containing, after, until, period, limit),
+                () -> noSemaphore(String.valueOf(name)));
     }
 
     /**
@@ -141,9 +136,11 @@ public class SemaphoresEndpointWebExtension {
             @Selector String name,
             @Nullable String capacity,
             @Nullable String reason) {
-        return write(
-                properties.setCapacityEnabled() && !mayWrite(securityContext),
-                () -> endpoint.setCapacity(securityContext, name, number(capacity), reason),
+        return answer(
+                () -> {
+                    requireUser(securityContext, properties.setCapacityEnabled());
+                    return endpoint.setCapacity(securityContext, name, number(capacity), reason);
+                },
                 () -> "There is no semaphore named '%s'".formatted(name));
     }
 
@@ -162,9 +159,11 @@ public class SemaphoresEndpointWebExtension {
             @Selector String name,
             @Selector String externalId,
             @Nullable String reason) {
-        return write(
-                properties.forceReleaseEnabled() && !mayWrite(securityContext),
-                () -> endpoint.forceRelease(securityContext, name, externalId, reason),
+        return answer(
+                () -> {
+                    requireUser(securityContext, properties.forceReleaseEnabled());
+                    return endpoint.forceRelease(securityContext, name, externalId, reason);
+                },
                 () -> "The request '%s' holds no permit of semaphore '%s'. Nothing was released"
                         .formatted(externalId, name));
     }
@@ -186,19 +185,13 @@ public class SemaphoresEndpointWebExtension {
     }
 
     /**
-     * Changes something. A request without a user is refused by default: a page of another site can send one with the browser of
-     * somebody who reaches the endpoint, once the site's name resolves to the address of the endpoint (DNS rebinding).
+     * A request without a user is refused by default: a page of another site can send one with the browser of somebody who reaches
+     * the endpoint, once the site's name resolves to the address of the endpoint (DNS rebinding).
      */
-    private static WebEndpointResponse<Object> write(
-            boolean refused, Supplier<? extends @Nullable Object> operation, Supplier<String> notFound) {
-        return answer(
-                () -> {
-                    if (refused) {
-                        throw SemaphoresEndpoint.OperationDisabledException.withoutUser();
-                    }
-                    return operation.get();
-                },
-                notFound);
+    private void requireUser(SecurityContext securityContext, boolean enabled) {
+        if (enabled && !mayWrite(securityContext)) {
+            throw SemaphoresEndpoint.OperationDisabledException.withoutUser();
+        }
     }
 
     /** Whether a request may change what is enabled. */
@@ -210,20 +203,17 @@ public class SemaphoresEndpointWebExtension {
             Supplier<? extends @Nullable Object> operation, Supplier<String> notFound) {
         try {
             Object body = operation.get();
-            return body == null
-                    ? problem(WebEndpointResponse.STATUS_NOT_FOUND, "Not Found", notFound.get())
-                    : new WebEndpointResponse<>(body);
+            return body == null ? problem(HttpStatus.NOT_FOUND, notFound.get()) : new WebEndpointResponse<>(body);
         } catch (SemaphoresEndpoint.OperationDisabledException disabled) {
-            return problem(FORBIDDEN, "Forbidden", disabled.getMessage());
+            return problem(HttpStatus.FORBIDDEN, disabled.getMessage());
         } catch (SemaphoreNotFoundException unknown) {
-            return problem(WebEndpointResponse.STATUS_NOT_FOUND, "Not Found", unknown.getMessage());
+            return problem(HttpStatus.NOT_FOUND, unknown.getMessage());
         } catch (IllegalArgumentException invalid) {
-            return problem(WebEndpointResponse.STATUS_BAD_REQUEST, "Bad Request", invalid.getMessage());
+            return problem(HttpStatus.BAD_REQUEST, invalid.getMessage());
         } catch (DataAccessException | SemaphoreClosedException unavailable) {
             log.debug("The endpoint semaphores cannot answer", unavailable);
             return problem(
-                    WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
-                    "Service Unavailable",
+                    HttpStatus.SERVICE_UNAVAILABLE,
                     "The database did not answer, or refused (%s). Nothing was changed as far as is known; try again"
                             .formatted(NestedExceptionUtils.getMostSpecificCause(unavailable)
                                     .getClass()
@@ -234,13 +224,13 @@ public class SemaphoresEndpointWebExtension {
     /** Such parameters are nullable: Spring Boot would answer without an explanation. */
     private static WebEndpointResponse<Object> missing(String parameter, String example) {
         return problem(
-                WebEndpointResponse.STATUS_BAD_REQUEST,
-                "Bad Request",
+                HttpStatus.BAD_REQUEST,
                 "The parameter '%s' is missing. Nothing was changed. Send %s".formatted(parameter, example));
     }
 
-    private static WebEndpointResponse<Object> problem(int status, String title, @Nullable String detail) {
-        return new WebEndpointResponse<>(new Problem(title, status, String.valueOf(detail)), status, PROBLEM);
+    private static WebEndpointResponse<Object> problem(HttpStatus status, @Nullable String detail) {
+        return new WebEndpointResponse<>(
+                new Problem(status.getReasonPhrase(), status.value(), String.valueOf(detail)), status.value(), PROBLEM);
     }
 
     /** The body of an error response. */

@@ -47,7 +47,7 @@ final class DeclaredSemaphores {
     }
 
     private void settle(SemaphoreAdmin admin, String name, int existing, int configured) {
-        if (properties.capacityAtStart() == CapacityAtStart.APPLY) {
+        if (properties.capacityAtStart() == SemaphoreProperties.CapacityAtStart.APPLY) {
             admin.setCapacity(
                     name,
                     configured,

@@ -28,11 +28,7 @@ final class InstanceOwner {
     }
 
     private static String clean(String text) {
-        return text.codePoints()
-                .filter(c -> !Character.isISOControl(c) && Character.getType(c) != Character.SURROGATE)
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString()
-                .strip();
+        return text.replaceAll("[\\p{Cc}\\p{Cs}]", "").strip();
     }
 
     private static String cut(String text, int length) {

@@ -45,7 +45,7 @@ import org.springframework.util.StringUtils;
  * @param liquibase Whether the library creates its tables itself, by Liquibase.
  */
 @ConfigurationProperties("semaphore")
-public record SemaphoreProperties(
+record SemaphoreProperties(
         @DefaultValue("true") boolean enabled,
         @Nullable String datasource,
         @DefaultValue Map<String, Declared> semaphores,
@@ -57,6 +57,16 @@ public record SemaphoreProperties(
         @DefaultValue Aop aop,
         @DefaultValue Liquibase liquibase) {
 
+    /** What happens to a semaphore that exists with another capacity than is configured. */
+    enum CapacityAtStart {
+
+        /** Keep the capacity in the database, and log a warning. */
+        KEEP,
+
+        /** Change the capacity to the configured one. The change is audited with {@code configuration} as the operator. */
+        APPLY
+    }
+
     private static final Pattern NEEDS_NO_BRACKETS = Pattern.compile("[A-Za-z0-9-]+");
 
     /**
@@ -64,7 +74,7 @@ public record SemaphoreProperties(
      *
      * @throws IllegalArgumentException when one of them cannot work, naming the property
      */
-    public SemaphoreProperties {
+    SemaphoreProperties {
         datasource = StringUtils.hasText(datasource) ? datasource : null;
         semaphores = Collections.unmodifiableMap(new LinkedHashMap<>(semaphores));
         semaphores.forEach(SemaphoreProperties::requireValid);
@@ -93,10 +103,13 @@ public record SemaphoreProperties(
                     Object value = binder.bind(property, type).orElse(null);
                     return value instanceof String text && !StringUtils.hasText(text) ? null : value;
                 });
-        PerSemaphore<Boolean> fair = settings.get(SemaphoreSettings.FAIR);
-        boolean fairByDefault =
-                binder.bind(SemaphoreSettings.FAIR.property(), Boolean.class).orElse(fair.byDefault());
-        return settings.with(SemaphoreSettings.FAIR, perSemaphore(fairByDefault, Declared::fair))
+        boolean fair = binder.bind(SemaphoreSettings.FAIR.property(), Boolean.class)
+                .orElse(settings.get(SemaphoreSettings.FAIR).byDefault());
+        Duration maxHold = binder.bind(SemaphoreSettings.MAX_HOLD.property(), Duration.class)
+                .orElse(settings.get(SemaphoreSettings.MAX_HOLD).byDefault());
+        return settings.with(SemaphoreSettings.FAIR, perSemaphore(fair, Declared::fair))
+                .with(SemaphoreSettings.MAX_HOLD, perSemaphore(maxHold, Declared::maxHold))
+                .with(SemaphoreSettings.WAIT_TIME, perSemaphore(Duration.ZERO, Declared::waitTime))
                 .with(SemaphoreSettings.REUSE, perSemaphore(Duration.ZERO, Declared::reuse))
                 .requireConsistent();
     }
@@ -145,11 +158,19 @@ public record SemaphoreProperties(
      * @param capacity How many permits may be held at once, at least 0, which pauses it. Required.
      * @param fair Whether callers that wait are served in the order of their arrival, whatever instance they wait in. Default is
      *     semaphore.fair.
+     * @param waitTime How long an acquire waits for permits unless its request says otherwise. One of several semaphores waits for
+     *     the longest of their times. Default is 0, not to wait.
+     * @param maxHold When a grant that is kept alive ends, unless its request says otherwise. That of several semaphores ends after
+     *     the shortest of their times. Default is semaphore.max-hold.
      * @param reuse For how long permits that callers of this instance have released are kept for its next callers, without
      *     transactions. Between 10ms and 10s. Without it, or with zero, each release is written to the database.
      */
-    public record Declared(
-            int capacity, @Nullable Boolean fair, @Nullable Duration reuse) {}
+    record Declared(
+            int capacity,
+            @Nullable Boolean fair,
+            @Nullable Duration waitTime,
+            @Nullable Duration maxHold,
+            @Nullable Duration reuse) {}
 
     /**
      * How annotated methods are guarded.
@@ -159,7 +180,7 @@ public record SemaphoreProperties(
      * @param allowUnknownNames Whether the application starts although an annotation names a semaphore that is neither
      *     declared, nor matched by a pattern, nor in the database. Calls fail until it is created.
      */
-    public record Aop(
+    record Aop(
             @DefaultValue("1000") int order,
             @DefaultValue("false") boolean allowUnknownNames) {}
 
@@ -169,5 +190,5 @@ public record SemaphoreProperties(
      * @param enabled Whether the library runs its Liquibase changelog itself at start-up, after what the application
      *     initializes its database with. Not needed where the application's own changelog includes it.
      */
-    public record Liquibase(@DefaultValue("false") boolean enabled) {}
+    record Liquibase(@DefaultValue("false") boolean enabled) {}
 }

@@ -5,7 +5,6 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -62,7 +61,6 @@ final class AcquireMeters implements InstrumentedPermitManager.Instrument {
     private final class Measured implements Watch {
 
         private final Set<String> configured;
-        private final List<AtomicInteger> counted = new ArrayList<>();
         private final long begin = System.nanoTime();
 
         private Measured(Set<String> configured) {
@@ -71,18 +69,14 @@ final class AcquireMeters implements InstrumentedPermitManager.Instrument {
 
         @Override
         public void start() {
-            for (String name : configured) {
-                AtomicInteger callers = waiting(name);
-                callers.incrementAndGet();
-                counted.add(callers);
-            }
+            configured.forEach(name -> waiting(name).incrementAndGet());
         }
 
-        /** First what cannot throw: a caller that is still counted would be counted indefinitely. */
+        /** Decrements first, which cannot throw: otherwise a failing timer would leave the gauge too high for good. */
         @Override
         public void stop(String outcome, @Nullable Throwable failure) {
             long nanos = System.nanoTime() - begin;
-            counted.forEach(AtomicInteger::decrementAndGet);
+            configured.forEach(name -> waiting(name).decrementAndGet());
             configured.forEach(name -> timer(name, outcome).record(nanos, TimeUnit.NANOSECONDS));
         }
     }

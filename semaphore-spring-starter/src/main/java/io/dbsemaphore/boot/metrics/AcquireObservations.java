@@ -113,13 +113,15 @@ final class AcquireObservations implements InstrumentedPermitManager.Instrument 
 
         @Override
         public KeyValues getHighCardinalityKeyValues(AcquireContext context) {
-            KeyValues values = KeyValues.of(
-                    "semaphore.permits", context.request().permits().toString(),
-                    "semaphore.wait_time", context.request().waitTime().toString());
-            return context.request()
-                    .externalId()
-                    .map(id -> values.and("semaphore.external_id", id))
-                    .orElse(values);
+            AcquireRequest request = context.request();
+            KeyValues values =
+                    KeyValues.of("semaphore.permits", request.permits().toString());
+            values = request.waitTime().isEmpty()
+                    ? values
+                    : values.and("semaphore.wait_time", request.waitTime().get().toString());
+            return request.externalId().isEmpty()
+                    ? values
+                    : values.and("semaphore.external_id", request.externalId().get());
         }
 
         @Override

@@ -1,6 +1,5 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.config.SemaphorePatterns;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -23,9 +22,9 @@ final class ConfiguredNames {
     private final Set<String> all;
     private final SemaphorePatterns patterns;
 
-    ConfiguredNames(SemaphoreProperties properties, SemaphorePatterns patterns) {
-        declared = Set.copyOf(properties.semaphores().keySet());
-        all = new LinkedHashSet<>(properties.semaphores().keySet());
+    ConfiguredNames(Set<String> declared, SemaphorePatterns patterns) {
+        this.declared = Set.copyOf(declared);
+        all = new LinkedHashSet<>(declared);
         all.addAll(patterns.capacities().keySet());
         all.add(OTHER);
         this.patterns = patterns;

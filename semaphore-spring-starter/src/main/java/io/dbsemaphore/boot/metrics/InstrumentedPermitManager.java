@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.metrics;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.boot.metrics.InstrumentedPermitManager.Instrument.Watch;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.spi.PermitManager;
@@ -12,7 +11,9 @@ import io.dbsemaphore.spi.PermitManagerDecorator;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -20,8 +21,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /**
  * Has each acquire watched by the instruments. What they throw is logged and does not change the acquire: a caller that got
@@ -123,16 +127,8 @@ final class InstrumentedPermitManager implements PermitManager {
             try {
                 call.accept(one);
             } catch (Throwable failure) {
-                warn(failure);
+                log.warn("An acquire could not be measured or observed; that does not change it", failure);
             }
-        }
-    }
-
-    private static void warn(Throwable failure) {
-        try {
-            log.warn("An acquire could not be measured or observed; that does not change it", failure);
-        } catch (Throwable notEvenThat) {
-            // short of memory or of stack, as the instrument was
         }
     }
 
@@ -166,8 +162,12 @@ final class InstrumentedPermitManager implements PermitManager {
     static final class Instrumentation {
 
         @Bean
-        ConfiguredNames semaphoreConfiguredNames(SemaphoreProperties properties, SemaphorePatterns patterns) {
-            return new ConfiguredNames(properties, patterns);
+        ConfiguredNames semaphoreConfiguredNames(Environment environment, SemaphorePatterns patterns) {
+            Set<String> declared = Binder.get(environment)
+                    .bind("semaphore.semaphores", Bindable.mapOf(String.class, Object.class))
+                    .map(Map::keySet)
+                    .orElse(Set.of());
+            return new ConfiguredNames(declared, patterns);
         }
 
         @Bean

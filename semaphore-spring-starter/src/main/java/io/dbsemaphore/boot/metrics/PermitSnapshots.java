@@ -174,8 +174,16 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
      */
     static final class Gauges implements MeterBinder {
 
+        private static final List<Shown> SHOWN = List.of(
+                new Shown("capacity", "How many permits may be held at once", SemaphoreStatus::capacity),
+                new Shown("held", "How many permits are held", SemaphoreStatus::held),
+                new Shown("available", "How many permits could be acquired now", SemaphoreStatus::available),
+                new Shown("waiting", "How many callers wait for permits, in all instances", SemaphoreStatus::waiting));
+
         private final PermitSnapshots snapshots;
         private final ConfiguredNames names;
+
+        private record Shown(String meter, String description, ToLongFunction<SemaphoreStatus> value) {}
 
         Gauges(PermitSnapshots snapshots, ConfiguredNames names) {
             this.snapshots = snapshots;
@@ -184,41 +192,14 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
 
         @Override
         public void bindTo(MeterRegistry registry) {
-            names.all().forEach(name -> bind(registry, name));
-        }
-
-        private void bind(MeterRegistry registry, String name) {
-            gauge(
-                    registry,
-                    name,
-                    "semaphore.permits.capacity",
-                    "How many permits may be held at once",
-                    SemaphoreStatus::capacity);
-            gauge(registry, name, "semaphore.permits.held", "How many permits are held", SemaphoreStatus::held);
-            gauge(
-                    registry,
-                    name,
-                    "semaphore.permits.available",
-                    "How many permits could be acquired now",
-                    SemaphoreStatus::available);
-            gauge(
-                    registry,
-                    name,
-                    "semaphore.permits.waiting",
-                    "How many callers wait for permits, in all instances",
-                    SemaphoreStatus::waiting);
-        }
-
-        private void gauge(
-                MeterRegistry registry,
-                String name,
-                String meter,
-                String description,
-                ToLongFunction<SemaphoreStatus> value) {
-            Gauge.builder(meter, snapshots, source -> source.sum(name, value))
-                    .description(description)
-                    .tag(SemaphoreMetrics.SEMAPHORE, name)
-                    .register(registry);
+            names.all()
+                    .forEach(name -> SHOWN.forEach(shown -> Gauge.builder(
+                                    "semaphore.permits." + shown.meter(),
+                                    snapshots,
+                                    source -> source.sum(name, shown.value()))
+                            .description(shown.description())
+                            .tag(SemaphoreMetrics.SEMAPHORE, name)
+                            .register(registry)));
         }
     }
 }

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
@@ -87,7 +88,7 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     @Override
     public void refused(Refused event) {
-        if (!event.request().waitTime().isZero()) {
+        if (!event.request().waitTime().orElse(Duration.ZERO).isZero()) {
             each(
                     event.request().permits().keySet(),
                     name -> wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED).record(event.duration()));

@@ -100,6 +100,7 @@ public final class MutexRequests {
     public AcquireRequest of(String key, Duration timeToLive) {
         return AcquireRequest.of(name(key))
                 .exclusive()
+                .withWaitTime(Duration.ZERO)
                 .withMaxHold(UNTIL_RELEASED)
                 .withTtl(atLeastMinimum(timeToLive))
                 .withKeepAlive(keptAlive)

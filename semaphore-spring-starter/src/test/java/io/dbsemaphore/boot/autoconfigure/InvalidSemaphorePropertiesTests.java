@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -11,13 +10,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Properties that cannot work are refused by a message that names them. */
 class InvalidSemaphorePropertiesTests extends SemaphorePropertiesFixture {
 
-    @Test
-    void refuseAReuseTimeThatIsTooLong() {
-        with(Map.of("semaphore.semaphores.partner.capacity", "3", "semaphore.semaphores.partner.reuse", "1m"))
-                .run(context -> assertThat(context.getStartupFailure())
-                        .rootCause()
-                        .hasMessageContainingAll(
-                                "semaphore.semaphores.<name>.reuse", "between 10ms and 10s", "partner"));
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "reuse=1m | semaphore.semaphores.partner.reuse must be between 10ms and 10s, or zero, but is PT1M: permits would",
+                "wait-time=-1s | semaphore.semaphores.partner.wait-time must be at least PT0S, but is PT-1S: to not wait use zero",
+                "max-hold=0s | semaphore.semaphores.partner.max-hold must be positive, but is PT0S: nothing would be kept alive"
+            })
+    void refuseWhatCannotWorkForASemaphore(String property, String message) {
+        String[] keyAndValue = property.split("=", 2);
+        with(Map.of(
+                        "semaphore.semaphores.partner.capacity",
+                        "3",
+                        "semaphore.semaphores.partner." + keyAndValue[0],
+                        keyAndValue[1]))
+                .run(context ->
+                        assertThat(context.getStartupFailure()).rootCause().hasMessageContaining(message));
     }
 
     @ParameterizedTest

@@ -33,7 +33,7 @@ abstract class SemaphorePropertiesFixture {
                 .flatMap(holder -> Stream.of(holder.getFields()))
                 .filter(field -> field.getType() == Setting.class)
                 .<Setting<?>>map(field -> (Setting<?>) ReflectionUtils.getField(field, null))
-                .filter(setting -> setting != SemaphoreSettings.REUSE);
+                .filter(setting -> setting != SemaphoreSettings.REUSE && setting != SemaphoreSettings.WAIT_TIME);
     }
 
     static SemaphoreSettings onlyOwner() {

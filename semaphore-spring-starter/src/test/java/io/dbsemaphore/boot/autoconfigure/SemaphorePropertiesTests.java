@@ -28,7 +28,7 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
         with(Map.of()).run(context -> {
             SemaphoreProperties properties = context.getBean(SemaphoreProperties.class);
 
-            assertThat(Stream.concat(settings(), Stream.of(SemaphoreSettings.REUSE)))
+            assertThat(Stream.concat(settings(), Stream.of(SemaphoreSettings.REUSE, SemaphoreSettings.WAIT_TIME)))
                     .allSatisfy(setting -> assertThat(
                                     context.getBean(SemaphoreSettings.class).get(setting))
                             .as(setting.property())
@@ -70,8 +70,8 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                                         context.getBean(SemaphoreSettings.class).get(setting))
                                 .as(setting.property())
                                 .isEqualTo(
-                                        setting == SemaphoreSettings.FAIR
-                                                ? PerSemaphore.all(false)
+                                        setting == SemaphoreSettings.FAIR || setting == SemaphoreSettings.MAX_HOLD
+                                                ? PerSemaphore.all(all.get(setting.property()))
                                                 : all.get(setting.property()))));
     }
 
@@ -110,6 +110,29 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
     }
 
     @Test
+    void collectTheWaitTimesAndMaximumHoldsOfNamesAndPatterns() {
+        with(Map.of(
+                        "semaphore.max-hold", "2h",
+                        "semaphore.semaphores.partner.capacity", "3",
+                        "semaphore.semaphores.partner.wait-time", "10s",
+                        "semaphore.semaphores.partner.max-hold", "5m",
+                        "semaphore.semaphores.backup.capacity", "3",
+                        "semaphore.patterns.[tenant:*].capacity", "3",
+                        "semaphore.patterns.[tenant:*].wait-time", "1s",
+                        "semaphore.patterns.[tenant:*].max-hold", "6m"))
+                .run(context -> {
+                    SemaphoreSettings settings = context.getBean(SemaphoreSettings.class);
+                    List<String> names = List.of("partner", "tenant:a", "backup");
+                    assertThat(names)
+                            .extracting(settings.get(SemaphoreSettings.WAIT_TIME)::of)
+                            .containsExactly(Duration.ofSeconds(10), Duration.ofSeconds(1), Duration.ZERO);
+                    assertThat(names)
+                            .extracting(settings.get(SemaphoreSettings.MAX_HOLD)::of)
+                            .containsExactly(Duration.ofMinutes(5), Duration.ofMinutes(6), Duration.ofHours(2));
+                });
+    }
+
+    @Test
     void keepNamesInBracketsAsTheyAre() {
         with(Map.of(
                         "semaphore.semaphores.[tenant:a].capacity", "3",
@@ -118,9 +141,9 @@ class SemaphorePropertiesTests extends SemaphorePropertiesFixture {
                 .run(context -> assertThat(
                                 context.getBean(SemaphoreProperties.class).semaphores())
                         .containsOnly(
-                                Map.entry("tenant:a", new Declared(3, null, null)),
-                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null, null)),
-                                Map.entry("Backup", new Declared(1, null, null))));
+                                Map.entry("tenant:a", new Declared(3, null, null, null, null)),
+                                Map.entry("eu.west/Nightly_Run 1", new Declared(0, null, null, null, null)),
+                                Map.entry("Backup", new Declared(1, null, null, null, null))));
     }
 
     @Test

@@ -2,13 +2,14 @@ package io.dbsemaphore.boot.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.boot.autoconfigure.BoundSemaphores;
 import java.io.IOException;
 import java.io.StringReader;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,14 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.context.properties.bind.BindHandler;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.core.env.PropertiesPropertySource;
-import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 
@@ -53,16 +48,15 @@ class DocumentedExamplesTests {
 
     @Test
     void theYamlOfTheReadmeIsBoundAsItReads() throws IOException {
-        SemaphoreProperties bound = bindYaml("README.md");
+        BoundSemaphores bound = bindYaml("README.md");
 
         assertThat(bound.semaphores()).containsOnlyKeys("backup", "network");
-        assertThat(bound.patterns()).containsOnlyKeys("tenant:*");
-        assertThat(bound.patterns().get("tenant:*").capacity()).isEqualTo(2);
+        assertThat(bound.patterns()).containsExactly(Map.entry("tenant:*", 2));
     }
 
     @Test
     void theYamlOfTheReferenceIsBoundAsItReads() throws IOException {
-        SemaphoreProperties bound = bindYaml("docs/reference.md");
+        BoundSemaphores bound = bindYaml("docs/reference.md");
 
         assertThat(bound.semaphores()).containsOnlyKeys("backup", "eu.west/nightly", "maintenance-window");
         assertThat(bound.patterns()).containsOnlyKeys("tenant:*", "tenant:premium-*");
@@ -73,7 +67,7 @@ class DocumentedExamplesTests {
         Properties properties = new Properties();
         properties.load(new StringReader(
                 Documents.blocks("docs/reference.md", "properties").get(0)));
-        SemaphoreProperties bound = bind(new PropertiesPropertySource("properties", properties));
+        BoundSemaphores bound = BoundSemaphores.of(new PropertiesPropertySource("properties", properties));
 
         assertThat(bound.semaphores()).containsOnlyKeys("backup");
         assertThat(bound.patterns()).containsOnlyKeys("tenant:*");
@@ -112,22 +106,13 @@ class DocumentedExamplesTests {
                 .toList();
     }
 
-    private static SemaphoreProperties bindYaml(String document) throws IOException {
+    private static BoundSemaphores bindYaml(String document) throws IOException {
         String yaml = Documents.blocks(document, "yaml").stream()
                 .filter(block -> block.startsWith("semaphore:"))
                 .findFirst()
                 .orElseThrow();
-        return bind(new YamlPropertySourceLoader()
+        return BoundSemaphores.of(new YamlPropertySourceLoader()
                 .load(document, new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)))
                 .get(0));
-    }
-
-    private static SemaphoreProperties bind(PropertySource<?> source) {
-        return new Binder(ConfigurationPropertySources.from(source))
-                .bind(
-                        "semaphore",
-                        Bindable.of(SemaphoreProperties.class),
-                        new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
-                .get();
     }
 }

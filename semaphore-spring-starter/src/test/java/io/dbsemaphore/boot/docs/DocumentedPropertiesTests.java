@@ -2,7 +2,7 @@ package io.dbsemaphore.boot.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
@@ -77,8 +77,10 @@ class DocumentedPropertiesTests {
     /** The defaults by property, empty where there is none, from what the build makes for editors. */
     @SuppressWarnings("unchecked")
     private static Map<String, String> described() throws IOException {
-        URL classes =
-                SemaphoreProperties.class.getProtectionDomain().getCodeSource().getLocation();
+        URL classes = SemaphoreAutoConfiguration.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation();
         String metadata = new UrlResource(classes)
                 .createRelative("META-INF/spring-configuration-metadata.json")
                 .getContentAsString(StandardCharsets.UTF_8);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.config.HostTransaction;
+import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Node;
@@ -26,7 +27,8 @@ class KeptAliveLockIntegrationTests extends LockRegistryFixture {
 
     @Test
     void isRenewedBeyondTheMaximumHoldOfSemaphores() throws Exception {
-        SemaphoreSettings settings = TestSettings.defaults().with(SemaphoreSettings.MAX_HOLD, Duration.ofSeconds(2));
+        SemaphoreSettings settings =
+                TestSettings.defaults().with(SemaphoreSettings.MAX_HOLD, PerSemaphore.all(Duration.ofSeconds(2)));
         try (Node own = Node.on(schema, settings, PATTERNS)) {
             DistributedLock lock = keptAlive(own).obtain(key);
             lock.lock();

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
@@ -13,21 +12,15 @@ import io.dbsemaphore.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** Acquires without a transaction are counted apart. */
 class ReusedGrantMetersIntegrationTests {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final ConfiguredNames names = new ConfiguredNames(
-            new Binder(new MapConfigurationPropertySource(Map.of("semaphore.semaphores.orders.capacity", "1")))
-                    .bind("semaphore", SemaphoreProperties.class)
-                    .get(),
-            SemaphorePatterns.NONE);
+    private final ConfiguredNames names = new ConfiguredNames(Set.of("orders"), SemaphorePatterns.NONE);
 
     @Test
     void countReusesBesideGrants() {

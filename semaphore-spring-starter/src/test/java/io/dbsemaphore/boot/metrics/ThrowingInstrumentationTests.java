@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
@@ -17,26 +16,21 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 /** Handlers and meters that throw do not change an acquire: a caller without its grant could never release it. */
 class ThrowingInstrumentationTests {
 
     private static final AcquireRequest REQUEST = AcquireRequest.of("orders");
 
-    private final AcquireResult refusal = new AcquireResult.Unavailable(List.of());
-    private final ConfiguredNames names = new ConfiguredNames(
-            new Binder(new MapConfigurationPropertySource(Map.of("semaphore.semaphores.orders.capacity", "3")))
-                    .bind("semaphore", SemaphoreProperties.class)
-                    .get(),
-            SemaphorePatterns.NONE);
+    private final AcquireResult refusal = new AcquireResult.Unavailable(List.of(), Duration.ZERO);
+    private final ConfiguredNames names = new ConfiguredNames(Set.of("orders"), SemaphorePatterns.NONE);
 
     private enum Moment {
         START,

@@ -1,6 +1,6 @@
 package io.dbsemaphore.boot.publishing;
 
-import io.dbsemaphore.boot.autoconfigure.SemaphoreProperties;
+import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.testing.PublicApi;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
@@ -17,7 +17,7 @@ class PublicApiTests {
 
     @Test
     void isTheOneThatIsCommitted() throws IOException {
-        PublicApi.ofModule(SemaphoreProperties.class).assertCommitted(PACKAGES);
+        PublicApi.ofModule(SemaphoreAutoConfiguration.class).assertCommitted(PACKAGES);
     }
 
     @Test
