@@ -12,6 +12,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.persistence.UndoTransaction;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -131,6 +132,7 @@ class LateCommitIntegrationTests {
         assertNeverGrantedAnew(request);
     }
 
+    @Slow
     @ParameterizedTest
     @EnumSource(names = "SEVERAL_NAMES_WITH_ID")
     void releasesWhatIsCommittedLongAfterTheCallerWasTold(Wish wish) throws SQLException {
@@ -149,6 +151,7 @@ class LateCommitIntegrationTests {
         assertNeverGrantedAnew(request);
     }
 
+    @Slow
     @ParameterizedTest
     @EnumSource(names = "ONE_NAME_WITH_ID")
     void takesTheIdWhenTheCommitNeverArrives(Wish wish) throws SQLException {
@@ -167,6 +170,7 @@ class LateCommitIntegrationTests {
     }
 
     /** On InnoDB, an insert that waits for a duplicate blocks those of all ids between it and the id before. */
+    @Slow
     @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
     @Measured
     @Test

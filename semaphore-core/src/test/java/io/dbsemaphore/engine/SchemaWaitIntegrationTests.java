@@ -68,7 +68,7 @@ class SchemaWaitIntegrationTests {
         TestDatabase.assumeKind(DatabaseKind.MYSQL, DatabaseKind.MARIADB, DatabaseKind.H2);
         List<StatementGate.Pause> pauses =
                 STEPS.stream().map(changelog::pauseBefore).toList();
-        Future<?> migration = Concurrently.async(() -> schema.migrate(changelog));
+        Future<?> migration = Concurrently.async(() -> schema.runChangelog(changelog));
         try (SemaphoreEngine engine = start(LONG)) {
             for (StatementGate.Pause pause : pauses) {
                 pause.awaitReached(LONG);
@@ -87,7 +87,7 @@ class SchemaWaitIntegrationTests {
     void waitsWhereColumnsWereAddedSinceTheLook() throws Exception {
         StatementGate.Pause lastColumn = changelog.pauseBefore(STEPS.get(STEPS.size() - 1));
         StatementGate.Pause comparison = gate.pauseBefore("select * from semaphore where");
-        Future<?> migration = Concurrently.async(() -> schema.migrate(changelog));
+        Future<?> migration = Concurrently.async(() -> schema.runChangelog(changelog));
         lastColumn.awaitReached(LONG);
         try (SemaphoreEngine engine = start(LONG)) {
             comparison.awaitReached(LONG);

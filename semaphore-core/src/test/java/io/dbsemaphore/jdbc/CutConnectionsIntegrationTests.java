@@ -8,6 +8,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -72,6 +73,7 @@ class CutConnectionsIntegrationTests {
         assertThat(grant.release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
+    @Slow
     @Test
     void doNotFailAReleaseById() {
         PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("a"));
@@ -82,6 +84,7 @@ class CutConnectionsIntegrationTests {
         }
     }
 
+    @Slow
     @Test
     void doNotFailARenewal() {
         PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("a"));
@@ -90,6 +93,7 @@ class CutConnectionsIntegrationTests {
         assertThat(grant.renew(Duration.ofMinutes(1)).isHeld()).isEqualTo(true);
     }
 
+    @Slow
     @Test
     void doNotFailAnOperator() {
         cut("from semaphore");
@@ -98,6 +102,7 @@ class CutConnectionsIntegrationTests {
     }
 
     /** Some 30 cuts in a second, whatever is under way. */
+    @Slow
     @Test
     void failNoCallerInARaceWithThem() throws Exception {
         ScheduledExecutorService cutter = Executors.newSingleThreadScheduledExecutor();

@@ -9,6 +9,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -66,6 +67,7 @@ class ReadOnlySessionsIntegrationTests {
         rows.assertHeldByOnly(grant);
     }
 
+    @Slow
     @Test
     void releasesByANewSession() throws SQLException {
         PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("a"));
@@ -76,6 +78,7 @@ class ReadOnlySessionsIntegrationTests {
         rows.assertNothingHeld(List.of("a"));
     }
 
+    @Slow
     @Test
     void releasesByIdByANewSession() throws SQLException {
         PermitGrant grant = node.semaphores().acquire(AcquireRequest.of("a"));
@@ -86,6 +89,7 @@ class ReadOnlySessionsIntegrationTests {
         }
     }
 
+    @Slow
     @Test
     void changesACapacityByANewSession() throws SQLException {
         makeAllSessionsReadOnly();
@@ -113,6 +117,7 @@ class ReadOnlySessionsIntegrationTests {
     }
 
     /** The server itself is read-only for a while, as until one of the others has become the primary. */
+    @Slow
     @Test
     @EnabledOnDatabase(DatabaseKind.MYSQL) // on MariaDB the user of the tests may write all the same
     void waitsForAServerThatWritesAgain() throws Exception {

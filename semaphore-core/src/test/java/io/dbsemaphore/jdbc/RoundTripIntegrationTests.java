@@ -11,6 +11,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -92,6 +93,7 @@ class RoundTripIntegrationTests {
     }
 
     /** One caller's release and the grant to the caller that waits for it. */
+    @Slow
     @Measured
     @Test
     @DisabledIfSystemProperty(named = TestSettings.MAX_BATCH_SIZE, matches = "1", disabledReason = "about batches")

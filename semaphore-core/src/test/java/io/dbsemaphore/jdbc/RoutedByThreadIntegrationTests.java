@@ -8,6 +8,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.node.SemaphoreRows;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /** A data source of the host's own make that chooses a database by what is bound to the thread. */
+@Slow
 class RoutedByThreadIntegrationTests {
 
     private static final ThreadLocal<String> TENANT = new ThreadLocal<>();

@@ -81,6 +81,7 @@ class SqlFirewallIntegrationTests {
         assertWarnedOnce();
     }
 
+    @Slow
     @Test
     void losesNothingOfWhatManyAskWhenItIsRefusedFirst() {
         node.admin().create("guarded", 3);

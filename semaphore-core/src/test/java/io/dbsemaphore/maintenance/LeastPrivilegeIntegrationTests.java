@@ -14,6 +14,7 @@ import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.TestSettings;
@@ -104,6 +105,7 @@ class LeastPrivilegeIntegrationTests {
                 .isZero();
     }
 
+    @Slow
     @Test
     void cannotCleanUpWithoutItsGrants() {
         try (SemaphoreEngine engine = engine()) {
@@ -121,6 +123,7 @@ class LeastPrivilegeIntegrationTests {
         }
     }
 
+    @Slow
     @Test
     void cleansUpWithItsGrants() throws IOException {
         grant("clean-up");
@@ -139,6 +142,7 @@ class LeastPrivilegeIntegrationTests {
                 .isZero();
     }
 
+    @Slow
     @Test
     void changesNoTable() {
         JdbcTemplate jdbc = new JdbcTemplate(pool);

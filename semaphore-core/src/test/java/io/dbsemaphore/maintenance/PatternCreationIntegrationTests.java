@@ -93,6 +93,7 @@ class PatternCreationIntegrationTests {
     }
 
     /** In different orders, some of them with several names, by callers with and without a thread. */
+    @Slow
     @Test
     void areMadeOnceByManyCallersOfTwoInstances() throws Exception {
         List<String> names = names(400);

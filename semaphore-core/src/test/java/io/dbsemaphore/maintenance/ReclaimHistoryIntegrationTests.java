@@ -68,6 +68,7 @@ class ReclaimHistoryIntegrationTests extends SweepFixture {
         assertThat(lost.release()).isNotNull();
     }
 
+    @Slow
     @Test
     void namesTheInstanceThatIsGone() {
         acquire(AcquireRequest.of(name).withKeepAlive(true).withOwner("copy"));
@@ -118,6 +119,7 @@ class ReclaimHistoryIntegrationTests extends SweepFixture {
     }
 
     /** An instance learns of a forced release from the latest entries, whatever is taken back meanwhile. */
+    @Slow
     @Test
     void doesNotHideAForcedRelease() throws Exception {
         PermitGrant kept = holder.semaphores()

@@ -75,6 +75,7 @@ class UndisturbedKeepAliveIntegrationTests {
                 .isEqualTo(ReleaseOutcome.RELEASED);
     }
 
+    @Slow
     @Test
     void whileManyReleasesByExternalIdWaitForABusinessTransaction() throws Exception {
         KeptGrants kept = KeptGrants.of(other, 1, TTL);
@@ -135,6 +136,7 @@ class UndisturbedKeepAliveIntegrationTests {
         assertThat(node.events().of("lost")).isEmpty();
     }
 
+    @Slow
     @Test
     void whileOneOfThemIsLocked() throws Exception {
         KeptGrants kept = KeptGrants.of(node, 5, TTL);

@@ -34,7 +34,7 @@ class SqlScriptIntegrationTests {
     void createsTheSchemaOfTheChangelog(String prefix) {
         try (TestDatabase.Schema byChangelog = TestDatabase.create();
                 TestDatabase.Schema byScript = TestDatabase.create()) {
-            byChangelog.migrate(Map.of("dbsemaphore.tablePrefix", prefix));
+            byChangelog.runChangelog(Map.of("dbsemaphore.tablePrefix", prefix));
             runScript(byScript, prefix);
 
             assertThat(describe(byScript, prefix))

@@ -32,7 +32,7 @@ class TablePrefixIntegrationTests {
 
     @BeforeEach
     void migrate() {
-        database = TestDatabase.create().migrate();
+        database = TestDatabase.create().runChangelog(Map.of());
     }
 
     @AfterEach
@@ -54,7 +54,7 @@ class TablePrefixIntegrationTests {
 
         documentedRenaming().forEach(statement -> database.jdbc().execute(statement));
 
-        database.migrate(Map.of("dbsemaphore.tablePrefix", PREFIX));
+        database.runChangelog(Map.of("dbsemaphore.tablePrefix", PREFIX));
         assertThat(changeSets()).isEqualTo(changeSets);
         try (HikariDataSource pool = database.newPool(4);
                 SemaphoreEngine engine = new SemaphoreEngine(pool, withPrefix(PREFIX))) {

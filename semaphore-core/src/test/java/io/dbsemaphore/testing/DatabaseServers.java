@@ -2,6 +2,7 @@ package io.dbsemaphore.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.Container.ExecResult;
@@ -12,8 +13,8 @@ import org.testcontainers.mysql.MySQLContainer;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 
 /**
- * How the servers are started. Each has its vendor's own settings but for the number of connections, and a user who may
- * do everything.
+ * How the servers are started. Each has its vendor's own settings but for the number of connections, a user who may do
+ * everything, and its data in memory: a commit then waits for no disk.
  */
 final class DatabaseServers {
 
@@ -81,6 +82,7 @@ final class DatabaseServers {
                         .withUsername("root")
                         .withPassword(PASSWORD)
                         .withCommand("--" + MAX_CONNECTIONS),
+                "/var/lib/mysql",
                 MySQLContainer.MYSQL_PORT);
     }
 
@@ -89,7 +91,7 @@ final class DatabaseServers {
                 .withConfigurationOverride(null)
                 .withPassword(PASSWORD)
                 .withCommand("--" + MAX_CONNECTIONS);
-        DatabaseServer server = container(DatabaseKind.MARIADB, "mariadb:11.8", container, 3306);
+        DatabaseServer server = container(DatabaseKind.MARIADB, "mariadb:11.8", container, "/var/lib/mysql", 3306);
         allowEverything(container);
         return server;
     }
@@ -122,11 +124,13 @@ final class DatabaseServers {
                         .withUsername("postgres")
                         .withPassword(PASSWORD)
                         .withCommand("postgres", "-c", MAX_CONNECTIONS),
+                "/var/lib/postgresql/data",
                 PostgreSQLContainer.POSTGRESQL_PORT);
     }
 
     private static DatabaseServer container(
-            DatabaseKind kind, String image, JdbcDatabaseContainer<?> container, int port) {
+            DatabaseKind kind, String image, JdbcDatabaseContainer<?> container, String data, int port) {
+        container.withTmpFs(Map.of(data, "rw"));
         container.withStartupTimeoutSeconds(START_SECONDS).withConnectTimeoutSeconds(START_SECONDS);
         container.withStartupAttempts(1).start();
         return new DatabaseServer(

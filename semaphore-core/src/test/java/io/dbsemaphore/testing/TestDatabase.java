@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -19,7 +20,9 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
  * The real database that the tests of this JVM run on: one server, started by the first test that asks for a database
@@ -246,22 +249,25 @@ public final class TestDatabase {
             return jdbc;
         }
 
-        /** Makes the tables of the library. What is there already is left alone. */
+        /** Makes the tables of the library by its SQL script. What is there already is left alone. */
         public Schema migrate() {
-            return migrate(Map.of());
+            ClassPathResource script = new ClassPathResource(
+                    "db/dbsemaphore/sql/%s.sql".formatted(kind.name().toLowerCase(Locale.ROOT)));
+            new ResourceDatabasePopulator(script).execute(requireNonNull(jdbc().getDataSource()));
+            return this;
         }
 
-        /** The same with parameters for the changelog. */
-        public Schema migrate(Map<String, String> parameters) {
-            return migrate(requireNonNull(jdbc().getDataSource()), parameters);
+        /** Makes them by the changelog with these parameters. */
+        public Schema runChangelog(Map<String, String> parameters) {
+            return runChangelog(requireNonNull(jdbc().getDataSource()), parameters);
         }
 
-        /** The same on connections of this data source. */
-        public Schema migrate(DataSource dataSource) {
-            return migrate(dataSource, Map.of());
+        /** Makes them by the changelog on connections of this data source. */
+        public Schema runChangelog(DataSource dataSource) {
+            return runChangelog(dataSource, Map.of());
         }
 
-        private Schema migrate(DataSource dataSource, Map<String, String> parameters) {
+        private Schema runChangelog(DataSource dataSource, Map<String, String> parameters) {
             LibraryChangelog.run(dataSource, parameters);
             return this;
         }

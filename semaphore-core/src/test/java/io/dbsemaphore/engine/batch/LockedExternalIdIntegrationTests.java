@@ -11,6 +11,7 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestSettings;
 import io.dbsemaphore.testing.node.Cluster;
 import io.dbsemaphore.testing.node.Node;
@@ -89,6 +90,7 @@ class LockedExternalIdIntegrationTests {
     }
 
     /** On InnoDB, an insert that waits for a duplicate blocks those of all ids between it and the id before. */
+    @Slow
     @EnabledOnDatabase({DatabaseKind.MYSQL, DatabaseKind.MARIADB})
     @Test
     void delaysNoExternalIdThatSortsNextToIt() throws Exception {
@@ -145,6 +147,7 @@ class LockedExternalIdIntegrationTests {
     }
 
     /** Whether the decision timeout ends before the lock wait or after it. */
+    @Slow
     @ParameterizedTest
     @ValueSource(ints = {2, 6})
     void aCallerWithoutAWaitTimeIsToldWhatItHasWaitedFor(int decisionTimeout) throws Exception {

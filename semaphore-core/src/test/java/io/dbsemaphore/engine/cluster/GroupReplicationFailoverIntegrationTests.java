@@ -39,7 +39,6 @@ class GroupReplicationFailoverIntegrationTests {
     @BeforeAll
     static void startGroup() {
         group = GroupReplication.startWithOnePrimary();
-        group.generatePrimaryKeys(); // Liquibase's own table has none
         schema = group.schema().migrate();
     }
 
@@ -110,10 +109,11 @@ class GroupReplicationFailoverIntegrationTests {
         assertStillHeld(held);
     }
 
+    /** Grants of the load may be lost: their time to live is shorter than an election may take. */
     private void assertStillHeld(PermitGrant grant) {
         Awaitility.await("a heartbeat").atMost(FailoverLoad.PATIENCE).until(grant::isHeld);
         first.transaction().executeWithoutResult(status -> first.semaphores().requireHeld(grant));
-        assertThat(first.events().of("lost")).isEmpty();
+        assertThat(first.events().subjects("lost")).doesNotContain(grant.externalId());
     }
 
     private static PermitGrant keptAlive(Node node, String name) {

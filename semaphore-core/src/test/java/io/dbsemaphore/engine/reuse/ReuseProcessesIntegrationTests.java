@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.ChildJvm;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
 import io.dbsemaphore.testing.measurement.Measured;
@@ -49,6 +50,7 @@ class ReuseProcessesIntegrationTests {
         schema.close();
     }
 
+    @Slow
     @Measured
     @Test
     void neverUseMoreThanTheCapacity(@TempDir Path directory) {

@@ -40,7 +40,6 @@ public final class PrimaryNodes<C extends MultiPrimary>
     public static PrimaryNodes<GroupReplication> onGroupReplication() {
         return new PrimaryNodes<>(() -> {
             GroupReplication group = GroupReplication.start();
-            group.generatePrimaryKeys(); // Liquibase's own table has none
             group.schema(0).migrate();
             return group;
         });

@@ -8,6 +8,7 @@ import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,7 @@ class FailureAnalysisIntegrationTests {
 
     @BeforeEach
     void migrate() {
-        database.migrate();
+        database.runChangelog(Map.of());
     }
 
     @AfterEach

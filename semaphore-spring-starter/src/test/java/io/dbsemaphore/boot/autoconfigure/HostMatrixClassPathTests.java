@@ -1,10 +1,12 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.testing.Slow;
 import org.junit.jupiter.api.Test;
 
 /** The rows of the host matrix in which libraries are missing from the class path. */
 class HostMatrixClassPathTests {
 
+    @Slow
     @Test
     void withoutActuatorOnTheClassPath() {
         ClassPath.without("actuator", "spring-boot-health")
@@ -14,12 +16,14 @@ class HostMatrixClassPathTests {
                         "org.springframework.boot.actuate.endpoint.annotation.Endpoint");
     }
 
+    @Slow
     @Test
     void withoutMicrometerOnTheClassPath() {
         ClassPath.without("micrometer-core", "micrometer-jakarta9", "micrometer-metrics")
                 .call(OnReducedClassPath.class, "orders", "io.micrometer.core.instrument.MeterRegistry");
     }
 
+    @Slow
     @Test
     void withoutLiquibaseOnTheClassPath() {
         ClassPath.without("liquibase").call(OnReducedClassPath.class, "ledger", "liquibase.Liquibase");

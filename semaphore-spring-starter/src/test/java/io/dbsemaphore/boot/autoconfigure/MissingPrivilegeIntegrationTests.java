@@ -43,7 +43,7 @@ class MissingPrivilegeIntegrationTests {
 
     @BeforeEach
     void createUser() {
-        database.migrate();
+        database.runChangelog(Map.of());
         execute(
                 postgresql
                         ? "create role %s login password '%s'".formatted(user, PASSWORD)

@@ -1,5 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.testing.Slow;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -22,6 +23,7 @@ class OtherSpringDataModulesTests {
         ClassPath.without(JPA_OF_THE_APPLICATION).with(MODULES, JDBC).call(WithOtherSpringDataModules.class, "jdbc");
     }
 
+    @Slow
     @Test
     void findsPlainRepositoriesOfMongoDb() {
         ClassPath.without(JPA_OF_THE_APPLICATION)
@@ -29,6 +31,7 @@ class OtherSpringDataModulesTests {
                 .call(WithOtherSpringDataModules.class, "mongodb");
     }
 
+    @Slow
     @Test
     void staysStrictWhereTheApplicationHasTwoModulesBesideTheLibrarys() {
         ClassPath.without(JPA_OF_THE_APPLICATION)
@@ -37,11 +40,13 @@ class OtherSpringDataModulesTests {
                 .call(WithOtherSpringDataModules.class, "strict");
     }
 
+    @Slow
     @Test
     void staysStrictWhereTheApplicationUsesJpaByAutoConfiguration() {
         ClassPath.without().with(MODULES, JDBC).call(WithOtherSpringDataModules.class, "strict");
     }
 
+    @Slow
     @Test
     void staysStrictWhereTheApplicationUsesJpaByAnnotation() {
         ClassPath.without(JPA_OF_THE_APPLICATION)

@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two processes of the sample, which know of each other through the database only. */
@@ -58,6 +59,7 @@ class TwoInstancesIntegrationTests {
     }
 
     /** Short jobs: the killed process has started some after its last heartbeat. */
+    @Tag("slow")
     @Test
     void seeThatTheLimitsHoldWhenOneIsKilled() throws Exception {
         String[] settings = {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.samples.benchmark.approach.Approach;
 import io.dbsemaphore.samples.benchmark.approach.LibraryBuild;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.util.FileSystemUtils;
 
 /** One run with an earlier build, in rounds too short to mean anything, without the scenarios that crowd a small machine. */
+@Slow
 @TestInstance(Lifecycle.PER_CLASS)
 class BenchmarkIntegrationTests {
 

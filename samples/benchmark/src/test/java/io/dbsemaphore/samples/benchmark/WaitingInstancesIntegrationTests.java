@@ -6,10 +6,12 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.samples.benchmark.approach.Target;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
+@Slow
 @EnabledOnDatabase(DatabaseKind.MYSQL)
 class WaitingInstancesIntegrationTests {
 

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -18,6 +19,7 @@ import org.springframework.context.ConfigurableApplicationContext;
  * The operator's page moves while the sample is at work. Leaves the picture of the README in {@code target/page}: for that
  * one, let the page be open for some minutes, {@code -Dlive.watch=PT4M}.
  */
+@Tag("slow")
 class LivePageIntegrationTests {
 
     private static final Duration WATCH = Duration.parse(System.getProperty("live.watch", "PT0S"));

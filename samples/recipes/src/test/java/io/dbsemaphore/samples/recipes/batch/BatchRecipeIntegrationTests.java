@@ -8,6 +8,7 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.Slow;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.springframework.batch.core.BatchStatus;
@@ -23,6 +24,7 @@ import org.springframework.batch.core.step.builder.StepBuilder;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
 
 /** The jobs of two instances have four partitions together. */
+@Slow
 class BatchRecipeIntegrationTests {
 
     @Test

@@ -6,11 +6,13 @@ import com.github.kagkarlsson.scheduler.SchedulerClient;
 import com.github.kagkarlsson.scheduler.task.TaskInstance;
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
+import io.dbsemaphore.testing.Slow;
 import java.time.Instant;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Neither of the instances alone has the threads for three reports at a time. */
+@Slow
 class DbSchedulerRecipeIntegrationTests {
 
     private static final int REPORTS = 7;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
+import io.dbsemaphore.testing.Slow;
 import org.apache.activemq.artemis.core.config.impl.ConfigurationImpl;
 import org.apache.activemq.artemis.core.server.Queue;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jms.core.JmsTemplate;
 
 /** Neither of the instances alone has the consumers for three orders at a time. */
+@Slow
 class JmsRecipeIntegrationTests {
 
     private static final int ORDERS = 7;

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
+import io.dbsemaphore.testing.Slow;
 import java.util.Collection;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,6 +17,7 @@ import org.springframework.kafka.test.EmbeddedKafkaBroker;
 import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
 
 /** Neither of the instances alone has the consumers for three payments at a time. */
+@Slow
 class KafkaRecipeIntegrationTests {
 
     private static final int PARTITIONS = 4;

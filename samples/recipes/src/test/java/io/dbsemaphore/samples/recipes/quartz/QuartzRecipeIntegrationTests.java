@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.samples.recipes.CountedWork;
 import io.dbsemaphore.samples.recipes.Instances;
+import io.dbsemaphore.testing.Slow;
 import org.junit.jupiter.api.Test;
 import org.quartz.Scheduler;
 import org.quartz.SchedulerException;
 import org.quartz.TriggerBuilder;
 
 /** Neither of the instances alone has the threads for three reports at a time. */
+@Slow
 class QuartzRecipeIntegrationTests {
 
     private static final int REPORTS = 7;
