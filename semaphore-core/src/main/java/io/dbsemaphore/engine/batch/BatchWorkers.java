@@ -6,16 +6,15 @@ import io.dbsemaphore.concurrent.UnexpectedErrors;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The worker threads that run one kind of batches. While batches are short, one worker runs all of them, since several workers
- * would split what one transaction can do; when a batch takes long, or when it is worth a further transaction, another worker runs
- * the next one. They run from the start of the engine to its end. Work that comes after the end, such as the release of a grant that
- * outlives a stop, is done by a worker that starts for it and ends when none is left.
+ * would split what one transaction can do; when a batch takes long, another worker runs the next one. They run from
+ * the start of the engine to its end. Work that comes after the end, such as the release of a grant that outlives a stop, is done by
+ * a worker that starts for it and ends when none is left.
  */
 final class BatchWorkers implements AutoCloseable {
 
@@ -27,7 +26,6 @@ final class BatchWorkers implements AutoCloseable {
     private final String name;
     private final int max;
     private final LongSupplier nanosToWork;
-    private final IntPredicate isWorthAnother;
     private final Runnable batch;
     private final Monitor monitor = new Monitor();
     private final Map<Thread, Long> runningSince = new HashMap<>();
@@ -43,21 +41,13 @@ final class BatchWorkers implements AutoCloseable {
      *
      * @param max the maximum number of concurrent batches
      * @param nanosToWork the time until a batch can begin: 0 for now, {@link Long#MAX_VALUE} when there is nothing to do
-     * @param isWorthAnother whether a further batch is to begin beside so many, however short they are
      * @param batch runs one batch
      */
-    BatchWorkers(
-            DaemonThreads factory,
-            String name,
-            int max,
-            LongSupplier nanosToWork,
-            IntPredicate isWorthAnother,
-            Runnable batch) {
+    BatchWorkers(DaemonThreads factory, String name, int max, LongSupplier nanosToWork, Runnable batch) {
         this.factory = factory;
         this.name = name;
         this.max = max;
         this.nanosToWork = nanosToWork;
-        this.isWorthAnother = isWorthAnother;
         this.batch = batch;
     }
 
@@ -143,15 +133,12 @@ final class BatchWorkers implements AutoCloseable {
         }
     }
 
-    /** The time until another worker may run a batch: none if it is worth it, else until every running one has taken so long. */
+    /** The time until every running batch has taken so long that another worker may run one. */
     private long nanosToAddWorker() {
-        if (runningSince.isEmpty() || isWorthAnother.test(runningSince.size())) {
-            return 0;
-        }
         long now = System.nanoTime();
         return runningSince.values().stream()
                 .mapToLong(since -> since + ADD_WORKER_AFTER - now)
                 .max()
-                .getAsLong();
+                .orElse(0);
     }
 }

@@ -93,19 +93,9 @@ public final class GroupCommit implements AutoCloseable {
                 poller,
                 delay);
         grants = new BatchWorkers(
-                with.threads(),
-                "semaphore-grants",
-                limits.atOnce(),
-                queue::nanosToWork,
-                queue::isWorthAnother,
-                this::runGrants);
+                with.threads(), "semaphore-grants", limits.atOnce(), queue::nanosToWork, this::runGrants);
         releases = new BatchWorkers(
-                with.threads(),
-                "semaphore-releases",
-                limits.atOnce(),
-                queue::nanosToReleases,
-                running -> false,
-                this::runReleases);
+                with.threads(), "semaphore-releases", limits.atOnce(), queue::nanosToReleases, this::runReleases);
     }
 
     /** Starts the threads. */

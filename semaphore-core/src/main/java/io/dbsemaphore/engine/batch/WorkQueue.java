@@ -43,9 +43,6 @@ import org.jspecify.annotations.Nullable;
  * not while other instances lock the same rows, since batches then wait for row locks. Otherwise, and if that batch fails, it is
  * executed by a transaction of releases only ({@link #takeReleases}).
  *
- * <p><b>Batches at once.</b> One batch at a time gathers the most callers. Where callers acquire many semaphores, a second one is
- * prepared and committed while the first waits for its commit ({@link #isWorthAnother}).
- *
  * <p><b>Contention.</b> From {@link #THRESHOLD} concurrent callers on, a batch that waits briefly gathers more of them; this is the
  * threshold of PostgreSQL's {@code commit_siblings}.
  *
@@ -141,21 +138,6 @@ final class WorkQueue {
             }
             // only now: the selection has taken in those whose pause has ended; a batch in flight may block them
             return ready.size() == 0 ? Long.MAX_VALUE : Math.min(ready.nanosToReady(), backOff.nanosToEnd());
-        });
-    }
-
-    /**
-     * Whether a further batch is to begin while those in flight are being committed: it would have at least {@link #THRESHOLD}
-     * acquires, and half as many as are in flight, none of them of a semaphore in flight.
-     *
-     * @param running the number of workers that run a batch. While one of them has not taken its batch, what is ready belongs to it
-     */
-    boolean isWorthAnother(int running) {
-        return lock.is(() -> {
-            int enough = Math.max(THRESHOLD, acquiresInFlight / 2);
-            return running == inFlight.size()
-                    && ready.size() >= enough
-                    && ready.select(enough, true, mayWait()).members().size() >= enough;
         });
     }
 

@@ -25,8 +25,6 @@ class WorkQueueTests extends WorkQueueFixture {
     private final CannotAcquireLockException deadlock =
             new CannotAcquireLockException("Deadlock", new SQLException("Deadlock", "40001", 1213));
 
-    private int others;
-
     private final AtomicLong now = new AtomicLong();
     private final QueueClock clock = new QueueClock(now::get, bound -> bound - 1);
     private final WorkQueue pausing = queue(3, 500, clock);
@@ -52,58 +50,6 @@ class WorkQueueTests extends WorkQueueFixture {
 
         Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !queue.isContended());
         assertThat(queue.takesReleases(Set.of("backup"))).isEqualTo(false);
-    }
-
-    @Test
-    void aFurtherBatchIsWorthItForFourAcquiresOfOtherSemaphores() {
-        add(4);
-        Batch first = take();
-        addOthers(3);
-        assertThat(queue.isWorthAnother(1)).isFalse();
-
-        addOthers(1);
-        assertThat(queue.isWorthAnother(1)).isTrue();
-        assertThat(first.members()).hasSize(4);
-        assertThat(take().members()).hasSize(4);
-    }
-
-    @Test
-    void noFurtherBatchIsWorthItForSemaphoresInFlight() {
-        add(1);
-        Batch first = take();
-        add(20);
-        assertThat(queue.isWorthAnother(1)).isFalse();
-
-        addOthers(4);
-        assertThat(queue.isWorthAnother(1)).isTrue();
-        assertThat(first.members()).hasSize(1);
-    }
-
-    @Test
-    void aFurtherBatchIsWorthItIfItHasHalfAsManyAcquiresAsThoseInFlight() {
-        add(20);
-        Batch first = take();
-        addOthers(9);
-        assertThat(queue.isWorthAnother(1)).isFalse();
-
-        addOthers(1);
-        assertThat(queue.isWorthAnother(1)).isTrue();
-        assertThat(first.members()).hasSize(20);
-    }
-
-    @Test
-    void whatIsReadyBelongsToTheWorkerThatHasNotTakenItsBatch() {
-        add(20);
-
-        assertThat(queue.isWorthAnother(1)).isFalse();
-        assertThat(take().members()).hasSize(20);
-    }
-
-    /** Each of a semaphore of its own. */
-    private void addOthers(int count) {
-        IntStream.range(0, count)
-                .mapToObj(i -> waiter(Map.of("other-" + others++, 1)))
-                .forEach(queue::add);
     }
 
     @Test
