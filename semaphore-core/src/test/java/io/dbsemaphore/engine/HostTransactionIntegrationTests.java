@@ -141,9 +141,8 @@ class HostTransactionIntegrationTests {
                 assertThat(isolated.semaphores().tryAcquire(AcquireRequest.of(name)))
                         .isEmpty();
                 // what is wanted often is kept for some milliseconds
-                await().untilAsserted(() -> assertThat(session(single))
-                        .as("after a refusal")
-                        .isEqualTo(before));
+                await().untilAsserted(() ->
+                        assertThat(session(single)).as("after a refusal").isEqualTo(before));
 
                 isolated.gate().failBefore("coalesce(sum(", new SQLException("out of order", "HY000"));
                 assertThatThrownBy(() -> isolated.semaphores().acquire(AcquireRequest.of(name)))
@@ -153,9 +152,8 @@ class HostTransactionIntegrationTests {
                 grant.renew(Duration.ofMinutes(1));
                 grant.release();
                 isolated.admin().setCapacity(name, 2, "operator", "more of them");
-                await().untilAsserted(() -> assertThat(session(single))
-                        .as("after all the rest")
-                        .isEqualTo(before));
+                await().untilAsserted(() ->
+                        assertThat(session(single)).as("after all the rest").isEqualTo(before));
             }
         }
         assertThat(cluster.held(name)).isZero();
