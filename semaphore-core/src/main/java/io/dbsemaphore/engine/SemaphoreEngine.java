@@ -130,7 +130,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         this.configuration = configuration;
         this.opening = opening;
         this.onceOpen = onceOpen;
-        this.admin = adminOf(this::current);
+        this.admin = adminOf(this::open);
     }
 
     /**
@@ -316,6 +316,14 @@ public final class SemaphoreEngine implements AutoCloseable {
     Run current() {
         Run current = run;
         return current != null ? current : awaitFirst();
+    }
+
+    /** The current run, while the host's pool may be used. */
+    private Run open() {
+        if (state == State.CLOSED) {
+            throw new IllegalStateException("The engine is closed: its semaphores can no longer be read or changed");
+        }
+        return current();
     }
 
     private SemaphoreAdmin adminOf(Supplier<Run> current) {

@@ -64,7 +64,7 @@ class OrphanReleaseIntegrationTests extends SweepFixture {
 
         assertThat(instances.held(name)).isZero();
         assertThat(inPairs.gate().statements())
-                .filteredOn(sql -> sql.contains("set state='RELEASED'") && sql.contains(" in ("))
+                .filteredOn(sql -> sql.contains("set state = 'RELEASED'") && sql.contains(" in ("))
                 .isNotEmpty()
                 .allSatisfy(sql ->
                         assertThat(sql.chars().filter(c -> c == '?').count()).isLessThanOrEqualTo(2));
