@@ -156,6 +156,7 @@ final class FutureGuard extends MethodGuard {
         }
 
         @Override
+        @SuppressWarnings("ReferenceEquality") // the same step, not an equal one
         public boolean cancel(boolean mayInterruptIfRunning) {
             Step before = current;
             before.cancel(mayInterruptIfRunning);

@@ -39,6 +39,8 @@ interface Refusal {
     @Nullable Object answer(MethodInvocation invocation, PermitsUnavailableException refused) throws Throwable;
 
     /**
+     * Creates what the annotation of the method asks for.
+     *
      * @param reactive the adapter of the return type; null if it is not a reactive type
      * @throws IllegalStateException if it cannot work for this method
      */

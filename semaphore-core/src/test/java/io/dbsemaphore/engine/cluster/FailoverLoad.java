@@ -29,8 +29,6 @@ final class FailoverLoad {
 
     private static final int THREADS = 8;
 
-    private final Node first;
-    private final Node second;
     private final String name;
     private final PeakCounter inside = new PeakCounter();
     private final AtomicInteger grants = new AtomicInteger();
@@ -43,8 +41,6 @@ final class FailoverLoad {
     private final Future<Void> callers;
 
     private FailoverLoad(Node first, Node second, String name) {
-        this.first = first;
-        this.second = second;
         this.name = name;
         this.callers = Concurrently.async(() -> {
             Concurrently.run(THREADS, PATIENCE.multipliedBy(3), thread -> {

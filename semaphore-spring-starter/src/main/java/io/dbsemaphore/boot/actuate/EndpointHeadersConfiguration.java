@@ -18,7 +18,6 @@ import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
@@ -40,7 +39,7 @@ final class EndpointHeadersConfiguration {
     private static final int FIRST = Ordered.HIGHEST_PRECEDENCE + 100;
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnWebApplication(type = Type.SERVLET)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     @ConditionalOnClass({OncePerRequestFilter.class, HttpServletRequest.class})
     static final class Servlet {
 
@@ -51,7 +50,7 @@ final class EndpointHeadersConfiguration {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
     static final class Reactive {
 
         @Bean

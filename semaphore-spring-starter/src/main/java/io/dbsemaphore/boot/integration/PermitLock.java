@@ -115,7 +115,7 @@ final class PermitLock implements DistributedLock {
         }
     }
 
-    /** @return false if the permit is lost */
+    /** {@return whether the permit is still held; false if it is lost} */
     boolean renew(Duration ttl) {
         requireHeldByThisThread();
         lastUsed = System.nanoTime();
