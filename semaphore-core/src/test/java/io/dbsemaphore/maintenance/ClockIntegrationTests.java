@@ -132,10 +132,10 @@ class ClockIntegrationTests {
                     .singleElement()
                     .satisfies(change -> assertThat(change.changedAt()).isEqualTo(databaseClock));
             assertThat(instance.gate().statements())
-                    .filteredOn(sql -> sql.contains(",expires_at="))
+                    .filteredOn(sql -> sql.contains(", expires_at = "))
                     .isNotEmpty()
                     .allSatisfy(sql ->
-                            assertThat(sql).contains("expires_at=timestampadd(").doesNotContain("expires_at=?"));
+                            assertThat(sql).contains("expires_at = timestampadd(").doesNotContain("expires_at = ?"));
         }
     }
 
