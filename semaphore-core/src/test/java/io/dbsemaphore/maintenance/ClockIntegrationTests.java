@@ -134,8 +134,9 @@ class ClockIntegrationTests {
             assertThat(instance.gate().statements())
                     .filteredOn(sql -> sql.contains(", expires_at = "))
                     .isNotEmpty()
-                    .allSatisfy(sql ->
-                            assertThat(sql).contains("expires_at = timestampadd(").doesNotContain("expires_at = ?"));
+                    .allSatisfy(sql -> assertThat(sql)
+                            .contains("expires_at = timestampadd(")
+                            .doesNotContain("expires_at = ?"));
         }
     }
 
