@@ -62,6 +62,8 @@ final class AcquireService {
     private final Executor completions;
     /** One permit for each acquire in progress, which may end on another thread than it began on; none is left once all have ended. */
     private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
+    /** Without it, callers that go on asking could keep the last permit for ever. */
+    private volatile boolean closed;
 
     /**
      * Acquires for the callers of one run.
@@ -128,7 +130,7 @@ final class AcquireService {
     }
 
     private void enter() {
-        if (!inProgress.tryAcquire()) {
+        if (closed || !inProgress.tryAcquire()) {
             throw new SemaphoreClosedException();
         }
     }
@@ -138,6 +140,7 @@ final class AcquireService {
      * the queue is closed, which ends those that begin meanwhile.
      */
     boolean awaitNone(Duration timeout) throws InterruptedException {
+        closed = true;
         return inProgress.tryAcquire(Integer.MAX_VALUE) // also if the thread is interrupted
                 || inProgress.tryAcquire(Integer.MAX_VALUE, timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
@@ -273,7 +276,7 @@ final class AcquireService {
             }
         }
 
-        /** Leaves the gate first: the application's code runs where the result is completed, and a stop need not wait for it. */
+        /** No longer in progress first: the application's code runs where the result is completed, and a stop need not wait for it. */
         private void end(AcquireResult outcome) {
             inProgress.release();
             if (!result.complete(outcome) && outcome instanceof AcquireResult.Granted unwanted) {

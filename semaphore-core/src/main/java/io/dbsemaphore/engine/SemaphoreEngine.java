@@ -62,6 +62,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     private enum State {
         RUNNING,
         STOPPED,
+        CLOSING,
         CLOSED
     }
 
@@ -202,7 +203,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         return permitManager;
     }
 
-    /** {@return the operations for administrators} */
+    /** {@return the operations for administrators, which throw an {@link IllegalStateException} once the engine is closed} */
     public SemaphoreAdmin admin() {
         return admin;
     }
@@ -232,7 +233,7 @@ public final class SemaphoreEngine implements AutoCloseable {
         synchronized (lifecycle) {
             if (isOpen()) {
                 if (state == State.RUNNING) {
-                    end(State.CLOSED);
+                    end(State.CLOSING);
                 }
                 current().database().close();
             }

@@ -169,7 +169,21 @@ public final class StatementQueue {
             return false;
         }
         try {
-            execute(together, statements);
+            // otherwise rows may be locked when they are fetched, after the statements that follow
+            together.setFetchSize(0);
+            int index = 1;
+            for (Queued<?> statement : statements) {
+                index = statement.bind(together, index);
+            }
+            if (statements.stream().allMatch(each -> each.update)) {
+                together.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
+            } else {
+                together.execute();
+            }
+            for (Queued<?> statement : statements) {
+                statement.takeResult(together);
+                together.getMoreResults();
+            }
             return true;
         } catch (SQLException failure) {
             if (!pipelining.isRefusedByServer(failure)) {
@@ -185,8 +199,8 @@ public final class StatementQueue {
     }
 
     private PreparedStatement prepare(String text) throws SQLException {
-        closePrepared(pipelining.parsesAgain() ? MAX_PREPARED - 1 : 0);
         PreparedStatement statement = prepared.remove(text);
+        closePrepared(pipelining.parsesAgain() ? MAX_PREPARED - 1 : 0);
         if (statement == null) {
             statement = connection.prepareStatement(text);
         }
@@ -201,24 +215,6 @@ public final class StatementQueue {
             PreparedStatement oldest = oldestFirst.next();
             oldestFirst.remove();
             oldest.close();
-        }
-    }
-
-    private static void execute(PreparedStatement together, List<Queued<?>> statements) throws SQLException {
-        // otherwise rows may be locked when they are fetched, after the statements that follow
-        together.setFetchSize(0);
-        int index = 1;
-        for (Queued<?> statement : statements) {
-            index = statement.bind(together, index);
-        }
-        if (statements.stream().allMatch(each -> each.update)) {
-            together.executeUpdate(); // Connector/J's execute() would first ask the server whether it is read-only
-        } else {
-            together.execute();
-        }
-        for (Queued<?> statement : statements) {
-            statement.takeResult(together);
-            together.getMoreResults();
         }
     }
 

@@ -86,8 +86,9 @@ final class SemaphoreTable {
 
     /**
      * Locks a row and waits for it: by the repository's {@code @Lock(PESSIMISTIC_WRITE)} query, or where the driver pipelines and
-     * until Hibernate has been started, by the same lock in the next round trip. Callers lock in ascending order of ids, one row per statement: an IN-list is locked in
-     * the order of the index that the optimizer chooses, and may lock rows that were not requested.
+     * until Hibernate has been started, by the same lock in the next round trip. Callers lock in ascending order of ids, one row
+     * per statement: an IN-list is locked in the order of the index that the optimizer chooses, and may lock rows that were not
+     * requested.
      *
      * @return the row; no row if it was deleted
      */

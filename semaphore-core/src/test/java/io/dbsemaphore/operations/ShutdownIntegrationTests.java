@@ -28,6 +28,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -90,6 +91,7 @@ class ShutdownIntegrationTests {
         assertThat(SemaphoreRows.held(schema, worked))
                 .as("while the work goes on")
                 .isEqualTo(10);
+        assertThat(node.admin().find(worked)).as("for the work").isPresent();
         finish.countDown();
         closing.get(SOON.toSeconds(), TimeUnit.SECONDS);
         for (Future<Boolean> each : work) {
@@ -149,6 +151,40 @@ class ShutdownIntegrationTests {
         assertThatExceptionOfType(SemaphoreClosedException.class)
                 .isThrownBy(() -> node.semaphores().acquire(AcquireRequest.of(name)));
         assertThat(SemaphoreRows.held(schema, name)).isEqualTo(1);
+    }
+
+    /** They are refused at once, so that there is always one that asks. */
+    @Test
+    void isBoundedBesideACrowdThatGoesOnAsking() throws Exception {
+        Node node = Node.on(schema, SETTINGS);
+        AcquireRequest request = AcquireRequest.of(node.semaphore(4));
+        AtomicBoolean stop = new AtomicBoolean();
+        CountDownLatch refused = new CountDownLatch(100);
+        List<Future<?>> crowd = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            crowd.add(Concurrently.async("crowd", () -> {
+                while (!stop.get()) {
+                    try {
+                        node.semaphores().tryAcquire(request).ifPresent(PermitGrant::release);
+                    } catch (SemaphoreClosedException closed) {
+                        refused.countDown();
+                    }
+                }
+                return null;
+            }));
+        }
+        Awaitility.await("grants")
+                .atMost(SOON)
+                .until(() -> node.events().of("acquired").size() > 20);
+
+        close(node).get(10, TimeUnit.SECONDS);
+
+        assertThat(refused.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        stop.set(true);
+        for (Future<?> each : crowd) {
+            each.get(SOON.toSeconds(), TimeUnit.SECONDS);
+        }
+        new SemaphoreRows(schema).assertNothingHeld(request.permits().keySet());
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.Slow;
+import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
 import io.dbsemaphore.testing.node.Cluster;
@@ -31,8 +32,8 @@ class LockedRowIntegrationTests {
     private static final int CALLERS = 4;
     private static final int ROUNDS = 8;
     private static final Duration ROUND = Duration.ofMillis(700);
-    /** A worker that waited only every 20 ms made it three. */
-    private static final double MAX_SLOWDOWN = 2;
+    /** A worker that waited only every 20 ms made it three. Where statements are sent one by one, one worker less is felt more. */
+    private static final double MAX_SLOWDOWN = TestDatabase.kind() == DatabaseKind.MYSQL ? 1.3 : 2;
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(1);

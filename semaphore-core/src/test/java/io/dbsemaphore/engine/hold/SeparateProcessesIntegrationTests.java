@@ -32,11 +32,7 @@ class SeparateProcessesIntegrationTests {
         List<ChildJvm> processes = new ArrayList<>();
         try (Schema schema = TestDatabase.createForProcesses().migrate();
                 Node node = Node.on(schema)) {
-            node.admin().create(name, CAPACITY);
-            Witness.createTable(schema.jdbc());
-            for (int i = 0; i < PROCESSES; i++) {
-                processes.add(ChildJvm.start(SemaphoreProcess.class, schema.handOver(), "5", "10"));
-            }
+            startProcesses(schema, node, name, processes);
             processes.forEach(process -> process.awaitLine("READY", START));
 
             processes.forEach(process -> process.send("hammer %s %d %d".formatted(name, CAPACITY, SECONDS)));
@@ -71,11 +67,7 @@ class SeparateProcessesIntegrationTests {
         List<ChildJvm> processes = new ArrayList<>();
         try (Schema schema = TestDatabase.createForProcesses().migrate();
                 Node node = Node.on(schema)) {
-            node.admin().create(name, CAPACITY);
-            Witness.createTable(schema.jdbc());
-            for (int i = 0; i < PROCESSES; i++) {
-                processes.add(ChildJvm.start(SemaphoreProcess.class, schema.handOver(), "5", "10"));
-            }
+            startProcesses(schema, node, name, processes);
             processes.parallelStream().forEach(process -> {
                 process.awaitLine("READY", START);
                 process.send("hammer %s 1 4".formatted(name));
@@ -88,6 +80,14 @@ class SeparateProcessesIntegrationTests {
                             .isGreaterThan(10));
         } finally {
             processes.forEach(ChildJvm::close);
+        }
+    }
+
+    private static void startProcesses(Schema schema, Node node, String name, List<ChildJvm> processes) {
+        node.admin().create(name, CAPACITY);
+        Witness.createTable(schema.jdbc());
+        for (int i = 0; i < PROCESSES; i++) {
+            processes.add(ChildJvm.start(SemaphoreProcess.class, schema.handOver(), "5", "10"));
         }
     }
 
