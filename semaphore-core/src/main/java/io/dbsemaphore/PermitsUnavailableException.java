@@ -1,10 +1,12 @@
 package io.dbsemaphore;
 
+import io.dbsemaphore.admin.PermitHolder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,12 +36,21 @@ public class PermitsUnavailableException extends SemaphoreException {
      * @param waitTime how long the caller was willing to wait
      */
     public PermitsUnavailableException(List<PermitShortage> shortages, Duration waitTime) {
-        this(shortages, waitTime, List.of());
+        this(shortages, waitTime, List.of(), name -> List.of());
     }
 
-    /** @param own the grants that the caller runs under */
-    PermitsUnavailableException(List<PermitShortage> shortages, Duration waitTime, List<PermitGrant> own) {
-        super(message(shortages, waitTime, own));
+    /**
+     * Creates an exception that says who holds the permits.
+     *
+     * @param own the grants that the caller runs under
+     * @param firstHolders finds some holders of a semaphore's permits
+     */
+    PermitsUnavailableException(
+            List<PermitShortage> shortages,
+            Duration waitTime,
+            List<PermitGrant> own,
+            Function<String, List<PermitHolder>> firstHolders) {
+        super(message(shortages, waitTime, own, firstHolders));
         this.shortages = List.copyOf(shortages);
     }
 
@@ -69,12 +80,16 @@ public class PermitsUnavailableException extends SemaphoreException {
     }
 
     /** By concatenation: a hundred thousand callers may be refused within a second, and a format costs ten times as much. */
-    private static String message(List<PermitShortage> shortages, Duration waitTime, List<PermitGrant> own) {
+    private static String message(
+            List<PermitShortage> shortages,
+            Duration waitTime,
+            List<PermitGrant> own,
+            Function<String, List<PermitHolder>> firstHolders) {
         StringBuilder message = new StringBuilder();
         boolean blocksItself = false;
         for (PermitShortage shortage : shortages) {
             int held = heldBy(own, shortage.name());
-            message.append(message.isEmpty() ? "" : "; ").append(describe(shortage, held));
+            message.append(message.isEmpty() ? "" : "; ").append(describe(shortage, held, firstHolders));
             blocksItself |= held > 0 && held + shortage.requested() > shortage.capacity();
         }
         return message.append(". Nothing was acquired")
@@ -83,7 +98,7 @@ public class PermitsUnavailableException extends SemaphoreException {
                         blocksItself
                                 ? "; it cannot succeed before the calling thread has released what it holds, unless the"
                                         + " capacity is raised"
-                                : "; trying again later may succeed. SemaphoreAdmin.holders lists who holds the permits, and since when")
+                                : "; trying again later may succeed. SemaphoreAdmin.holders lists all holders")
                 .toString();
     }
 
@@ -95,10 +110,11 @@ public class PermitsUnavailableException extends SemaphoreException {
         return held;
     }
 
-    private static String describe(PermitShortage shortage, int own) {
+    private static String describe(
+            PermitShortage shortage, int own, Function<String, List<PermitHolder>> firstHolders) {
         String held = shortage.held() + " of " + shortage.capacity() + " held"
                 + (own == 0
-                        ? ""
+                        ? holders(firstHolders.apply(shortage.name()))
                         : ", " + own + " of them by the calling thread itself, and semaphores are not re-entrant");
         if (shortage.isWithheld()) {
             return "Semaphore '" + shortage.name() + "' has no permits for this request: " + held + ", "
@@ -107,6 +123,20 @@ public class PermitsUnavailableException extends SemaphoreException {
         }
         return "Semaphore '" + shortage.name() + "' does not have " + shortage.requested() + " permit(s) available: "
                 + held + (shortage.capacity() == 0 ? " (paused)" : own == 0 ? expiry(shortage) : "");
+    }
+
+    private static String holders(List<PermitHolder> first) {
+        StringBuilder text = new StringBuilder();
+        for (PermitHolder holder : first) {
+            text.append(text.isEmpty() ? ", longest by " : ", ")
+                    .append(holder.owner())
+                    .append(holder.instance()
+                            .map(instance -> " (instance " + instance.id() + ")")
+                            .orElse(""))
+                    .append(" since ")
+                    .append(holder.acquiredAt());
+        }
+        return text.toString();
     }
 
     /** Not as an expiry: a grant that is kept alive is extended before it expires. */

@@ -112,16 +112,16 @@ public class SemaphoreTemplate implements SemaphoreOperations {
         permitManager.requireHeld(grant);
     }
 
-    private static PermitGrant demand(AcquireResult result) {
+    private PermitGrant demand(AcquireResult result) {
         if (result instanceof AcquireResult.Granted granted) {
             return granted.grant();
         }
         throw unavailable(result, Permits.grants().toList());
     }
 
-    private static PermitsUnavailableException unavailable(AcquireResult result, List<PermitGrant> own) {
+    private PermitsUnavailableException unavailable(AcquireResult result, List<PermitGrant> own) {
         AcquireResult.Unavailable refused = (AcquireResult.Unavailable) result;
-        return new PermitsUnavailableException(refused.shortages(), refused.waitTime(), own);
+        return new PermitsUnavailableException(refused.shortages(), refused.waitTime(), own, permitManager::firstHolders);
     }
 
     private static void releaseUnwanted(PermitGrant grant) {

@@ -4,12 +4,14 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -102,6 +104,11 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
                         .orElseThrow(() -> new PermitLostException(externalId, Map.of()))
                         .renew(ttl)
                 : run.heldGrants().renew(externalId, ttl);
+    }
+
+    @Override
+    public List<PermitHolder> firstHolders(String name) {
+        return current.get().firstHolders().of(name);
     }
 
     @Override

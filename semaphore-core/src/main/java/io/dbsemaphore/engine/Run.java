@@ -82,6 +82,7 @@ final class Run {
     private final ReleaseService releases;
     private final ReuseService reuse;
     private final HeldGrantService heldGrants;
+    private final FirstHolders firstHolders;
     private final DatabaseSemaphoreMaintenance maintenance;
     private boolean maintained;
 
@@ -199,6 +200,8 @@ final class Run {
                 application);
         heldGrants = new HeldGrantService(
                 acquireFactory, persistence.holds(), retry, held, keepAlive, database.heldCheck(), operations);
+        firstHolders =
+                new FirstHolders(persistence.reports(), database.sessions().threads());
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),
@@ -267,6 +270,10 @@ final class Run {
 
     HeldGrantService heldGrants() {
         return heldGrants;
+    }
+
+    FirstHolders firstHolders() {
+        return firstHolders;
     }
 
     EngineDatabase database() {

@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
@@ -73,6 +74,15 @@ final class PermitTable {
 
     private static final String LOCK_HELD = """
             select id from permit where permit_request_id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
+
+    private static final String FIND_FIRST_HOLDERS = """
+            select r.external_id, r.owner, p.count, p.token, r.created_at, r.expires_at, r.instance, i.owner, i.heartbeat_at,
+                i.expires_at, utc_now()
+            from semaphore s
+              join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from
+              join permit_request r on r.id = p.permit_request_id
+              left join semaphore_instance i on i.id = r.instance
+            where s.name = ? order by p.token limit ?""";
 
     private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
 
@@ -178,6 +188,27 @@ final class PermitTable {
 
     List<Long> findRequestsHolding(Collection<Long> requestIds, Collection<Long> semaphoreIds) {
         return sql.read(FIND_REQUESTS_HOLDING, ID, requestIds, semaphoreIds);
+    }
+
+    /** The holders of a semaphore's permits with the lowest tokens: those that have held them for longest. */
+    List<PermitHolder> findFirstHolders(String name, int limit) {
+        return sql.read(FIND_FIRST_HOLDERS, (row, number) -> holder(row), name, limit);
+    }
+
+    private static PermitHolder holder(ResultSet row) throws SQLException {
+        return new SemaphoreReports.Holder(
+                        row.getString(1),
+                        row.getString(2),
+                        row.getInt(3),
+                        row.getLong(4),
+                        row.getObject(5, LocalDateTime.class),
+                        row.getObject(6, LocalDateTime.class),
+                        row.getObject(7, Long.class),
+                        row.getString(8),
+                        row.getObject(9, LocalDateTime.class),
+                        row.getObject(10, LocalDateTime.class),
+                        row.getObject(11, LocalDateTime.class))
+                .toContract();
     }
 
     /** Locks the held permits of these requests that no other transaction has locked, and returns their ids. */

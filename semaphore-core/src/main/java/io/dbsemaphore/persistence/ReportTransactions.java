@@ -76,6 +76,11 @@ public final class ReportTransactions {
                         .toList());
     }
 
+    /** The holders that have held permits of a semaphore for longest. Needs no Hibernate. */
+    public List<PermitHolder> firstHolders(String name, int limit) {
+        return transaction.execute(() -> tables.permits().findFirstHolders(name, limit));
+    }
+
     /** The waiting callers of all instances, by instance, the one that has waited longest first. */
     public List<WaitingInstance> waiting(String name) {
         return of(

@@ -8,6 +8,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.admin.PermitHolder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -86,6 +87,16 @@ public interface PermitManager {
      * @throws PermitLostException if the grant is no longer held
      */
     void requireHeld(PermitGrant grant);
+
+    /**
+     * Reads who holds the permits of a semaphore, for the message of a refusal. Never throws, and waits for a short time only.
+     *
+     * @param name the semaphore
+     * @return those that have held permits for longest, at most three; empty if they are not known
+     */
+    default List<PermitHolder> firstHolders(String name) {
+        return List.of();
+    }
 
     /** The outcome of an acquire. That permits are not available is a value, not an exception. */
     sealed interface AcquireResult {

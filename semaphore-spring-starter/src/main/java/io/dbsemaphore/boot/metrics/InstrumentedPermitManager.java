@@ -3,6 +3,7 @@ package io.dbsemaphore.boot.metrics;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.boot.metrics.InstrumentedPermitManager.Instrument.Watch;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.spi.PermitManager;
@@ -85,6 +86,11 @@ final class InstrumentedPermitManager implements PermitManager {
     @Override
     public void requireHeld(PermitGrant grant) {
         delegate.requireHeld(grant);
+    }
+
+    @Override
+    public List<PermitHolder> firstHolders(String name) {
+        return delegate.firstHolders(name);
     }
 
     private AcquireResult watched(AcquireRequest request, Function<AcquireRequest, AcquireResult> acquire) {

@@ -1,0 +1,81 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.concurrent.Uninterruptibles;
+import io.dbsemaphore.persistence.ReportTransactions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Who holds the permits of a semaphore, for the messages of refusals. Many callers may be refused at once, and the database may be slow
+ * when they are: one reading is made at a time, and one of a semaphore within a second. A caller that finds another reading under
+ * way goes without.
+ */
+final class FirstHolders {
+
+    private static final Logger log = LoggerFactory.getLogger(FirstHolders.class);
+
+    private static final int MAX_HOLDERS = 3;
+    private static final int MAX_NAMES = 1000;
+    private static final long READ_EVERY = Duration.ofSeconds(1).toNanos();
+
+    /** A caller whose wait time is over is to be answered soon. */
+    private static final long MAX_WAIT = Duration.ofMillis(50).toNanos();
+
+    private final ReportTransactions reports;
+    private final Executor database;
+    private final Map<String, Reading> readings = new ConcurrentHashMap<>();
+    private final Semaphore turn = new Semaphore(1);
+
+    private record Reading(List<PermitHolder> holders, long at) {}
+
+    /**
+     * Creates it without readings.
+     *
+     * @param database its threads may wait for the database
+     */
+    FirstHolders(ReportTransactions reports, Executor database) {
+        this.reports = reports;
+        this.database = database;
+    }
+
+    /** Those that have held permits of the semaphore for longest; empty if they are not known. */
+    List<PermitHolder> of(String name) {
+        if (find(name) == null && turn.tryAcquire()) {
+            Semaphore ended = new Semaphore(0);
+            CompletableFuture<?> unused = CompletableFuture.completedFuture(name)
+                    .thenAcceptAsync(this::read, database)
+                    .whenComplete((done, failure) -> {
+                        turn.release();
+                        ended.release();
+                        if (failure != null) {
+                            log.debug("The holders of '{}' are not known to the message of a refusal", name, failure);
+                        }
+                    });
+            boolean unusedToo = Uninterruptibles.acquire(ended, MAX_WAIT);
+        }
+        Reading known = find(name);
+        return known == null ? List.of() : known.holders();
+    }
+
+    private @Nullable Reading find(String name) {
+        Reading reading = readings.get(name);
+        return reading == null || System.nanoTime() - reading.at() > READ_EVERY ? null : reading;
+    }
+
+    private void read(String name) {
+        long now = System.nanoTime();
+        if (readings.size() >= MAX_NAMES) {
+            readings.clear();
+        }
+        readings.put(name, new Reading(reports.firstHolders(name, MAX_HOLDERS), now));
+    }
+}
