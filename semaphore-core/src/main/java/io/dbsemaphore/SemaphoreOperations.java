@@ -147,14 +147,12 @@ public interface SemaphoreOperations {
      * {@link ReleaseOutcome#DEFERRED}. An interrupt does not abort it; the interrupt flag is preserved.
      *
      * <p>Waits up to {@code semaphore.lock-wait-timeout} (5 seconds) for a transaction that has locked the grant, for
-     * example one that has checked it with {@link #requireHeld}. If the grant was acquired by this JVM and the release
-     * fails, it is repeated in the background as for {@link PermitGrant#release}; otherwise the caller has to repeat
-     * it.
+     * example one that has checked it with {@link #requireHeld}. If the release fails, or the grant is locked for longer, it is
+     * repeated in the background as for {@link PermitGrant#release}, whichever process acquired the grant.
      *
      * @param externalId the external id of the grant
      * @return what the release did
-     * @throws org.springframework.dao.CannotAcquireLockException if another transaction kept the grant locked for
-     *     longer than that; the permits are still held
+     * @throws org.springframework.dao.DataAccessException if the grant could not be looked up; nothing was released
      * @throws IllegalArgumentException if the external id is invalid
      */
     ReleaseOutcome release(String externalId);

@@ -121,7 +121,8 @@ public class SemaphoreTemplate implements SemaphoreOperations {
 
     private PermitsUnavailableException unavailable(AcquireResult result, List<PermitGrant> own) {
         AcquireResult.Unavailable refused = (AcquireResult.Unavailable) result;
-        return new PermitsUnavailableException(refused.shortages(), refused.waitTime(), own, permitManager::firstHolders);
+        return new PermitsUnavailableException(
+                refused.shortages(), refused.waitTime(), own, permitManager::firstHolders);
     }
 
     private static void releaseUnwanted(PermitGrant grant) {

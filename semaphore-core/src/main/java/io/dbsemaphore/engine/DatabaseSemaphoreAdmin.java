@@ -150,7 +150,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         checkReason(reason);
         Run run = current.get();
         ReleaseOutcome outcome = run.releases()
-                .release(
+                .forceRelease(
                         externalId,
                         () -> run.persistence().admin().forceRelease(externalId, releasedBy, reason),
                         () -> run.heldGrants().lose(externalId));

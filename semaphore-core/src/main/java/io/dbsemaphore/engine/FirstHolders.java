@@ -28,7 +28,7 @@ final class FirstHolders {
     private static final long READ_EVERY = Duration.ofSeconds(1).toNanos();
 
     /** A caller whose wait time is over is to be answered soon. */
-    private static final long MAX_WAIT = Duration.ofMillis(50).toNanos();
+    private static final long MAX_WAIT = Duration.ofMillis(100).toNanos();
 
     private final ReportTransactions reports;
     private final Executor database;

@@ -94,8 +94,8 @@ final class PermitHandover {
 
     void giveBack(ReusablePermit permit) {
         permits.remove(permit);
-        CompletableFuture<?> unused =
-                releases.giveBackIdle(permit.state()).whenComplete((outcome, failure) -> permits.returned(permit));
+        CompletableFuture<?> unused = releases.giveBack(permit.state(), listener -> {})
+                .whenComplete((outcome, failure) -> permits.returned(permit));
     }
 
     /** Makes a permit idle again that was taken out for a use, and was not used. */

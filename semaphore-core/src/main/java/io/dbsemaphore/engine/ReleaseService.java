@@ -9,14 +9,13 @@ import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
-import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.persistence.BatchTransaction;
-import io.dbsemaphore.persistence.unit.CommitOutcomeUnknownException;
+import io.dbsemaphore.jdbc.SqlErrors;
+import io.dbsemaphore.persistence.HoldTransactions;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
@@ -24,7 +23,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -35,10 +33,6 @@ import org.springframework.dao.CannotAcquireLockException;
 /**
  * Releases grants. A release that would wait for a transaction of its own thread is deferred until that has ended. A release
  * that fails is retried in the background, since its caller has declared the work done.
- *
- * <p>Releases by external id run on the caller's thread, one transaction at a time. The transaction does not wait for row locks, such as
- * those of a business transaction that has checked the grant: it is tried again after a pause, during which it holds neither a connection
- * nor a lock.
  */
 final class ReleaseService {
 
@@ -50,7 +44,7 @@ final class ReleaseService {
     /** Bounded, since the thread may still hold a connection of the host's pool that the releases need. */
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
-    private final BatchTransaction transaction;
+    private final HoldTransactions transaction;
     private final Retries retry;
     private final Duration lockWait;
     private final GrantRegistry held;
@@ -59,13 +53,10 @@ final class ReleaseService {
     private final GroupCommit commit;
     private final KeepAlive keepAlive;
     private final ListenerNotifier listeners;
-    /** Taken by one release by external id at a time. */
-    private final Semaphore turn = new Semaphore(1, true);
-
     private final Semaphore deferred = new Semaphore(MAX_DEFERRED, true);
 
     ReleaseService(
-            BatchTransaction transaction,
+            HoldTransactions transaction,
             Retries retry,
             Duration lockWait,
             GrantRegistry held,
@@ -171,19 +162,23 @@ final class ReleaseService {
     }
 
     /**
-     * Releases a grant that nobody uses, without waiting for the outcome. Listeners are not told: they know that its last use has
-     * ended.
+     * Releases a grant that nobody uses, or whose user the shutdown no longer waits for, without waiting for the outcome.
      *
+     * @param event for listeners, when it is released
      * @return completed when it is released, or that has failed and is retried in the background
      */
-    CompletableFuture<?> giveBackIdle(HeldGrant state) {
+    CompletableFuture<ReleaseOutcome> giveBack(HeldGrant state, Consumer<SemaphoreListener> event) {
         StoredGrant grant = state.grant();
+        boolean unused = state.claimEnd();
         state.end();
-        PermitGrant unused = keepAlive.stop(grant.requestId());
+        PermitGrant unusedToo = keepAlive.stop(grant.requestId());
         held.end(grant.requestId());
         return commit.release(grant, false).whenComplete((outcome, failure) -> {
-            if (failure != null) {
-                boolean unusedToo = releaseInBackground(grant, listener -> {}, state.deadline());
+            if (failure == null) {
+                state.released();
+                background.execute(() -> tell(outcome, event));
+            } else {
+                boolean repeated = releaseInBackground(grant, event, state.deadline());
             }
         });
     }
@@ -221,108 +216,58 @@ final class ReleaseService {
 
     /** Releases a grant by its external id, whichever JVM holds it. */
     ReleaseOutcome release(String externalId) {
-        Optional<HeldGrant> state = held.find(externalId);
-        return state.isPresent()
-                ? release(state.get(), eventOf(state.get()), null)
-                : release(externalId, () -> transaction.releaseSkipLocked(externalId), () -> {});
+        long asOf = System.nanoTime();
+        Optional<HeldGrant> state = held.find(externalId)
+                .or(() -> retry.call(() -> transaction.find(externalId)).map(grant -> held.refresh(grant, asOf)));
+        if (state.isPresent()) {
+            return release(state.get(), eventOf(state.get()), null);
+        }
+        return retry.call(() -> transaction.isKnown(externalId))
+                ? ReleaseOutcome.ALREADY_RELEASED
+                : ReleaseOutcome.NOT_FOUND;
     }
 
     /**
-     * Releases a grant by its external id, by this transaction.
+     * Releases a grant of any JVM without its holder.
      *
-     * @param attempt returns empty when another transaction has locked rows of the grant
+     * @param transaction waits for rows that another transaction has locked
      * @param whenReleased runs when the transaction has ended, also if it was deferred
+     * @throws org.springframework.dao.CannotAcquireLockException when a row was locked for too long
      */
-    ReleaseOutcome release(String externalId, Supplier<Optional<ReleaseOutcome>> attempt, Runnable whenReleased) {
-        Optional<Long> checkedHere = heldCheck.find(externalId); // deferred before, or the grant of another engine
+    ReleaseOutcome forceRelease(String externalId, Supplier<ReleaseOutcome> transaction, Runnable whenReleased) {
+        Supplier<ReleaseOutcome> release = () -> {
+            ReleaseOutcome outcome = outcomeOf(externalId, transaction);
+            whenReleased.run();
+            commit.pollNow();
+            tell(
+                    outcome,
+                    listener ->
+                            listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty())));
+            return outcome;
+        };
         Runnable later = () -> {
             boolean unused = background.release(
-                    externalId,
-                    () -> CompletableFuture.runAsync( // it may wait for its turn, and tells listeners
-                            () -> report(externalId, tryOnce(externalId, attempt), whenReleased), background::execute),
-                    Deadline.NEVER);
+                    externalId, () -> CompletableFuture.supplyAsync(release, background::execute), Deadline.NEVER);
         };
+        Optional<Long> checkedHere = heldCheck.find(externalId);
         return checkedHere.isPresent() && heldCheck.defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
-                : report(externalId, releaseInTime(externalId, attempt), whenReleased);
+                : release.get();
     }
 
-    /**
-     * Tries until no row is locked. Ignores interrupts.
-     *
-     * @param transaction returns empty when a row is locked
-     * @throws CannotAcquireLockException when a row was locked for too long
-     */
-    private ReleaseOutcome releaseInTime(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
-        AtomicBoolean commitSent = new AtomicBoolean();
-        Deadline deadline = Deadline.in(lockWait);
-        int attempts = 0;
-        do {
-            Optional<ReleaseOutcome> outcome = tryInTurn(transaction, commitSent, deadline);
-            if (outcome.isPresent()) {
-                return outcome.get();
-            }
-            Uninterruptibles.pause(Deadline.in(BackOff.POLLING.after(++attempts))
-                    .orEarlier(deadline)
-                    .remainingNanos());
-        } while (!deadline.isPassed());
-        return tryOnce(externalId, transaction, commitSent);
-    }
-
-    /**
-     * Tries once.
-     *
-     * @throws CannotAcquireLockException when a row is locked
-     */
-    private ReleaseOutcome tryOnce(String externalId, Supplier<Optional<ReleaseOutcome>> transaction) {
-        return tryOnce(externalId, transaction, new AtomicBoolean());
-    }
-
-    private ReleaseOutcome tryOnce(
-            String externalId, Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent) {
-        return tryInTurn(transaction, commitSent, Deadline.in(lockWait))
-                .orElseThrow(() -> new CannotAcquireLockException(
-                        "The grant '%s' was not released: another transaction has locked it or its permits, as requireHeld does, for %s"
-                                        .formatted(externalId, lockWait)
-                                + " (semaphore.lock-wait-timeout). Its permits are held as before; try again when that transaction has"
-                                + " ended"));
-    }
-
-    private Optional<ReleaseOutcome> tryInTurn(
-            Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent, Deadline deadline) {
-        if (!Uninterruptibles.acquire(turn, deadline.remainingNanos())) {
-            return Optional.empty();
-        }
+    private ReleaseOutcome outcomeOf(String externalId, Supplier<ReleaseOutcome> transaction) {
         try {
-            return attempt(transaction, commitSent);
-        } finally {
-            turn.release();
+            return retry.call(transaction);
+        } catch (RuntimeException failure) {
+            throw SqlErrors.isLockWait(failure)
+                    ? new CannotAcquireLockException(
+                            "The grant '%s' was not released: another transaction has locked it or its permits, as requireHeld does, for %s"
+                                            .formatted(externalId, lockWait)
+                                    + " (semaphore.lock-wait-timeout). Its permits are held as before; try again when that transaction"
+                                    + " has ended",
+                            failure)
+                    : failure;
         }
-    }
-
-    private Optional<ReleaseOutcome> attempt(Supplier<Optional<ReleaseOutcome>> transaction, AtomicBoolean commitSent) {
-        Optional<ReleaseOutcome> outcome = retry.call(() -> {
-            try {
-                return transaction.get();
-            } catch (CommitOutcomeUnknownException unknown) {
-                commitSent.set(true);
-                throw unknown;
-            }
-        });
-        return outcome.map(each -> each == ReleaseOutcome.ALREADY_RELEASED && commitSent.get()
-                ? ReleaseOutcome.RELEASED // by an earlier attempt of this call
-                : each);
-    }
-
-    private ReleaseOutcome report(String externalId, ReleaseOutcome outcome, Runnable whenReleased) {
-        whenReleased.run();
-        if (outcome == ReleaseOutcome.RELEASED) {
-            commit.pollNow();
-        }
-        tell(
-                outcome,
-                listener -> listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty())));
-        return outcome;
     }
 
     /** Waits for the outcome, and rethrows a failure as an exception of the calling thread. Ignores interrupts. */

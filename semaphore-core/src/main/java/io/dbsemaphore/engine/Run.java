@@ -1,7 +1,5 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.PermitGrant;
-import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
@@ -28,15 +26,12 @@ import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
-import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -168,7 +163,7 @@ final class Run {
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
         releases = new ReleaseService(
-                persistence.batches(),
+                persistence.holds(),
                 retry,
                 lockWait,
                 held,
@@ -355,66 +350,28 @@ final class Run {
     private void releaseRest() throws InterruptedException {
         List<HeldGrant> rest =
                 held.all().stream().filter(state -> !state.outlivesShutdown()).toList();
-        FutureTask<Integer> release = new FutureTask<>(() -> release(rest));
-        database.sessions().threads().execute(release);
+        CompletableFuture<?>[] released = rest.stream()
+                .map(state -> releases.giveBack(state, releases.eventOf(state)))
+                .toArray(CompletableFuture[]::new);
         @Nullable Exception cause = null;
         try {
-            int released = release.get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-            if (released > 0) {
-                log.info("Released {} grant(s) that were still held at shutdown", released);
-            }
+            @Nullable Object unused = CompletableFuture.allOf(released)
+                    .whenCompleteAsync(
+                            (done, failure) -> keepAlive.deregister(),
+                            database.sessions().threads())
+                    .get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException failure) {
-            release.cancel(true);
             cause = failure;
         }
         long left = rest.stream().filter(state -> !state.isReleased()).count();
+        if (left < rest.size()) {
+            log.info("Released {} grant(s) that were still held at shutdown", rest.size() - left);
+        }
         if (left > 0) {
             log.warn(
                     "{} grant(s) could not be released at shutdown; their permits become available when their TTL has passed",
                     left,
                     cause);
         }
-    }
-
-    private int release(List<HeldGrant> rest) {
-        rest.forEach(state -> {
-            boolean unused = state.claimEnd();
-            state.end();
-            PermitGrant unusedToo = keepAlive.stop(state.grant().requestId());
-            held.end(state.grant().requestId());
-        });
-        // each in its own transaction, and locked ones last, so that they do not delay the others
-        List<HeldGrant> locked = new ArrayList<>();
-        int released = 0;
-        for (HeldGrant state : rest) {
-            if (Thread.currentThread().isInterrupted()) {
-                return released; // the shutdown does not wait any longer
-            }
-            try {
-                released += release(state);
-            } catch (RuntimeException failure) {
-                locked.add(state);
-            }
-        }
-        for (HeldGrant state : locked) {
-            try {
-                released += retry.call(() -> release(state));
-            } catch (RuntimeException failure) {
-                log.debug("{} could not be released at shutdown", state.grant(), failure);
-            }
-        }
-        keepAlive.deregister();
-        return released;
-    }
-
-    private int release(HeldGrant state) {
-        ReleaseOutcome outcome = persistence().batches().release(state.grant());
-        state.released();
-        if (outcome != ReleaseOutcome.RELEASED) {
-            return 0;
-        }
-        listeners.tell(listener -> listener.released(new SemaphoreListener.Released(
-                state.grant().externalId(), state.grant().counts(), Optional.of(state.heldFor()))));
-        return 1;
     }
 }

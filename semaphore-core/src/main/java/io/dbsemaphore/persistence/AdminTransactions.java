@@ -115,22 +115,26 @@ public final class AdminTransactions {
     }
 
     /**
-     * Releases a request without its holder, and inserts one audit row for each semaphore in the same transaction. Empty if
-     * another transaction has locked the request or its permits; it does not wait for that lock.
+     * Releases a request without its holder, and inserts one audit row for each semaphore in the same transaction. Waits if another
+     * transaction has locked the request or its permits.
      */
-    public Optional<ReleaseOutcome> forceRelease(String externalId, String releasedBy, String reason) {
+    public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
         return transaction.execute(() -> {
             Optional<StoredGrant> grant = tables.findGrant(externalId);
-            if (grant.isEmpty()) {
-                return releases.releaseSkipLockedWithin(externalId);
-            }
-            Optional<ReleaseOutcome> outcome =
-                    releases.releaseSkipLockedWithin(grant.get().requestId());
-            if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent()) {
+            if (grant.isPresent() && isReleased(grant.get())) {
                 audit(grant.get(), releasedBy, reason);
+                return ReleaseOutcome.RELEASED;
             }
-            return outcome;
+            return tables.requests().findIdByExternalId(externalId).isPresent()
+                    ? ReleaseOutcome.ALREADY_RELEASED
+                    : ReleaseOutcome.NOT_FOUND;
         });
+    }
+
+    private boolean isReleased(StoredGrant grant) {
+        Supplier<Integer> released = releases.queueRelease(grant);
+        tables.sql().flush();
+        return released.get() > 0;
     }
 
     private void audit(StoredGrant grant, String releasedBy, String reason) {

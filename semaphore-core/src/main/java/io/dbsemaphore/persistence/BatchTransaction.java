@@ -410,11 +410,14 @@ public final class BatchTransaction {
 
     /** Releases a grant, in one round trip if the driver pipelines. Waits if another transaction has locked its permits. */
     public ReleaseOutcome release(StoredGrant grant) {
-        Supplier<Integer> released = transaction.execute(() -> {
-            permits.queueReleaseOf(grant.requestId());
-            return requests.queueRelease(Set.of(grant.requestId()));
-        });
+        Supplier<Integer> released = transaction.execute(() -> queueRelease(grant));
         return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
+    }
+
+    /** Queues the release of a grant. The result is 1, or 0 if it was released before. */
+    Supplier<Integer> queueRelease(StoredGrant grant) {
+        permits.queueReleaseOf(grant.requestId());
+        return requests.queueRelease(Set.of(grant.requestId()));
     }
 
     /**
@@ -441,22 +444,6 @@ public final class BatchTransaction {
      */
     public Map<Long, ReleaseOutcome> releaseSkipLocked(Set<Long> requestIds) {
         return transaction.execute(() -> releaseSkipLockedWithin(requestIds));
-    }
-
-    /** Releases the request with this external id; empty if another transaction has locked it or its permits. */
-    public Optional<ReleaseOutcome> releaseSkipLocked(String externalId) {
-        return transaction.execute(() -> releaseSkipLockedWithin(externalId));
-    }
-
-    /** Releases within the current transaction, see {@link #releaseSkipLocked(String)}. */
-    Optional<ReleaseOutcome> releaseSkipLockedWithin(String externalId) {
-        Optional<Long> requestId = requests.findIdByExternalId(externalId);
-        return requestId.isPresent() ? releaseSkipLockedWithin(requestId.get()) : Optional.of(ReleaseOutcome.NOT_FOUND);
-    }
-
-    /** Releases within the current transaction; empty if another transaction has locked the request or its permits. */
-    Optional<ReleaseOutcome> releaseSkipLockedWithin(long requestId) {
-        return Optional.ofNullable(releaseSkipLockedWithin(Set.of(requestId)).get(requestId));
     }
 
     /** Locks the permits first, which a business transaction may have locked for a long time, then the requests. */

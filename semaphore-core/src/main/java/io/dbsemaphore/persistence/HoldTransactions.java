@@ -45,6 +45,13 @@ public final class HoldTransactions {
         return transaction.execute(() -> tables.findGrant(externalId));
     }
 
+    /** Whether there is a request with this external id, held or released. */
+    public boolean isKnown(String externalId) {
+        return transaction
+                .execute(() -> requests.findIdByExternalId(externalId))
+                .isPresent();
+    }
+
     /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
         return transaction.execute(() -> {

@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;

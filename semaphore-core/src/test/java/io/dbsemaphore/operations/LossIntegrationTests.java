@@ -103,7 +103,8 @@ class LossIntegrationTests {
         Awaitility.await("longer than a third of the TTL, after which it would have been due")
                 .during(Duration.ofSeconds(3))
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(node.gate().statements()).isEmpty());
+                .untilAsserted(
+                        () -> assertThat(node.gate().count("permit_request")).isZero());
         assertThat(node.events().of("lost")).hasSize(1);
     }
 

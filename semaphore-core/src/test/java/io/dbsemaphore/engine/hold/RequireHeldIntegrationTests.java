@@ -125,7 +125,7 @@ class RequireHeldIntegrationTests extends RequireHeldFixture {
                         .isEqualTo(1);
                 return outcome;
             });
-            await().atMost(SOON).until(() -> other.gate().count("for update skip locked") > 0);
+            await().atMost(SOON).until(() -> other.gate().count("update permit set state") > 0);
             Concurrently.assertWaits(forced);
             doBusiness();
             return forced;
