@@ -45,9 +45,6 @@ final class PermitTable {
             where id in (?) and state = 'ACQUIRED' order by id for update nowait""";
 
     private static final String RELEASE = "update permit set state = 'RELEASED' where id in (?) and state = 'ACQUIRED'";
-    private static final String RELEASE_OF_REQUEST =
-            "update permit set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'";
-
     private static final String RELEASE_OF_RELEASED = """
             update permit set state = 'RELEASED'
             where permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')
@@ -71,16 +68,12 @@ final class PermitTable {
             select p.permit_request_id, p.id, s.name, s.capacity, p.count, p.token
             from permit p join semaphore s on s.id = p.semaphore_id where p.permit_request_id in (?) order by p.id""";
 
-    private static final String LOCK_HELD = """
-            select id from permit where permit_request_id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
-
     private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
 
     private final Sql sql;
     private final Supplier<PermitRepository> rows;
     private final boolean notifies;
     private final String release;
-    private final String releaseOfRequest;
     private final String releaseOfReleased;
 
     PermitTable(Sql sql, @Nullable ReleaseChannel channel, Supplier<PermitRepository> rows) {
@@ -89,9 +82,6 @@ final class PermitTable {
         this.notifies = channel != null;
         String notification = channel == null ? "" : channel.notification("s.name");
         this.release = notifies ? RELEASE + NOTIFICATION.formatted(notification, "p.id in (?)") : RELEASE;
-        this.releaseOfRequest = notifies
-                ? RELEASE_OF_REQUEST + NOTIFICATION.formatted(notification, "p.permit_request_id = ?")
-                : RELEASE_OF_REQUEST;
         this.releaseOfReleased = notifies
                 ? RELEASE_OF_RELEASED
                         + NOTIFICATION.formatted(
@@ -134,7 +124,8 @@ final class PermitTable {
         return sums;
     }
 
-    private static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
+    /** The columns of {@link #SUMS}, of which the first has this index. */
+    static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
         return new HeldSum(
                 semaphoreId,
                 row.getLong(column),
@@ -180,11 +171,6 @@ final class PermitTable {
         return sql.read(FIND_REQUESTS_HOLDING, ID, requestIds, semaphoreIds);
     }
 
-    /** Locks the held permits of these requests that no other transaction has locked, and returns their ids. */
-    Set<Long> lockHeld(Collection<Long> requestIds) {
-        return new HashSet<>(sql.read(LOCK_HELD, ID, requestIds));
-    }
-
     /** Releases the permits of these requests, in the transaction that releases the requests. */
     int releaseByRequests(Collection<Long> requestIds) {
         return sql.execute(RELEASE_BY_REQUESTS, requestIds);
@@ -192,12 +178,9 @@ final class PermitTable {
 
     /** Queues the release of the held permits among these. */
     void queueRelease(Collection<Long> ids) {
-        queueRelease(release, ids);
-    }
-
-    /** Queues the release of the held permits of a request, including those of deleted semaphores. */
-    void queueReleaseOf(long requestId) {
-        queueRelease(releaseOfRequest, requestId);
+        if (!ids.isEmpty()) {
+            queueRelease(release, ids);
+        }
     }
 
     /** Queues the release of the held permits of those of the requests that are released. */
