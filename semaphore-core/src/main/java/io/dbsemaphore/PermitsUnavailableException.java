@@ -1,6 +1,5 @@
 package io.dbsemaphore;
 
-import io.dbsemaphore.admin.PermitHolder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -49,7 +48,7 @@ public class PermitsUnavailableException extends SemaphoreException {
             List<PermitShortage> shortages,
             Duration waitTime,
             List<PermitGrant> own,
-            Function<String, List<PermitHolder>> firstHolders) {
+            Function<String, List<String>> firstHolders) {
         super(message(shortages, waitTime, own, firstHolders));
         this.shortages = List.copyOf(shortages);
     }
@@ -84,7 +83,7 @@ public class PermitsUnavailableException extends SemaphoreException {
             List<PermitShortage> shortages,
             Duration waitTime,
             List<PermitGrant> own,
-            Function<String, List<PermitHolder>> firstHolders) {
+            Function<String, List<String>> firstHolders) {
         StringBuilder message = new StringBuilder();
         boolean blocksItself = false;
         for (PermitShortage shortage : shortages) {
@@ -111,7 +110,7 @@ public class PermitsUnavailableException extends SemaphoreException {
     }
 
     private static String describe(
-            PermitShortage shortage, int own, Function<String, List<PermitHolder>> firstHolders) {
+            PermitShortage shortage, int own, Function<String, List<String>> firstHolders) {
         String held = shortage.held() + " of " + shortage.capacity() + " held"
                 + (own == 0
                         ? holders(firstHolders.apply(shortage.name()))
@@ -125,18 +124,8 @@ public class PermitsUnavailableException extends SemaphoreException {
                 + held + (shortage.capacity() == 0 ? " (paused)" : own == 0 ? expiry(shortage) : "");
     }
 
-    private static String holders(List<PermitHolder> first) {
-        StringBuilder text = new StringBuilder();
-        for (PermitHolder holder : first) {
-            text.append(text.isEmpty() ? ", longest by " : ", ")
-                    .append(holder.owner())
-                    .append(holder.instance()
-                            .map(instance -> " (instance " + instance.id() + ")")
-                            .orElse(""))
-                    .append(" since ")
-                    .append(holder.acquiredAt());
-        }
-        return text.toString();
+    private static String holders(List<String> first) {
+        return first.isEmpty() ? "" : ", longest by " + String.join(", ", first);
     }
 
     /** Not as an expiry: a grant that is kept alive is extended before it expires. */

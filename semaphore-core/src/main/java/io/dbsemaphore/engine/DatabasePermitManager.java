@@ -4,7 +4,6 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.reuse.ReusedGrant;
@@ -107,7 +106,7 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     }
 
     @Override
-    public List<PermitHolder> firstHolders(String name) {
+    public List<String> firstHolders(String name) {
         return current.get().firstHolders().of(name);
     }
 

@@ -134,7 +134,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     @Override
     public List<CapacityChange> capacityHistory(String name) {
-        return of(name, database -> database.reports().capacityHistory(name));
+        return of(name, database -> database.reports().capacityHistory(name, Integer.MAX_VALUE));
     }
 
     @Override

@@ -9,7 +9,7 @@ import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.Database.UnknownDatabaseException;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.ReleaseChannel;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.SemaphorePersistence;
@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 record EngineDatabase(
         String tablePrefix,
         Duration lockWait,
-        SemaphoreDataSource sessions,
+        Sessions sessions,
         SemaphorePersistence persistence,
         HeldCheck heldCheck,
         boolean certifiesWrites,
@@ -72,7 +72,7 @@ record EngineDatabase(
         boolean certifiesWrites = certifiesWrites(dataSource, database);
         database.warnOfLostCommits(dataSource);
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
-        SemaphoreDataSource sessions = new SemaphoreDataSource(
+        Sessions sessions = new Sessions(
                 dataSource,
                 database,
                 lockWait,
@@ -167,7 +167,7 @@ record EngineDatabase(
             if (SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
                 throw new SemaphoreTablesMissingException(tablePrefix, failure);
             }
-            TableCheck.find(sessions, SemaphorePersistence.ENTITIES, tablePrefix)
+            TableCheck.find(sessions.dataSource(), SemaphorePersistence.ENTITIES, tablePrefix)
                     .ifPresent(mismatch -> {
                         throw new SemaphoreTableMismatchException(
                                 mismatch.table(), mismatch.missingColumns(), mismatch.foreign(), failure);

@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine;
 
-import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.persistence.ReportTransactions;
 import java.time.Duration;
@@ -35,7 +34,7 @@ final class FirstHolders {
     private final Map<String, Reading> readings = new ConcurrentHashMap<>();
     private final Semaphore turn = new Semaphore(1);
 
-    private record Reading(List<PermitHolder> holders, long at) {}
+    private record Reading(List<String> holders, long at) {}
 
     /**
      * Creates it without readings.
@@ -48,7 +47,7 @@ final class FirstHolders {
     }
 
     /** Those that have held permits of the semaphore for longest; empty if they are not known. */
-    List<PermitHolder> of(String name) {
+    List<String> of(String name) {
         if (find(name) == null && turn.tryAcquire()) {
             Semaphore ended = new Semaphore(0);
             CompletableFuture<?> unused = CompletableFuture.completedFuture(name)

@@ -7,7 +7,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -30,11 +29,11 @@ public final class ReleaseChannel {
     private static final boolean POSTGRESQL_DRIVER =
             ClassUtils.isPresent("org.postgresql.PGConnection", ReleaseChannel.class.getClassLoader());
 
-    private final SemaphoreDataSource sessions;
+    private final Sessions sessions;
     private final String name;
     private final String sender = UUID.randomUUID().toString() + ' ';
 
-    private ReleaseChannel(SemaphoreDataSource sessions, String name) {
+    private ReleaseChannel(Sessions sessions, String name) {
         this.sessions = sessions;
         this.name = name;
     }
@@ -45,7 +44,7 @@ public final class ReleaseChannel {
      * @param tablePrefix up to 30 letters, digits and underscores. PostgreSQL folds the names of the tables to lower case, and
      *     so is the name of the channel, which {@code pg_notify} would take as it is
      */
-    public static Optional<ReleaseChannel> of(SemaphoreDataSource sessions, Database database, String tablePrefix) {
+    public static Optional<ReleaseChannel> of(Sessions sessions, Database database, String tablePrefix) {
         return database == Database.POSTGRESQL && POSTGRESQL_DRIVER
                 ? Optional.of(new ReleaseChannel(sessions, tablePrefix.toLowerCase(Locale.ROOT) + "semaphore_released"))
                 : Optional.empty();
@@ -67,8 +66,7 @@ public final class ReleaseChannel {
      * @throws SQLException if the database cannot be reached
      */
     public Subscription subscribe() throws SQLException {
-        return Subscription.on(
-                Objects.requireNonNull(sessions.getTargetDataSource()).getConnection(), name, sender);
+        return Subscription.on(sessions.dataSource().getConnection(), name, sender);
     }
 
     /** Whether the library has waited for a connection for this long, while a subscription may have the last one. */

@@ -1,6 +1,5 @@
 package io.dbsemaphore.jdbc;
 
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -8,9 +7,8 @@ import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,8 +26,14 @@ import org.slf4j.LoggerFactory;
  * read-only session was found, each session is checked before use for some seconds, and read-only ones are evicted, so that
  * the host's pool opens new ones. The number of evictions is bounded: if the whole database is read-only, new sessions do
  * not help.
+ *
+ * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after each
+ * transaction. A host that uses its whole pool for long would otherwise keep renewals and heartbeats from the database, and lose its
+ * permits. Between transactions it has the settings of the host, like a connection in its pool: the limits of the library would end
+ * it while it is idle. A connection that was idle is checked before it is used, since the server or a firewall may have ended it, and
+ * a dead one is replaced.
  */
-final class SessionPool implements AutoCloseable {
+final class SessionPool {
 
     private static final Logger log = LoggerFactory.getLogger(SessionPool.class);
 
@@ -43,76 +47,82 @@ final class SessionPool implements AutoCloseable {
     private static final Duration SUSPECTED_FOR = Duration.ofSeconds(10);
     private static final int MAX_EVICTIONS = 100;
 
+    /** A kept connection that was used this lately is not checked. */
+    private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
+
+    private static final int CHECK_SECONDS = 2;
+
     private final Host host;
     private final Database database;
     private final SessionLimits limits;
     private final Pipelining pipelining;
     private final int size;
+    private final ScheduledExecutorService evictor;
+    /** Who has a place may use a connection: one for each session that is in use or being returned. */
     private final Semaphore places;
-    private final Deque<Idle> idle = new ArrayDeque<>();
-    private final ScheduledThreadPoolExecutor evictor;
+
+    private final Deque<Idle<Session>> idle = new ArrayDeque<>();
     private boolean evictionScheduled;
     private boolean closed;
+    private boolean keeps;
+    private @Nullable Idle<Connection> kept;
     private int quickReturns;
     private long lastReturn = System.nanoTime() - KEPT_IDLE.toNanos();
     private int evictionsLeft;
     private long suspectedUntil = System.nanoTime();
 
-    private record Idle(Session session, long since) {}
+    private record Idle<T>(T what, long since) {}
 
-    SessionPool(Host host, Database database, SessionLimits limits, Pipelining pipelining, int size) {
+    SessionPool(
+            Host host,
+            Database database,
+            SessionLimits limits,
+            Pipelining pipelining,
+            int size,
+            ScheduledExecutorService evictor) {
         this.host = host;
         this.database = database;
         this.limits = limits;
         this.pipelining = pipelining;
         this.size = size;
+        this.evictor = evictor;
         this.places = new Semaphore(size, true);
-        this.evictor = new DaemonThreads().scheduler("semaphore-connections");
-        evictor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
-    /** Begins a transaction on a session, which returns to this pool when the connection is closed. */
-    Connection borrow() throws SQLException {
-        // the work must be done although it is interrupted
+    /** Begins a transaction on a session, which must be {@linkplain #end returned}. */
+    Session begin() throws SQLException {
         if (!Uninterruptibles.acquire(places, CONNECTION_TIMEOUT.toNanos())) {
             throw new SQLTransientConnectionException(
                     "All %d connections of the semaphores (semaphore.max-connections) were in use for %s"
                             .formatted(size, CONNECTION_TIMEOUT));
         }
-        Session session = null;
         try {
-            session = open();
+            Session session = open();
             while (isOfFormerPrimary(session)) {
                 session.evict();
-                session = null;
                 session = open();
             }
-            return session.begin(this::returned);
+            session.begin();
+            return session;
         } catch (SQLException | RuntimeException | Error failure) {
-            try {
-                if (session != null) {
-                    session.rollback();
-                    session.returnToPool();
-                }
-            } finally {
-                places.release();
-            }
+            places.release();
             throw failure;
         }
     }
 
     private Session open() throws SQLException {
-        Session kept = takeIdle();
-        return kept == null ? Session.open(host.take(), limits, pipelining) : kept;
+        Session idleSession = takeIdle();
+        return idleSession == null ? Session.open(takeConnection(), limits, pipelining) : idleSession;
     }
 
-    private void returned(Session session) throws SQLException {
+    /** Takes back a session after its transaction. */
+    void end(Session session) throws SQLException {
         if (session.isReadOnly()) {
             suspectFailover();
         }
         try {
-            if (!keep(session)) {
-                session.returnToPool();
+            if (!retain(session)) {
+                returnToHost(session);
             }
         } finally {
             places.release();
@@ -143,14 +153,20 @@ final class SessionPool implements AutoCloseable {
         return true;
     }
 
-    /** Returns the idle sessions. Sessions in use are returned when they are closed. */
-    @Override
-    public void close() {
+    /** Returns the idle connections. Those in use are returned after their transactions. */
+    void close() {
         synchronized (idle) {
             closed = true;
+            keeps = false;
         }
-        evictor.shutdown();
         returnIdleSince(System.nanoTime());
+    }
+
+    /** Allows sessions to be kept between transactions again. */
+    void resume() {
+        synchronized (idle) {
+            closed = false;
+        }
     }
 
     /** Waits until no session is in use, for a limited time. An interrupt ends the wait. */
@@ -170,16 +186,86 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
+    /** Sets whether one connection is kept, and takes or returns it, unless it is in use. */
+    void keepConnection(boolean keep) throws SQLException {
+        boolean wanted;
+        synchronized (idle) {
+            wanted = keep && !closed;
+            keeps = wanted;
+        }
+        if (places.tryAcquire()) {
+            try {
+                Idle<Connection> spare = takeKept();
+                if (spare != null || wanted) {
+                    giveBack(spare == null ? host.take() : spare.what());
+                }
+            } finally {
+                places.release();
+            }
+        }
+    }
+
+    private @Nullable Idle<Connection> takeKept() {
+        synchronized (idle) {
+            Idle<Connection> taken = kept;
+            kept = null;
+            return taken;
+        }
+    }
+
+    private Connection takeConnection() throws SQLException {
+        Idle<Connection> spare = takeKept();
+        if (spare == null) {
+            return host.take();
+        }
+        if (System.nanoTime() - spare.since() < TRUSTED_NANOS || isAlive(spare.what())) {
+            return spare.what();
+        }
+        Session.evict(spare.what());
+        return host.take();
+    }
+
+    private static boolean isAlive(Connection connection) {
+        try {
+            boolean alive = connection.isValid(CHECK_SECONDS);
+            if (alive && !connection.getAutoCommit()) {
+                connection.rollback(); // the check may have begun a transaction
+            }
+            return alive;
+        } catch (SQLException dead) {
+            log.debug("The connection of the keep-alive was ended, and is replaced", dead);
+            return false;
+        }
+    }
+
+    private void returnToHost(Session session) throws SQLException {
+        Connection restored = session.restore();
+        if (restored != null) {
+            giveBack(restored);
+        }
+    }
+
+    private void giveBack(Connection connection) throws SQLException {
+        synchronized (idle) {
+            if (keeps && kept == null) {
+                kept = new Idle<>(connection, System.nanoTime());
+                return;
+            }
+        }
+        connection.close();
+    }
+
     private @Nullable Session takeIdle() {
         synchronized (idle) {
             boolean quick = System.nanoTime() - lastReturn < KEPT_IDLE.toNanos();
             quickReturns = quick ? Math.min(quickReturns + 1, BUSY_AFTER) : 0;
-            Idle kept = idle.pollFirst();
-            return kept == null ? null : kept.session();
+            Idle<Session> last = idle.pollFirst();
+            return last == null ? null : last.what();
         }
     }
 
-    private boolean keep(Session session) {
+    /** Whether the session stays idle here, for the next transaction. */
+    private boolean retain(Session session) {
         synchronized (idle) {
             lastReturn = System.nanoTime();
             if (closed
@@ -188,36 +274,27 @@ final class SessionPool implements AutoCloseable {
                     || session.ageNanos() > LONGEST_LOAN.toNanos()) {
                 return false;
             }
-            if (!schedule()) {
-                return false; // nothing would return it later
-            }
-            idle.addFirst(new Idle(session, lastReturn));
+            idle.addFirst(new Idle<>(session, lastReturn));
+            scheduleEviction();
             return true;
         }
     }
 
-    private boolean schedule() {
-        if (!evictionScheduled) {
-            try {
-                ScheduledFuture<?> unused =
-                        evictor.schedule(this::returnIdle, KEPT_IDLE.toMillis() + 1, TimeUnit.MILLISECONDS);
-                evictionScheduled = true;
-            } catch (RejectedExecutionException | Error impossible) { // closed meanwhile, or no thread can be created
-                log.debug("Idle connections cannot be kept for the moment", impossible);
-            }
+    private void scheduleEviction() {
+        if (!evictionScheduled && !idle.isEmpty()) {
+            ScheduledFuture<?> unused =
+                    evictor.schedule(this::evictIdle, KEPT_IDLE.toMillis() + 1, TimeUnit.MILLISECONDS);
+            evictionScheduled = true;
         }
-        return evictionScheduled;
     }
 
-    private void returnIdle() {
+    private void evictIdle() {
         synchronized (idle) {
             evictionScheduled = false;
         }
         returnIdleSince(System.nanoTime() - KEPT_IDLE.toNanos());
         synchronized (idle) {
-            if (!idle.isEmpty()) {
-                schedule();
-            }
+            scheduleEviction();
         }
     }
 
@@ -226,14 +303,18 @@ final class SessionPool implements AutoCloseable {
      * limit.
      */
     private void returnIdleSince(long nanos) {
-        while (places.tryAcquire()) {
+        boolean more = true;
+        while (more && places.tryAcquire()) {
             try {
                 Session session = takeIdleSince(nanos);
-                if (session == null) {
-                    return;
+                Idle<Connection> spare = session != null || keeps ? null : takeKept();
+                more = session != null;
+                if (session != null) {
+                    returnToHost(session);
+                } else if (spare != null) {
+                    spare.what().close();
                 }
-                session.returnToPool();
-            } catch (SQLException | RuntimeException | Error failure) {
+            } catch (SQLException | RuntimeException failure) {
                 log.debug("A connection could not be returned to the pool", failure);
             } finally {
                 places.release();
@@ -243,12 +324,12 @@ final class SessionPool implements AutoCloseable {
 
     private @Nullable Session takeIdleSince(long nanos) {
         synchronized (idle) {
-            Idle longest = idle.peekLast();
+            Idle<Session> longest = idle.peekLast();
             if (longest == null || longest.since() - nanos > 0) {
                 return null;
             }
             idle.removeLast();
-            return longest.session();
+            return longest.what();
         }
     }
 
@@ -265,7 +346,8 @@ final class SessionPool implements AutoCloseable {
 
         /** Returns a connection. How long the pool waits for one depends on its own configuration. */
         Connection take() throws SQLException {
-            boolean interrupted = Thread.interrupted(); // a pool would fail at once although it has a connection
+            boolean interrupted =
+                    Thread.interrupted(); // left by code of the application, and a pool would fail at once
             if (waiting.get() == 0) {
                 lastChange = System.nanoTime(); // before it counts as waiting: the last change may be long ago
             }

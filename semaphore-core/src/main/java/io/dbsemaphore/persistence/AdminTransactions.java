@@ -2,9 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
-import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.SemaphoreInUseException;
-import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -138,19 +136,11 @@ public final class AdminTransactions {
     }
 
     private void audit(StoredGrant grant, String releasedBy, String reason) {
-        grant.permits().forEach(permit -> {
-            int capacity = semaphores
-                    .findStatus(permit.name())
-                    .map(SemaphoreStatus::capacity)
-                    .orElse(0);
-            tables.history()
-                    .released(
-                            permit.name(),
-                            capacity,
-                            new CapacityChange.ForcedRelease(grant.externalId(), grant.owner(), permit.count()),
-                            releasedBy,
-                            reason);
-        });
+        tables.history()
+                .add(tables.permits().findByRequests(List.of(grant.requestId())).stream()
+                        .map(permit -> CapacityHistory.Entry.released(
+                                permit, grant.externalId(), grant.owner(), releasedBy, reason))
+                        .toList());
     }
 
     /** Changes a capacity and inserts the audit row; does nothing if the capacity is unchanged. */
@@ -159,7 +149,9 @@ public final class AdminTransactions {
             LockedSemaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
                 semaphores.queueUpdateCapacity(semaphore.id(), capacity);
-                tables.history().changed(name, semaphore.capacity(), capacity, changedBy, reason);
+                tables.history()
+                        .add(List.of(new CapacityHistory.Entry(
+                                name, semaphore.capacity(), capacity, changedBy, reason, null)));
             }
         });
     }

@@ -1,5 +1,6 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PolledAvailability;
@@ -23,8 +24,10 @@ public final class AvailabilityTransactions {
     private final Tables tables;
     private final SemaphoreTable semaphores;
     private final WaiterTable waiters;
+    private final RequestReclaim reclaim;
 
-    AvailabilityTransactions(ShortTransaction transaction, Tables tables) {
+    AvailabilityTransactions(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
+        this.reclaim = reclaim;
         this.transaction = transaction;
         this.tables = tables;
         this.semaphores = tables.semaphores();
@@ -51,23 +54,25 @@ public final class AvailabilityTransactions {
             List<SemaphoreTable.Availability> polled =
                     byId.isEmpty() ? List.of() : semaphores.findAvailabilities(byId.keySet());
             polled.forEach(each -> {
-                if (queues.isExtensionDue(each.name(), each.waitersUntil(), each.now())) {
-                    toExtend.add(each.id());
+                LockedSemaphore semaphore = each.semaphore();
+                HeldSum sum = each.sum();
+                if (queues.isExtensionDue(semaphore, sum.now())) {
+                    toExtend.add(semaphore.id());
                 }
                 available.put(
-                        each.name(),
+                        semaphore.name(),
                         new PolledAvailability(
-                                each.capacity(),
-                                each.held(),
-                                each.exclusive() > 0 ? 0 : each.capacity() - each.held(),
-                                each.fence(),
-                                each.now(),
-                                queues.elsewhere(each.id(), each.now()),
-                                queues.isRegistered(each.name(), each.id())));
+                                semaphore.capacity(),
+                                sum.held(),
+                                sum.exclusive() > 0 ? 0 : semaphore.capacity() - sum.held(),
+                                semaphore.fence(),
+                                sum.now(),
+                                queues.elsewhere(semaphore.id(), sum.now()),
+                                queues.isRegistered(semaphore)));
             });
             if (!polled.isEmpty()) {
-                queues.confirm(byId, polled.get(0).now(), inFlight);
-                extend(toExtend, polled.get(0).now());
+                queues.confirm(byId, polled.get(0).sum().now(), inFlight);
+                extend(toExtend, polled.get(0).sum().now());
             }
             names.forEach(name -> available.putIfAbsent(name, PolledAvailability.DELETED));
             return available;
@@ -101,7 +106,7 @@ public final class AvailabilityTransactions {
         return transaction.execute(() -> {
             Set<Long> ids = idsOf(names);
             return !ids.isEmpty()
-                    && (!tables.requests().findExpired(ids, 1).isEmpty()
+                    && (!reclaim.find(ids, ReclaimReason.expired(), 1).isEmpty()
                             || !tables.instances().findDead(ids).isEmpty());
         });
     }

@@ -39,6 +39,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -50,7 +51,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.transaction.TransactionStatus;
 
 /**
  * The transaction of a batch: it releases requests, and decides acquires.
@@ -112,8 +112,7 @@ public final class BatchTransaction {
     }
 
     /**
-     * Decides the acquires of a batch, in order, each with an outcome of its own. Must be called on a thread without a
-     * transaction of the host.
+     * Decides the acquires of a batch, in order, each with an outcome of its own.
      *
      * @param source supplies the batch; called after a connection has been obtained
      * @throws PartialReleaseException if a piggy-backed release failed; nothing was changed
@@ -121,23 +120,22 @@ public final class BatchTransaction {
      *     {@link CommitOutcomeUnknownException}
      */
     public BatchResult grant(Supplier<GrantBatch> source) {
-        TransactionStatus status = transaction.begin();
-        BatchResult result;
-        try {
+        return transaction.execute(() -> {
             GrantBatch batch = source.get();
             try {
-                result = decide(batch, queueRelease(batch.releases()));
+                return decide(batch, queueRelease(batch.releases()));
             } catch (RuntimeException failure) {
-                result = decide(batch, queueReleaseAfterRefusal(batch.releases(), failure));
+                return decide(batch, queueReleaseAfterRefusal(batch.releases(), failure));
             }
-        } catch (RuntimeException | Error failure) {
-            throw transaction.rollBack(status, failure);
-        }
-        transaction.commit(status);
-        return result;
+        });
     }
 
-    private BatchResult decide(GrantBatch batch, PendingRelease release) {
+    /**
+     * Decides the acquires.
+     *
+     * @param release the ids of the requests that the next round trip releases
+     */
+    private BatchResult decide(GrantBatch batch, Supplier<Set<Long>> release) {
         BatchOutcomes outcomes = new BatchOutcomes(batch.acquires());
         settleRepeated(outcomes);
         awaitLockedExternalIds(outcomes);
@@ -147,7 +145,7 @@ public final class BatchTransaction {
         WaiterTable.Queues queues = tables.waiters().queues(batch.queues());
         queues.expect(locks.names(), outcomes.namesRefusedBefore());
         Map<String, SemaphoreAvailability> availabilities = sum(locks, queues);
-        Set<Long> released = release.released().get();
+        Set<Long> released = release.get();
         forgetDeleted(locks, outcomes);
         outcomes.settleAll(acquire -> postponed(acquire, availabilities.keySet()));
         outcomes.settleAll(acquire -> acquire.claim() ? null : new GrantOutcome.Withdrawn());
@@ -237,14 +235,6 @@ public final class BatchTransaction {
                     .toList();
         }
 
-        String nameOf(LockedSemaphore semaphore) {
-            String name = names.get(semaphore.id());
-            if (name == null) {
-                throw new IllegalStateException("Not requested: " + semaphore);
-            }
-            return name;
-        }
-
         /** The ids of the rows that do not exist, or that were skipped. */
         Set<Long> notLocked() {
             Set<Long> notLocked = new HashSet<>(names.keySet());
@@ -292,23 +282,15 @@ public final class BatchTransaction {
     private Map<String, SemaphoreAvailability> sum(Locks locks, WaiterTable.Queues queues) {
         Map<Long, HeldSum> sums = permits.sumHeld(locks.names().keySet());
         List<LockedSemaphore> locked = locks.locked();
-        queues.read(locked, semaphore -> sumOf(semaphore, sums).now());
+        sums.values().stream().findFirst().ifPresent(any -> queues.read(locked, any.now()));
         Map<String, SemaphoreAvailability> availabilities = new HashMap<>();
         for (LockedSemaphore semaphore : locked) {
-            HeldSum sum = sumOf(semaphore, sums);
+            HeldSum sum = Objects.requireNonNull(sums.get(semaphore.id()));
             availabilities.put(
-                    locks.nameOf(semaphore),
+                    semaphore.name(),
                     new SemaphoreAvailability(semaphore, sum, queues.elsewhere(semaphore.id(), sum.now())));
         }
         return availabilities;
-    }
-
-    private static HeldSum sumOf(LockedSemaphore semaphore, Map<Long, HeldSum> sums) {
-        HeldSum sum = sums.get(semaphore.id());
-        if (sum == null) {
-            throw new IllegalStateException("The locked semaphore '" + semaphore.name() + "' has no sum");
-        }
-        return sum;
     }
 
     /** Postpones an acquire that names a row that another transaction has locked, or deleted: a later batch looks it up again. */
@@ -389,7 +371,7 @@ public final class BatchTransaction {
             long begin = expiryScans.begin();
             requests.findEarliestExpiries(Shortfall.ids(unknown)).forEach(earliest -> {
                 if (earliest.at() != null) {
-                    expiries.put(earliest.semaphoreId(), StoredGrant.instant(earliest.at()));
+                    expiries.put(earliest.semaphoreId(), earliest.at());
                 }
             });
             expiryScans.record(unknown, begin, shortfall -> Optional.ofNullable(expiries.get(shortfall.semaphoreId())));
@@ -416,7 +398,7 @@ public final class BatchTransaction {
 
     /** Queues the release of a grant. The result is 1, or 0 if it was released before. */
     Supplier<Integer> queueRelease(StoredGrant grant) {
-        permits.queueReleaseOf(grant.requestId());
+        permits.queueRelease(grant.permits().stream().map(StoredPermit::id).toList());
         return requests.queueRelease(Set.of(grant.requestId()));
     }
 
@@ -430,9 +412,9 @@ public final class BatchTransaction {
     public Map<Long, ReleaseOutcome> releaseSkipLocked(SortedMap<Long, List<Long>> permitIds) {
         return transaction.execute(() -> {
             try {
-                return releaseNow(queueRelease(permitIds));
+                return releaseNow(permitIds, queueRelease(permitIds));
             } catch (RuntimeException failure) {
-                return releaseNow(queueReleaseAfterRefusal(permitIds, failure));
+                return releaseNow(permitIds, queueReleaseAfterRefusal(permitIds, failure));
             }
         });
     }
@@ -448,49 +430,18 @@ public final class BatchTransaction {
 
     /** Locks the permits first, which a business transaction may have locked for a long time, then the requests. */
     private Map<Long, ReleaseOutcome> releaseSkipLockedWithin(Set<Long> requestIds) {
-        SortedMap<Long, List<Long>> permitIds = new TreeMap<>();
-        requestIds.forEach(id -> permitIds.put(id, new ArrayList<>()));
-        permits.findHeld(requestIds)
-                .forEach(permit -> permitIds
-                        .computeIfAbsent(permit.requestId(), id -> new ArrayList<>())
-                        .add(permit.id()));
-        Set<Long> held = permitsOf(requestIds, permitIds);
-        Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockSkipLocked(held);
-        Set<Long> unlocked = requestsOf(permitIds, locked);
-        Set<Long> released = unlocked.isEmpty() ? Set.of() : requests.lockSkipLocked(unlocked);
-        if (!released.isEmpty()) {
-            queueRelease(released, permitsOf(released, permitIds));
-        }
-        return outcomes(requestIds, released);
+        return outcomes(requestIds, reclaim.releaseUnlocked(requestIds, requests::lockSkipLocked));
     }
 
     /**
-     * A release of requests that the next round trip of the transaction executes, except for requests with a permit that
-     * another transaction has locked.
+     * Queues the release of requests, except for those with a permit that another transaction has locked.
      *
-     * @param requestIds the ids of the requests
-     * @param released the ids of the requests that were released, after the round trip; throws {@link PartialReleaseException} if
+     * @return the ids of the requests that were released, after the round trip; throws {@link PartialReleaseException} if
      *     another transaction has released one of them
      */
-    private record PendingRelease(Set<Long> requestIds, Supplier<Set<Long>> released) {
-
-        static PendingRelease of(
-                SortedMap<Long, List<Long>> permitIds,
-                Supplier<? extends Collection<Long>> locked,
-                Supplier<Integer> changed) {
-            return new PendingRelease(permitIds.keySet(), () -> {
-                Set<Long> released = requestsOf(permitIds, new HashSet<>(locked.get()));
-                if (changed.get() != released.size()) {
-                    throw new PartialReleaseException();
-                }
-                return released;
-            });
-        }
-    }
-
-    private PendingRelease queueRelease(SortedMap<Long, List<Long>> permitIds) {
+    private Supplier<Set<Long>> queueRelease(SortedMap<Long, List<Long>> permitIds) {
         if (permitIds.isEmpty()) {
-            return new PendingRelease(Set.of(), Set::of);
+            return Set::of;
         }
         if (!tables.sql().isPipelined()) {
             return queueReleaseOfUnlocked(permitIds);
@@ -499,9 +450,9 @@ public final class BatchTransaction {
         if (requests.releasesSkipLocked()) {
             Supplier<List<Long>> released = requests.queueReleaseSkipLocked(permitIds.keySet(), all);
             permits.queueReleaseOfReleased(permitIds.keySet());
-            return new PendingRelease(permitIds.keySet(), () -> Set.copyOf(released.get()));
+            return () -> Set.copyOf(released.get());
         }
-        return PendingRelease.of(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
+        return released(permitIds, permits.queueLock(all), queueRelease(permitIds.keySet(), all));
     }
 
     /**
@@ -509,7 +460,8 @@ public final class BatchTransaction {
      *
      * @throws RuntimeException the given failure, unless its cause is a refused lock
      */
-    private PendingRelease queueReleaseAfterRefusal(SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
+    private Supplier<Set<Long>> queueReleaseAfterRefusal(
+            SortedMap<Long, List<Long>> permitIds, RuntimeException failure) {
         if (permitIds.isEmpty() || !SqlErrors.is(failure, SqlErrorKind.LOCK_REFUSED)) {
             throw failure;
         }
@@ -517,25 +469,36 @@ public final class BatchTransaction {
         return queueReleaseOfUnlocked(permitIds);
     }
 
-    private PendingRelease queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds) {
+    private Supplier<Set<Long>> queueReleaseOfUnlocked(SortedMap<Long, List<Long>> permitIds) {
         Set<Long> locked = permits.lockSkipLocked(permitsOf(permitIds.keySet(), permitIds));
         Set<Long> unlocked = requestsOf(permitIds, locked);
         Supplier<Integer> changed =
                 unlocked.isEmpty() ? () -> 0 : queueRelease(unlocked, permitsOf(unlocked, permitIds));
-        return PendingRelease.of(permitIds, () -> locked, changed);
+        return released(permitIds, () -> locked, changed);
+    }
+
+    private static Supplier<Set<Long>> released(
+            SortedMap<Long, List<Long>> permitIds,
+            Supplier<? extends Collection<Long>> locked,
+            Supplier<Integer> changed) {
+        return () -> {
+            Set<Long> released = requestsOf(permitIds, new HashSet<>(locked.get()));
+            if (changed.get() != released.size()) {
+                throw new PartialReleaseException();
+            }
+            return released;
+        };
     }
 
     private Supplier<Integer> queueRelease(Set<Long> requestIds, Set<Long> permitIds) {
         Supplier<Integer> released = requests.queueRelease(requestIds);
-        if (!permitIds.isEmpty()) {
-            permits.queueRelease(permitIds);
-        }
+        permits.queueRelease(permitIds);
         return released;
     }
 
-    private Map<Long, ReleaseOutcome> releaseNow(PendingRelease release) {
+    private Map<Long, ReleaseOutcome> releaseNow(SortedMap<Long, List<Long>> permitIds, Supplier<Set<Long>> released) {
         tables.sql().flush();
-        return outcomes(release.requestIds(), release.released().get());
+        return outcomes(permitIds.keySet(), released.get());
     }
 
     private Map<Long, ReleaseOutcome> outcomes(Set<Long> requestIds, Set<Long> released) {

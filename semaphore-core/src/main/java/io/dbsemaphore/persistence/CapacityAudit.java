@@ -1,10 +1,15 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
+import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.domain.StoredGrant;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import java.time.LocalDateTime;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,4 +53,27 @@ class CapacityAudit {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected CapacityAudit() {}
+
+    CapacityChange toContract() {
+        return new CapacityChange(
+                semaphoreName,
+                fromCapacity,
+                toCapacity,
+                changedBy,
+                reason,
+                StoredGrant.instant(changedAt),
+                externalId == null || owner == null || permits == null
+                        ? Optional.empty()
+                        : Optional.of(new ForcedRelease(externalId, owner, permits)));
+    }
+
+    Reclaim toReclaim() {
+        return new Reclaim(
+                semaphoreName,
+                String.valueOf(externalId),
+                String.valueOf(owner),
+                permits == null ? 0 : permits,
+                reason,
+                StoredGrant.instant(changedAt));
+    }
 }

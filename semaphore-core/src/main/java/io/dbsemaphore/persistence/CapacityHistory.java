@@ -1,9 +1,7 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
-import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
-import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.time.Duration;
@@ -12,7 +10,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -28,8 +25,11 @@ final class CapacityHistory {
     /** In the place of an operator's name. */
     private static final String LIBRARY = "dbsemaphore";
 
-    /** Makes an id negative; such ids ascend with time, too. */
-    private static final long OF_A_RECLAIM = Long.MIN_VALUE;
+    /** What operators did: the ids from here on, which are positive. */
+    static final long OPERATORS = 0;
+
+    /** Reclaims: the ids from here on, which are negative. They ascend with time, too. */
+    static final long RECLAIMS = Long.MIN_VALUE;
 
     private static final String INSERT = """
             insert into capacity_change(id, semaphore_name, from_capacity, to_capacity,
@@ -51,66 +51,48 @@ final class CapacityHistory {
     }
 
     /**
-     * Permits of one semaphore that a request held.
+     * An entry.
      *
-     * @param capacity the capacity of the semaphore
+     * @param by the operator; null for a reclaim by the library
+     * @param released what was released; null for a changed capacity
      */
-    record Reclaimed(String name, int capacity, String externalId, String owner, int permits, String reason) {}
+    record Entry(
+            String name,
+            int from,
+            int to,
+            @Nullable String by,
+            String reason,
+            @Nullable ForcedRelease released) {
 
-    /** Queues the entries of reclaims. */
-    void reclaimed(List<Reclaimed> reclaims) {
-        sql.insert(
-                INSERT,
-                reclaims.stream()
-                        .map(each -> row(
-                                ids.next() | OF_A_RECLAIM,
-                                each.name(),
-                                each.capacity(),
-                                each.capacity(),
-                                LIBRARY,
-                                each.reason(),
-                                new ForcedRelease(each.externalId(), each.owner(), each.permits())))
-                        .toList());
+        /** Permits that were released without their holder, which leaves the capacity as it is. */
+        static Entry released(NamedPermit permit, String externalId, String owner, @Nullable String by, String reason) {
+            ForcedRelease released = new ForcedRelease(externalId, owner, permit.count());
+            return new Entry(permit.name(), permit.capacity(), permit.capacity(), by, reason, released);
+        }
     }
 
-    /** Queues the entry of a changed capacity. */
-    void changed(String name, int from, int to, String changedBy, String reason) {
-        sql.insert(INSERT, List.of(row(ids.next(), name, from, to, changedBy, reason, null)));
+    /** Queues the insert of these entries. */
+    void add(Collection<Entry> entries) {
+        sql.insert(INSERT, entries.stream().map(this::row).toList());
     }
 
-    /** Queues the entry of a forced release, which leaves the capacity as it is. */
-    void released(String name, int capacity, ForcedRelease forced, String releasedBy, String reason) {
-        sql.insert(INSERT, List.of(row(ids.next(), name, capacity, capacity, releasedBy, reason, forced)));
+    private List<@Nullable Object> row(Entry entry) {
+        ForcedRelease released = entry.released();
+        return Arrays.asList(
+                ids.next() | (entry.by() == null ? RECLAIMS : OPERATORS),
+                entry.name(),
+                entry.from(),
+                entry.to(),
+                entry.by() == null ? LIBRARY : entry.by(),
+                entry.reason(),
+                released == null ? null : released.externalId(),
+                released == null ? null : released.owner(),
+                released == null ? null : released.permits());
     }
 
-    private static List<@Nullable Object> row(
-            long id, String name, int from, int to, String changedBy, String reason, @Nullable ForcedRelease released) {
-        return released == null
-                ? Arrays.asList(id, name, from, to, changedBy, reason, null, null, null)
-                : Arrays.asList(
-                        id,
-                        name,
-                        from,
-                        to,
-                        changedBy,
-                        reason,
-                        released.externalId(),
-                        released.owner(),
-                        released.permits());
-    }
-
-    /** The reclaims of a name, newest first. */
-    List<Reclaim> findReclaims(String name, Limit limit) {
-        return rows.get().findReclaims(name, limit).stream()
-                .map(Rows.Change::toReclaim)
-                .toList();
-    }
-
-    /** What operators did to a name, newest first. */
-    List<CapacityChange> find(String name, Limit limit) {
-        return rows.get().findByName(name, limit).stream()
-                .map(Rows.Change::toContract)
-                .toList();
+    /** The latest entries of a name, newest first. */
+    List<CapacityAudit> find(long kind, String name, int limit) {
+        return rows.get().find(name, kind, kind + Long.MAX_VALUE, Limit.of(limit));
     }
 
     /** The external ids of the requests that were released by force, among so many of the latest entries. */
@@ -120,87 +102,24 @@ final class CapacityHistory {
                 .collect(Collectors.toSet());
     }
 
-    /** Deletes so many of the operators' entries that are older than that. Returns how many there were. */
-    int deleteBefore(Duration retention, int limit) {
-        return delete(rows.get().findBefore(-retention.toMillis(), Limit.of(limit)));
-    }
-
-    /** Deletes so many of the reclaims that are older than that. Returns how many there were. */
-    int deleteReclaimsBefore(LocalDateTime now, Duration retention, int limit) {
-        long upTo = TimeOrderedIds.upperBound(now, retention) | OF_A_RECLAIM;
-        return delete(rows.get().findReclaimsBefore(upTo, -retention.toMillis(), Limit.of(limit)));
-    }
-
-    private int delete(List<Long> old) {
+    /** Deletes so many of the entries that are older than that. Returns how many there were. */
+    int deleteBefore(long kind, LocalDateTime now, Duration retention, int limit) {
+        long upTo = kind == RECLAIMS ? RECLAIMS | TimeOrderedIds.upperBound(now, retention) : Long.MAX_VALUE;
+        List<Long> old = rows.get().findBefore(kind, upTo, -retention.toMillis(), Limit.of(limit));
         return old.isEmpty() ? 0 : rows.get().delete(old);
     }
 
     interface Rows extends Repository<CapacityAudit, Long> {
 
-        record Change(
-                String name,
-                int from,
-                int to,
-                String changedBy,
-                String reason,
-                LocalDateTime changedAt,
-                @Nullable String externalId,
-                @Nullable String owner,
-                @Nullable Integer permits) {
+        @Query("select c from CapacityAudit c where c.semaphoreName = :name and c.id between :first and :last"
+                + " order by c.changedAt desc, c.id desc")
+        List<CapacityAudit> find(String name, long first, long last, Limit limit);
 
-            CapacityChange toContract() {
-                return new CapacityChange(
-                        name,
-                        from,
-                        to,
-                        changedBy,
-                        reason,
-                        StoredGrant.instant(changedAt),
-                        Optional.ofNullable(forced()));
-            }
-
-            Reclaim toReclaim() {
-                return new Reclaim(
-                        name,
-                        String.valueOf(externalId),
-                        String.valueOf(owner),
-                        permits == null ? 0 : permits,
-                        reason,
-                        StoredGrant.instant(changedAt));
-            }
-
-            private @Nullable ForcedRelease forced() {
-                return externalId == null || owner == null || permits == null
-                        ? null
-                        : new ForcedRelease(externalId, owner, permits);
-            }
-        }
-
-        @Query("""
-                select new io.dbsemaphore.persistence.CapacityHistory$Rows$Change(
-                    c.semaphoreName, c.fromCapacity, c.toCapacity, c.changedBy, c.reason, c.changedAt,
-                    c.externalId, c.owner, c.permits)
-                from CapacityAudit c where c.semaphoreName = :name and c.id > 0
-                order by c.changedAt desc, c.id desc""")
-        List<Change> findByName(String name, Limit limit);
-
-        @Query("""
-                select new io.dbsemaphore.persistence.CapacityHistory$Rows$Change(
-                    c.semaphoreName, c.fromCapacity, c.toCapacity, c.changedBy, c.reason, c.changedAt,
-                    c.externalId, c.owner, c.permits)
-                from CapacityAudit c where c.semaphoreName = :name and c.id < 0
-                order by c.changedAt desc, c.id desc""")
-        List<Change> findReclaims(String name, Limit limit);
-
-        @Query(
-                "select c.id from CapacityAudit c where c.id > 0 and c.changedAt <= utc_plus_millis(:minusMillis) order by c.id")
-        List<Long> findBefore(long minusMillis, Limit limit);
-
-        /** Up to an id, above which none is as old: the scan ends there. */
+        /** Up to an id above which none is as old, so that a scan of many reclaims ends there. */
         @Query("""
                 select c.id from CapacityAudit c
-                where c.id <= :upTo and c.changedAt <= utc_plus_millis(:minusMillis) order by c.id""")
-        List<Long> findReclaimsBefore(long upTo, long minusMillis, Limit limit);
+                where c.id between :first and :upTo and c.changedAt <= utc_plus_millis(:minusMillis) order by c.id""")
+        List<Long> findBefore(long first, long upTo, long minusMillis, Limit limit);
 
         @Modifying
         @Query("delete from CapacityAudit c where c.id in :ids")

@@ -6,7 +6,6 @@ import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * The transactions by which a holder keeps its permits: the renewal of one grant, and what the keep-alive does for all grants of this
@@ -54,22 +54,20 @@ public final class HoldTransactions {
 
     /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
-        return transaction.execute(() -> {
-            Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
-            Optional<StoredGrant> after = requests.findRenewed(grant, ttl);
-            return renewed.get() == 1 ? after : Optional.empty();
-        });
+        return transaction.execute(() -> renewWithin(grant, ttl));
     }
 
     /** Sets the expiry of the grant with this external id to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(String externalId, Duration ttl) {
-        return transaction.execute(() -> requests.findIdByExternalId(externalId)
-                .filter(requestId -> {
-                    Supplier<Integer> renewed = requests.queueRenewal(requestId, ttl);
-                    tables.sql().flush();
-                    return renewed.get() == 1;
-                })
-                .map(tables::grantOf));
+        return transaction.execute(() -> tables.findGrant(externalId).flatMap(grant -> renewWithin(grant, ttl)));
+    }
+
+    private Optional<StoredGrant> renewWithin(StoredGrant grant, Duration ttl) {
+        Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
+        List<Found> after = requests.findByIds(List.of(grant.requestId()));
+        return renewed.get() == 0
+                ? Optional.empty()
+                : after.stream().findFirst().map(found -> found.toGrant(grant.permits()));
     }
 
     /** Extends the lease of this JVM by the timeout; registers it if it is unknown. */
@@ -97,7 +95,7 @@ public final class HoldTransactions {
      * @throws RuntimeException if a batch failed; the state of its requests and of all later ones is unknown
      */
     public void renew(Collection<Long> requestIds, Consumer<Outcome> each) {
-        batches(requestIds).forEach(batch -> each.accept(renewBatch(batch)));
+        batches(requestIds).forEach(batch -> each.accept(inTransaction(batch, requests::queueRenewal)));
     }
 
     /**
@@ -108,14 +106,10 @@ public final class HoldTransactions {
      */
     public void renewUntil(Map<Long, Duration> rests, Consumer<Outcome> each) {
         batches(rests.keySet())
-                .forEach(batch -> each.accept(transaction.execute(() -> {
-                    Set<Long> locked = requests.lockSkipLocked(batch);
-                    for (Long id : locked) {
-                        Duration rest = rests.getOrDefault(id, Duration.ZERO);
-                        int unused = requests.renewUntil(id, rest.toMillis());
-                    }
-                    return outcome(batch, locked);
-                })));
+                .forEach(batch -> each.accept(inTransaction(
+                        batch,
+                        locked -> locked.forEach(
+                                id -> requests.queueRenewalUntil(id, rests.getOrDefault(id, Duration.ZERO))))));
     }
 
     /**
@@ -129,25 +123,18 @@ public final class HoldTransactions {
     /** Finds out what became of requests. */
     public Ended findEnded(Collection<Long> requestIds) {
         return transaction.execute(() -> {
-            Map<Long, Duration> alive = new HashMap<>();
-            Set<Long> releasedInTime = new TreeSet<>();
             List<Found> found = requests.findByIds(requestIds);
             Set<String> forced = found.stream().anyMatch(each -> each.request().isReleasedInTime())
                     ? tables.history().latestForcedReleases(AUDITED)
                     : Set.of();
-            for (Found each : found) {
-                PermitRequest request = each.request();
-                if (request.isReleasedInTime()) {
-                    if (!forced.contains(request.externalId())) {
-                        releasedInTime.add(request.id());
-                    }
-                } else if (request.isAcquired()) {
-                    Duration rest = request.remaining(each.now());
-                    if (rest.compareTo(Duration.ZERO) > 0) {
-                        alive.put(request.id(), rest);
-                    }
-                }
-            }
+            Map<Long, Duration> alive = found.stream()
+                    .filter(Found::isAlive)
+                    .collect(Collectors.toMap(each -> each.request().id(), Found::remaining));
+            Set<Long> releasedInTime = found.stream()
+                    .map(Found::request)
+                    .filter(request -> request.isReleasedInTime() && !forced.contains(request.externalId()))
+                    .map(PermitRequest::id)
+                    .collect(Collectors.toSet());
             return new Ended(alive, releasedInTime);
         });
     }
@@ -158,7 +145,7 @@ public final class HoldTransactions {
      * @param each receives the outcome of each batch as soon as it is committed
      */
     public void confirm(Collection<Long> requestIds, Consumer<Outcome> each) {
-        batches(requestIds).forEach(batch -> each.accept(confirmBatch(batch)));
+        batches(requestIds).forEach(batch -> each.accept(inTransaction(batch, requests::queueTouch)));
     }
 
     /** The external ids of requests that operators have released by force, by any instance, lately. */
@@ -166,36 +153,28 @@ public final class HoldTransactions {
         return transaction.execute(() -> tables.history().latestForcedReleases(AUDITED));
     }
 
-    /** A renewal, and the number of requests that it changed, which is available after the commit. */
-    private record Renewal(Set<Long> locked, Supplier<Integer> changed) {}
-
-    private Outcome renewBatch(Set<Long> batch) {
-        Renewal renewal = transaction.execute(() -> {
-            Set<Long> locked = requests.lockSkipLocked(batch);
-            return new Renewal(locked, locked.isEmpty() ? () -> 0 : requests.queueRenewal(locked));
-        });
-        return renewal.changed().get() == batch.size()
-                ? new Outcome(batch, Set.of())
-                : transaction.execute(() -> outcome(batch, renewal.locked()));
-    }
-
-    private Outcome confirmBatch(Set<Long> batch) {
-        return transaction.execute(() -> {
+    /**
+     * Locks those of the requests that no other transaction has locked, and finds out which ones are held.
+     *
+     * @param write queues what is written to those that are locked
+     */
+    private Outcome inTransaction(Set<Long> batch, Consumer<Set<Long>> write) {
+        Supplier<Outcome> outcome = transaction.execute(() -> {
             Set<Long> locked = requests.lockSkipLocked(batch);
             if (!locked.isEmpty()) {
-                requests.queueTouch(locked);
+                write.accept(locked);
             }
-            return outcome(batch, locked);
+            Supplier<List<Long>> found = requests.queueFindAlive(batch);
+            return () -> {
+                Set<Long> alive = new TreeSet<>(found.get());
+                Set<Long> held = new TreeSet<>(locked);
+                held.retainAll(alive);
+                Set<Long> lost = new TreeSet<>(batch);
+                lost.removeAll(alive);
+                return new Outcome(held, lost);
+            };
         });
-    }
-
-    private Outcome outcome(Set<Long> batch, Set<Long> locked) {
-        Set<Long> alive = new TreeSet<>(requests.findAlive(batch));
-        Set<Long> held = new TreeSet<>(locked);
-        held.retainAll(alive);
-        Set<Long> lost = new TreeSet<>(batch);
-        lost.removeAll(alive);
-        return new Outcome(held, lost);
+        return outcome.get();
     }
 
     /** In ascending order of ids, the order in which all transactions lock. */

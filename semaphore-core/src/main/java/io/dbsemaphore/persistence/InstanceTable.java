@@ -7,7 +7,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -169,14 +168,15 @@ final class InstanceTable {
             Set<Long> dead = new TreeSet<>();
             for (Suspect suspect : suspectNow) {
                 Sighting known = sightings.remove(suspect.instance());
-                Sighting sighting = new Sighting(
-                        suspect, known != null && known.suspect().isUnchanged(suspect) ? known.nanos() : now);
-                sightings.put(suspect.instance(), sighting);
-                if (now - sighting.nanos() >= graceNanos) {
+                long since = known != null && known.suspect().isUnchanged(suspect) ? known.nanos() : now;
+                sightings.put(suspect.instance(), new Sighting(suspect, since));
+                if (now - since >= graceNanos) {
                     dead.add(suspect.instance());
                 }
             }
-            evictLeastRecentlySeen(Math.max(MAX_CACHED, suspectNow.size()));
+            while (sightings.size() > Math.max(MAX_CACHED, suspectNow.size())) {
+                sightings.remove(sightings.keySet().iterator().next());
+            }
             return dead;
         }
 
@@ -185,14 +185,6 @@ final class InstanceTable {
             return Optional.ofNullable(sightings.get(instance))
                     .map(Sighting::suspect)
                     .map(Suspect::toDead);
-        }
-
-        private void evictLeastRecentlySeen(int limit) {
-            Iterator<Long> oldest = sightings.keySet().iterator();
-            while (sightings.size() > limit) {
-                oldest.next();
-                oldest.remove();
-            }
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
@@ -8,6 +7,7 @@ import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.springframework.data.domain.Limit;
 
@@ -39,21 +39,15 @@ public final class MaintenanceTransactions {
     /** The owners that hold permits, and the database's clock when they were read. */
     public record Owners(List<String> names, Instant asOf) {}
 
-    /** The candidates above an id that have expired, in the order of ids. */
-    public List<Long> findExpired(long after, int limit) {
-        return transaction.executeWithRepositories(() -> requests.rows().findExpired(after, Limit.of(limit)));
+    /** The requests above an id that may be reclaimed, in the order of their ids. */
+    public List<Long> find(ReclaimReason reason, long after, int limit) {
+        return transaction.execute(() -> reclaim.find(reason, after, limit));
     }
 
-    public List<Long> findOfDeadInstances(long after, int limit) {
-        return transaction.executeWithRepositories(() -> {
-            Set<Long> dead = tables.instances().findDead();
-            return dead.isEmpty() ? List.of() : requests.rows().findOfInstances(dead, after, Limit.of(limit));
-        });
-    }
-
-    public List<Long> findStale(Duration staleAfter, long after, int limit) {
-        return transaction.executeWithRepositories(
-                () -> requests.rows().findStale(-staleAfter.toMillis(), after, Limit.of(limit)));
+    /** The reason to reclaim what dead instances hold; empty if none is dead. */
+    public Optional<ReclaimReason> findDeadInstances() {
+        Set<Long> dead = transaction.execute(tables.instances()::findDead);
+        return dead.isEmpty() ? Optional.empty() : Optional.of(ReclaimReason.instanceGone(dead));
     }
 
     public Owners findOwners() {
@@ -61,14 +55,9 @@ public final class MaintenanceTransactions {
                 () -> new Owners(requests.rows().findOwners(), StoredGrant.instant(requests.now())));
     }
 
-    public List<Long> findOfOwner(ReclaimReason.OwnerDead dead, long after, int limit) {
-        return transaction.executeWithRepositories(
-                () -> requests.rows().findOfOwner(dead.owner(), StoredGrant.utc(dead.since()), after, Limit.of(limit)));
-    }
-
     /** Releases the candidates to which the reason still applies, and returns them. */
     public List<ReclaimedRequest> release(List<Long> candidates, ReclaimReason reason) {
-        return transaction.executeWithRepositories(() -> reclaim.release(candidates, reason));
+        return transaction.execute(() -> reclaim.release(candidates, reason));
     }
 
     /** A page of semaphores above an id, in the order of ids. */
@@ -113,12 +102,17 @@ public final class MaintenanceTransactions {
 
     /** Deletes one batch of the audit of reclaims, which is kept as long as the requests that it is about. */
     public int deleteReclaims(Duration retention, int limit) {
-        return transaction.executeWithRepositories(
-                () -> tables.history().deleteReclaimsBefore(requests.now(), retention, limit));
+        return deleteHistory(CapacityHistory.RECLAIMS, retention, limit);
     }
 
+    /** Deletes one batch of the audit of what operators did. */
     public int deleteHistory(Duration retention, int limit) {
-        return transaction.executeWithRepositories(() -> tables.history().deleteBefore(retention, limit));
+        return deleteHistory(CapacityHistory.OPERATORS, retention, limit);
+    }
+
+    private int deleteHistory(long kind, Duration retention, int limit) {
+        return transaction.executeWithRepositories(
+                () -> tables.history().deleteBefore(kind, requests.now(), retention, limit));
     }
 
     public int deleteExpiredWaiters(Duration overdueFor, int limit) {

@@ -13,9 +13,11 @@ import jakarta.persistence.Table;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.hibernate.annotations.JdbcTypeCode;
 import org.hibernate.type.SqlTypes;
 import org.jspecify.annotations.Nullable;
@@ -151,8 +153,8 @@ class PermitRequest {
                 owner,
                 permits,
                 ttlMillis == null ? null : Duration.ofMillis(ttlMillis),
-                StoredGrant.instant(createdAt),
-                expiresAt == null ? null : StoredGrant.instant(expiresAt),
+                acquiredAt(),
+                expiresAt().orElse(null),
                 StoredGrant.instant(readAt));
     }
 
@@ -168,6 +170,19 @@ class PermitRequest {
         return owner;
     }
 
+    Instant acquiredAt() {
+        return StoredGrant.instant(createdAt);
+    }
+
+    Optional<Instant> expiresAt() {
+        return Optional.ofNullable(expiresAt).map(StoredGrant::instant);
+    }
+
+    /** When it was released; empty while it is held. */
+    Optional<Instant> releasedAt() {
+        return isAcquired() ? Optional.empty() : Optional.of(StoredGrant.instant(updatedAt));
+    }
+
     @Nullable Long instance() {
         return instance;
     }
@@ -179,11 +194,6 @@ class PermitRequest {
     /** Whether it was released before it expired. */
     boolean isReleasedInTime() {
         return state == PermitState.RELEASED && (expiresAt == null || updatedAt.isBefore(expiresAt));
-    }
-
-    /** The remaining time to live; ten years if it is held until released. */
-    Duration remaining(LocalDateTime now) {
-        return expiresAt == null ? Duration.ofDays(3_650) : Duration.between(now, expiresAt);
     }
 
     String contentDigest() {

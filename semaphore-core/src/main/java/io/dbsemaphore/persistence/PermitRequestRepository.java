@@ -1,6 +1,5 @@
 package io.dbsemaphore.persistence;
 
-import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.List;
 import org.springframework.data.domain.Limit;
@@ -11,33 +10,8 @@ import org.springframework.data.repository.Repository;
 /** What the maintenance looks for and deletes. */
 interface PermitRequestRepository extends Repository<PermitRequest, Long> {
 
-    @Query("""
-            select r.id from PermitRequest r
-            where r.state = ACQUIRED and r.expiresAt <= utc_now() and r.id > :after
-            order by r.id""")
-    List<Long> findExpired(long after, Limit limit);
-
-    @Query("""
-            select r.id from PermitRequest r
-            where r.state = ACQUIRED and r.instance in :instances and r.id > :after
-            order by r.id""")
-    List<Long> findOfInstances(Collection<Long> instances, long after, Limit limit);
-
-    @Query("""
-            select r.id from PermitRequest r
-            where r.state = ACQUIRED and r.expiresAt is null and r.renewedAt <= utc_plus_millis(:minusMillis)
-              and r.id > :after
-            order by r.id""")
-    List<Long> findStale(long minusMillis, long after, Limit limit);
-
     @Query("select distinct r.owner from PermitRequest r where r.state = ACQUIRED")
     List<String> findOwners();
-
-    @Query("""
-            select r.id from PermitRequest r
-            where r.state = ACQUIRED and r.owner = :owner and r.renewedAt <= :since and r.id > :after
-            order by r.id""")
-    List<Long> findOfOwner(String owner, LocalDateTime since, long after, Limit limit);
 
     @Query("""
             select r.id from PermitRequest r

@@ -1,10 +1,12 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.HashSet;
@@ -43,6 +45,11 @@ final class PermitRequestTable {
             set updated_at = utc_now(), renewed_at = utc_now(), expires_at = utc_plus_millis(ttl_millis)
             where id in (?) and state = 'ACQUIRED' and expires_at > utc_now() and expires_at < utc_plus_millis(ttl_millis)""";
 
+    private static final String RENEW_UNTIL = """
+            update permit_request
+            set updated_at = utc_now(), renewed_at = utc_now(), expires_at = utc_plus_millis(?)
+            where id = ? and state = 'ACQUIRED' and expires_at > utc_now() and expires_at < utc_plus_millis(?)""";
+
     private static final String TOUCH =
             "update permit_request set updated_at = utc_now() where id in (?) and state = 'ACQUIRED'";
 
@@ -50,51 +57,26 @@ final class PermitRequestTable {
     private static final String FIND_BY_EXTERNAL_ID = FIND + "r.external_id in (?)";
     private static final String FIND_BY_ID = FIND + "r.id in (?)";
     private static final String FIND_ID = "select id from permit_request where external_id = ?";
-    private static final String FIND_EXPIRY = "select expires_at, utc_now() from permit_request where id = ?";
 
     private static final String FIND_HELD = "select id from permit_request where id in (?) and state = 'ACQUIRED'";
     private static final String FIND_ALIVE = FIND_HELD + " and (expires_at is null or expires_at > utc_now())";
-    private static final String FIND_RELEASED = "select id from permit_request where id in (?) and state = 'RELEASED'";
 
     /** By an index, whatever the number of holders. */
     private static final String FIND_OLDEST_EXPIRED = """
             select id from permit_request where state = 'ACQUIRED' and expires_at <= utc_now() order by expires_at limit ?""";
-
-    private static final String FIND_HOLDERS = """
-            select distinct r.id from permit_request r join permit p on p.permit_request_id = r.id
-            where p.semaphore_id in (?) and p.state = 'ACQUIRED' and r.state = 'ACQUIRED' and %s order by r.id limit ?""";
-
-    private static final String FIND_EXPIRED = FIND_HOLDERS.formatted("r.expires_at <= utc_now()");
-    private static final String FIND_OF_INSTANCES = FIND_HOLDERS.formatted("r.instance in (?)");
 
     private static final String FIND_EARLIEST_EXPIRIES = """
             select p.semaphore_id, min(r.expires_at), min(i.heartbeat_at), min(i.expires_at)
             from permit p join permit_request r on r.id = p.permit_request_id left join semaphore_instance i on i.id = r.instance
             where p.semaphore_id in (?) and p.state = 'ACQUIRED' group by p.semaphore_id""";
 
-    private static final String LOCK_HELD = """
-            select %s from permit_request r where r.id in (?) and r.state = 'ACQUIRED' order by r.id for update skip locked""".formatted(PermitRequest.COLUMNS);
-
     /** A request that has been neither repeated nor renewed since it was granted. */
     private static final String RELEASE_UNREPEATED = RELEASE + " and renewed_at = created_at";
-
-    private static final String RELEASE_EXPIRED = RELEASE + " and expires_at <= utc_now()";
-    private static final String RELEASE_OF_SUSPECT = RELEASE
-            + " and instance is not null and not exists (select 1 from semaphore_instance i"
-            + " where i.id = permit_request.instance and i.expires_at > utc_now())";
-    private static final String RELEASE_STALE =
-            RELEASE + " and expires_at is null and renewed_at <= utc_plus_millis(?)";
-    private static final String RELEASE_OF_OWNER = RELEASE + " and owner = ? and renewed_at <= ?";
 
     private static final String RENEW_BY_HANDLE = """
             update permit_request
             set ttl_millis = ?, expires_at = utc_plus_millis(?), renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED' and (expires_at is null or expires_at > utc_now())""";
-
-    /** Never shortens it. */
-    private static final String RENEW_UNTIL = """
-            update permit_request set expires_at = utc_plus_millis(?), renewed_at = utc_now(), updated_at = utc_now()
-            where id = ? and state = 'ACQUIRED' and expires_at > utc_now() and expires_at < utc_plus_millis(?)""";
 
     private static final String REPLAY = """
             update permit_request set ttl_millis = ?, expires_at = utc_plus_millis(?), instance = ?,
@@ -190,10 +172,20 @@ final class PermitRequestTable {
 
     /**
      * Queues the renewal of the requests among these that are held and not expired, to now + their time to live; it never
-     * shortens a lease. The result is their number.
+     * shortens a lease.
      */
-    Supplier<Integer> queueRenewal(Collection<Long> ids) {
-        return sql.update(RENEW, ids);
+    void queueRenewal(Collection<Long> ids) {
+        sql.update(RENEW, ids);
+    }
+
+    /** Queues the renewal of a request that is kept alive for the last time, to now + this time; it never shortens a lease. */
+    void queueRenewalUntil(long id, Duration rest) {
+        sql.update(RENEW_UNTIL, rest.toMillis(), id, rest.toMillis());
+    }
+
+    /** Queues the query for those of the requests that are held and not expired. */
+    Supplier<List<Long>> queueFindAlive(Collection<Long> ids) {
+        return sql.queryRows(FIND_ALIVE, ID, ids);
     }
 
     /** Queues a write to the held requests among these, so that a cluster that certifies writes detects a conflict. */
@@ -206,6 +198,21 @@ final class PermitRequestTable {
 
         static Found of(ResultSet row, int number) throws SQLException {
             return new Found(PermitRequest.of(row), row.getObject(12, LocalDateTime.class));
+        }
+
+        StoredGrant toGrant(List<StoredPermit> permits) {
+            return request.toGrant(permits, now);
+        }
+
+        boolean isAlive() {
+            return request.isAcquired() && remaining().compareTo(Duration.ZERO) > 0;
+        }
+
+        /** The remaining time to live; ten years if it is held until released. */
+        Duration remaining() {
+            return request.expiresAt()
+                    .map(expiry -> Duration.between(StoredGrant.instant(now), expiry))
+                    .orElse(Duration.ofDays(3_650));
         }
     }
 
@@ -231,26 +238,9 @@ final class PermitRequestTable {
         return sql.read(FIND_HELD, ID, ids);
     }
 
-    /** The requests among these that are held and have not expired. */
-    List<Long> findAlive(Collection<Long> ids) {
-        return sql.read(FIND_ALIVE, ID, ids);
-    }
-
-    List<Long> findReleased(Collection<Long> ids) {
-        return sql.read(FIND_RELEASED, ID, ids);
-    }
-
     /** The requests that expired first, of any semaphore; read without a lock. */
     List<Long> findOldestExpired(int limit) {
         return sql.read(FIND_OLDEST_EXPIRED, ID, limit);
-    }
-
-    List<Long> findExpired(Collection<Long> semaphoreIds, int limit) {
-        return sql.read(FIND_EXPIRED, ID, semaphoreIds, limit);
-    }
-
-    List<Long> findOfInstances(Collection<Long> semaphoreIds, Collection<Long> instances, int limit) {
-        return sql.read(FIND_OF_INSTANCES, ID, semaphoreIds, instances, limit);
     }
 
     /**
@@ -275,14 +265,13 @@ final class PermitRequestTable {
         }
 
         /** When the first permit may be reclaimed unless it is renewed; null if never. */
-        @Nullable LocalDateTime at() {
+        @Nullable Instant at() {
+            Instant expiry = expiresAt == null ? null : StoredGrant.instant(expiresAt);
             if (heartbeatAt == null || overdueAt == null) {
-                return expiresAt;
+                return expiry;
             }
-            // a heartbeat is overdue after two thirds of the instance timeout, the last third is the grace
-            LocalDateTime suspectAt =
-                    overdueAt.plus(Duration.between(heartbeatAt, overdueAt).dividedBy(2));
-            return expiresAt != null && expiresAt.isBefore(suspectAt) ? expiresAt : suspectAt;
+            Instant suspectAt = SemaphoreInstance.reclaimableAt(heartbeatAt, overdueAt);
+            return expiry != null && expiry.isBefore(suspectAt) ? expiry : suspectAt;
         }
     }
 
@@ -290,63 +279,14 @@ final class PermitRequestTable {
         return sql.read(FIND_EARLIEST_EXPIRIES, EarliestExpiry::of, semaphoreIds);
     }
 
-    /** Locks the held requests among these that no other transaction has locked. */
-    List<PermitRequest> lockHeld(Collection<Long> ids) {
-        return sql.read(LOCK_HELD, (row, number) -> PermitRequest.of(row), ids);
-    }
-
     /** Releases a request that has been neither repeated nor renewed since it was granted. */
     int releaseUnrepeated(long id) {
         return sql.execute(RELEASE_UNREPEATED, id);
     }
 
-    int releaseExpired(Collection<Long> ids) {
-        return sql.execute(RELEASE_EXPIRED, ids);
-    }
-
-    /** Releases the requests of instances whose lease has expired. */
-    int releaseOfSuspect(Collection<Long> ids) {
-        return sql.execute(RELEASE_OF_SUSPECT, ids);
-    }
-
-    int releaseStale(Collection<Long> ids, long minusMillis) {
-        return sql.execute(RELEASE_STALE, ids, minusMillis);
-    }
-
-    int releaseOfOwner(Collection<Long> ids, String owner, LocalDateTime since) {
-        return sql.execute(RELEASE_OF_OWNER, ids, owner, since);
-    }
-
     /** Queues the renewal of a request that is held and has not expired, to now + the time to live. The result is 0 otherwise. */
     Supplier<Integer> queueRenewal(long id, Duration ttl) {
         return sql.update(RENEW_BY_HANDLE, ttl.toMillis(), ttl.toMillis(), id);
-    }
-
-    /** Renews a request that is kept alive for the last time, up to the end of its maximum hold; never shortens it. */
-    int renewUntil(long id, long millis) {
-        return sql.execute(RENEW_UNTIL, millis, id, millis);
-    }
-
-    /** The grant after its renewal, with the new expiry. */
-    Optional<StoredGrant> findRenewed(StoredGrant grant, Duration ttl) {
-        return sql
-                .read(
-                        FIND_EXPIRY,
-                        (row, number) -> {
-                            LocalDateTime expiresAt = row.getObject(1, LocalDateTime.class);
-                            return new StoredGrant(
-                                    grant.requestId(),
-                                    grant.externalId(),
-                                    grant.owner(),
-                                    grant.permits(),
-                                    ttl,
-                                    grant.acquiredAt(),
-                                    expiresAt == null ? null : StoredGrant.instant(expiresAt),
-                                    StoredGrant.instant(row.getObject(2, LocalDateTime.class)));
-                        },
-                        grant.requestId())
-                .stream()
-                .findFirst();
     }
 
     /** Restarts the time to live of a repeated request, also if it has expired but has not been reclaimed. */

@@ -1,7 +1,7 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -46,9 +47,6 @@ final class PermitTable {
             where id in (?) and state = 'ACQUIRED' order by id for update nowait""";
 
     private static final String RELEASE = "update permit set state = 'RELEASED' where id in (?) and state = 'ACQUIRED'";
-    private static final String RELEASE_OF_REQUEST =
-            "update permit set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'";
-
     private static final String RELEASE_OF_RELEASED = """
             update permit set state = 'RELEASED'
             where permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')
@@ -72,16 +70,11 @@ final class PermitTable {
             select p.permit_request_id, p.id, s.name, s.capacity, p.count, p.token
             from permit p join semaphore s on s.id = p.semaphore_id where p.permit_request_id in (?) order by p.id""";
 
-    private static final String LOCK_HELD = """
-            select id from permit where permit_request_id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
-
     private static final String FIND_FIRST_HOLDERS = """
-            select r.external_id, r.owner, p.count, p.token, r.created_at, r.expires_at, r.instance, i.owner, i.heartbeat_at,
-                i.expires_at, utc_now()
+            select r.owner, r.instance, r.created_at
             from semaphore s
               join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from
               join permit_request r on r.id = p.permit_request_id
-              left join semaphore_instance i on i.id = r.instance
             where s.name = ? order by p.token limit ?""";
 
     private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
@@ -90,7 +83,6 @@ final class PermitTable {
     private final Supplier<PermitRepository> rows;
     private final boolean notifies;
     private final String release;
-    private final String releaseOfRequest;
     private final String releaseOfReleased;
 
     PermitTable(Sql sql, @Nullable ReleaseChannel channel, Supplier<PermitRepository> rows) {
@@ -99,9 +91,6 @@ final class PermitTable {
         this.notifies = channel != null;
         String notification = channel == null ? "" : channel.notification("s.name");
         this.release = notifies ? RELEASE + NOTIFICATION.formatted(notification, "p.id in (?)") : RELEASE;
-        this.releaseOfRequest = notifies
-                ? RELEASE_OF_REQUEST + NOTIFICATION.formatted(notification, "p.permit_request_id = ?")
-                : RELEASE_OF_REQUEST;
         this.releaseOfReleased = notifies
                 ? RELEASE_OF_RELEASED
                         + NOTIFICATION.formatted(
@@ -144,7 +133,8 @@ final class PermitTable {
         return sums;
     }
 
-    private static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
+    /** The columns of {@link #SUMS}, of which the first has this index. */
+    static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
         return new HeldSum(
                 semaphoreId,
                 row.getLong(column),
@@ -190,30 +180,17 @@ final class PermitTable {
         return sql.read(FIND_REQUESTS_HOLDING, ID, requestIds, semaphoreIds);
     }
 
-    /** The holders of a semaphore's permits with the lowest tokens: those that have held them for longest. */
-    List<PermitHolder> findFirstHolders(String name, int limit) {
-        return sql.read(FIND_FIRST_HOLDERS, (row, number) -> holder(row), name, limit);
-    }
-
-    private static PermitHolder holder(ResultSet row) throws SQLException {
-        return new SemaphoreReports.Holder(
-                        row.getString(1),
-                        row.getString(2),
-                        row.getInt(3),
-                        row.getLong(4),
-                        row.getObject(5, LocalDateTime.class),
-                        row.getObject(6, LocalDateTime.class),
-                        row.getObject(7, Long.class),
-                        row.getString(8),
-                        row.getObject(9, LocalDateTime.class),
-                        row.getObject(10, LocalDateTime.class),
-                        row.getObject(11, LocalDateTime.class))
-                .toContract();
-    }
-
-    /** Locks the held permits of these requests that no other transaction has locked, and returns their ids. */
-    Set<Long> lockHeld(Collection<Long> requestIds) {
-        return new HashSet<>(sql.read(LOCK_HELD, ID, requestIds));
+    /** Those that have held permits of a semaphore for longest, with the lowest tokens: owner, instance, since when. */
+    List<String> findFirstHolders(String name, int limit) {
+        return sql.read(
+                FIND_FIRST_HOLDERS,
+                (row, number) -> row.getString(1)
+                        + Optional.ofNullable(row.getString(2))
+                                .map(instance -> " (instance " + instance + ")")
+                                .orElse("")
+                        + " since " + StoredGrant.instant(row.getObject(3, LocalDateTime.class)),
+                name,
+                limit);
     }
 
     /** Releases the permits of these requests, in the transaction that releases the requests. */
@@ -223,12 +200,9 @@ final class PermitTable {
 
     /** Queues the release of the held permits among these. */
     void queueRelease(Collection<Long> ids) {
-        queueRelease(release, ids);
-    }
-
-    /** Queues the release of the held permits of a request, including those of deleted semaphores. */
-    void queueReleaseOf(long requestId) {
-        queueRelease(releaseOfRequest, requestId);
+        if (!ids.isEmpty()) {
+            queueRelease(release, ids);
+        }
     }
 
     /** Queues the release of the held permits of those of the requests that are released. */

@@ -2,7 +2,6 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.PermitState;
 import jakarta.persistence.EntityManager;
-import java.sql.Connection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
@@ -15,7 +14,7 @@ import org.springframework.orm.jpa.EntityManagerProxy;
 import org.springframework.transaction.interceptor.TransactionalProxy;
 
 /**
- * Hints for native images: reflection on the entities and the results of queries, the proxies of connections and
+ * Hints for native images: reflection on the entities and the results of queries, the proxies of
  * repositories, and the changelog as a resource. They are not beans, so that Spring's AOT processing does not find them.
  */
 final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
@@ -40,7 +39,6 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
         hints.reflection().registerType(PermitState.class, MemberCategory.INVOKE_DECLARED_METHODS);
         REPOSITORIES.forEach(repository -> registerRepository(hints, repository));
         hints.proxies().registerJdkProxy(EntityManager.class, EntityManagerProxy.class);
-        hints.proxies().registerJdkProxy(Connection.class);
         hints.resources().registerPattern("db/dbsemaphore/**");
     }
 

@@ -16,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -60,34 +61,25 @@ public final class ReportTransactions {
 
     /** The holders of a semaphore's permits, by token. */
     public List<PermitHolder> holders(String name) {
-        return of(
-                name,
-                id -> reports().findHolders(id).stream()
-                        .map(SemaphoreReports.Holder::toContract)
-                        .toList());
+        return of(name, id -> reports().findHolders(id), SemaphoreReports.Holder::toContract);
     }
 
     /** The holders above a token whose owner or external id contains a text, by token. */
     public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
         return of(
                 name,
-                id -> reports().findHolders(id, containing, afterToken, Limit.of(limit)).stream()
-                        .map(SemaphoreReports.Holder::toContract)
-                        .toList());
+                id -> reports().findHolders(id, containing, afterToken, Limit.of(limit)),
+                SemaphoreReports.Holder::toContract);
     }
 
     /** The holders that have held permits of a semaphore for longest. Needs no Hibernate. */
-    public List<PermitHolder> firstHolders(String name, int limit) {
+    public List<String> firstHolders(String name, int limit) {
         return transaction.execute(() -> tables.permits().findFirstHolders(name, limit));
     }
 
     /** The waiting callers of all instances, by instance, the one that has waited longest first. */
     public List<WaitingInstance> waiting(String name) {
-        return of(
-                name,
-                id -> reports().findWaiting(id).stream()
-                        .map(SemaphoreReports.Waiting::toContract)
-                        .toList());
+        return of(name, id -> reports().findWaiting(id), SemaphoreWaiter::toContract);
     }
 
     /**
@@ -96,10 +88,13 @@ public final class ReportTransactions {
      * search over tokens, and the requests before it by a scan of limited length.
      */
     public List<PermitUse> uses(String name, Instant from, Instant to, int limit) {
-        return of(name, id -> uses(id, StoredGrant.utc(from), StoredGrant.utc(to), limit));
+        return of(
+                name,
+                id -> uses(id, StoredGrant.utc(from), StoredGrant.utc(to), limit),
+                SemaphoreReports.Use::toContract);
     }
 
-    private List<PermitUse> uses(long semaphoreId, LocalDateTime from, LocalDateTime to, int limit) {
+    private List<SemaphoreReports.Use> uses(long semaphoreId, LocalDateTime from, LocalDateTime to, int limit) {
         Stream<SemaphoreReports.Use> held = reports().findUses(semaphoreId, to, Limit.of(limit)).stream();
         Stream<SemaphoreReports.Use> released = reports()
                 .findUses(semaphoreId, lastToken(semaphoreId, to), from, to, Math.max(SCANNED, limit), Limit.of(limit))
@@ -107,25 +102,24 @@ public final class ReportTransactions {
         return Stream.concat(held, released)
                 .sorted(Comparator.comparingLong(SemaphoreReports.Use::token).reversed())
                 .limit(limit)
-                .map(SemaphoreReports.Use::toContract)
                 .toList();
     }
 
     /** The highest token among the released permits that were acquired until then; 0 if there is none. */
     private long lastToken(long semaphoreId, LocalDateTime until) {
-        Optional<SemaphoreReports.Token> newest = newest(semaphoreId, Long.MAX_VALUE);
+        Optional<SemaphoreReports.Use> newest = newest(semaphoreId, Long.MAX_VALUE);
         if (newest.isEmpty()) {
             return 0;
         }
-        if (!newest.get().acquiredAt().isAfter(until)) {
+        if (!newest.get().isAfter(until)) {
             return newest.get().token();
         }
         long low = reports().findFirstToken(semaphoreId).map(first -> first - 1).orElse(0L);
         long high = newest.get().token() - 1;
         while (low < high) {
             long middle = low + (high - low + 1) / 2;
-            Optional<SemaphoreReports.Token> found = newest(semaphoreId, middle);
-            if (found.isPresent() && found.get().acquiredAt().isAfter(until)) {
+            Optional<SemaphoreReports.Use> found = newest(semaphoreId, middle);
+            if (found.isPresent() && found.get().isAfter(until)) {
                 high = found.get().token() - 1;
             } else {
                 low = middle;
@@ -134,23 +128,24 @@ public final class ReportTransactions {
         return low;
     }
 
-    private Optional<SemaphoreReports.Token> newest(long semaphoreId, long upTo) {
-        return reports().findTokens(semaphoreId, upTo, Limit.of(1)).stream().findFirst();
-    }
-
-    /** The audit of a name, newest first. */
-    public List<CapacityChange> capacityHistory(String name) {
-        return transaction.executeWithRepositories(() -> tables.history().find(name, Limit.unlimited()));
+    private Optional<SemaphoreReports.Use> newest(long semaphoreId, long upTo) {
+        return reports().findReleased(semaphoreId, upTo, Limit.of(1)).stream().findFirst();
     }
 
     /** The latest entries of the audit of a name, newest first. */
     public List<CapacityChange> capacityHistory(String name, int limit) {
-        return transaction.executeWithRepositories(() -> tables.history().find(name, Limit.of(limit)));
+        return history(CapacityHistory.OPERATORS, name, limit, CapacityAudit::toContract);
     }
 
     /** The latest reclaims of a name, newest first. */
     public List<Reclaim> reclaims(String name, int limit) {
-        return transaction.executeWithRepositories(() -> tables.history().findReclaims(name, Limit.of(limit)));
+        return history(CapacityHistory.RECLAIMS, name, limit, CapacityAudit::toReclaim);
+    }
+
+    private <T> List<T> history(long kind, String name, int limit, Function<CapacityAudit, T> toContract) {
+        return transaction.executeWithRepositories(() -> tables.history().find(kind, name, limit).stream()
+                .map(toContract)
+                .toList());
     }
 
     /** The registered instances, the last started first. */
@@ -160,18 +155,19 @@ public final class ReportTransactions {
                     .collect(Collectors.toMap(
                             SemaphoreReports.RequestsOf::instance, SemaphoreReports.RequestsOf::requests));
             return reports().findInstances(Limit.of(limit)).stream()
-                    .map(instance -> instance.toContract(held.getOrDefault(instance.id(), 0L)))
+                    .map(instance -> instance.toContract(
+                            held.getOrDefault(instance.registered().id(), 0L)))
                     .toList();
         });
     }
 
-    private <T> List<T> of(String name, LongFunction<List<T>> report) {
+    private <R, T> List<T> of(String name, LongFunction<List<R>> report, Function<R, T> toContract) {
         return transaction.executeWithRepositories(() -> {
             Long id = semaphores.findIds(List.of(name)).get(name);
             if (id == null) {
                 throw SemaphoreNotFoundException.nothingChanged(name);
             }
-            return report.apply(id);
+            return report.apply(id).stream().map(toContract).toList();
         });
     }
 }

@@ -2,33 +2,52 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.DeadInstance;
 import io.dbsemaphore.domain.HolderScans;
-import io.dbsemaphore.domain.ReclaimProgress;
-import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.domain.Shortfall;
-import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.springframework.jdbc.core.RowMapper;
 
 /**
  * Reclaims requests whose holder is gone, within the current transaction. It never waits for a lock: a request or permit
  * that another transaction has locked is being released, renewed, or checked by a business transaction, and counts as held.
- * The update checks again the condition under which a candidate was read. Each reclaim is recorded in the audit.
+ * The lock checks again the condition under which a candidate was read. Each reclaim is recorded in the audit.
  */
 final class RequestReclaim {
 
     /** For an IN-list of more than 200 values, MySQL uses statistics instead of index dives, and may scan the table. */
     private static final int PAGE = 200;
 
+    private static final String FIND =
+            "select r.id from permit_request r where r.state = 'ACQUIRED' and r.id > ? and %s order by r.id limit ?";
+
+    private static final String FIND_OF_SEMAPHORES = """
+            select distinct r.id from permit_request r join permit p on p.permit_request_id = r.id
+            where p.semaphore_id in (?) and p.state = 'ACQUIRED' and r.state = 'ACQUIRED' and %s
+            order by r.id limit ?""";
+
+    private static final String LOCK_SKIP_LOCKED = """
+            select r.id from permit_request r where r.id in (?) and r.state = 'ACQUIRED' and %s
+            order by r.id for update skip locked""";
+
+    private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
+
+    private final Sql sql;
     private final PermitRequestTable requests;
     private final PermitTable permits;
     private final InstanceTable instances;
@@ -36,83 +55,62 @@ final class RequestReclaim {
     private final HolderScans<Boolean> scans = new HolderScans<>();
 
     RequestReclaim(Tables tables) {
+        this.sql = tables.sql();
         this.requests = tables.requests();
         this.permits = tables.permits();
         this.instances = tables.instances();
         this.history = tables.history();
     }
 
-    /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
-    List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
-        SortedMap<Long, PermitRequest> unlocked = new TreeMap<>();
-        if (!candidates.isEmpty()) {
-            requests.lockHeld(candidates).forEach(request -> unlocked.put(request.id(), request));
-        }
-        if (unlocked.isEmpty()) {
-            return List.of();
-        }
-        Set<Long> lockedPermits = permits.lockHeld(unlocked.keySet());
-        permits.findHeld(Set.copyOf(unlocked.keySet())).stream()
-                .filter(permit -> !lockedPermits.contains(permit.id()))
-                .forEach(permit -> unlocked.remove(permit.requestId()));
-        return unlocked.isEmpty() ? List.of() : releaseLocked(unlocked, reason);
+    /** The requests above an id that may be reclaimed, in the order of their ids; read without a lock. */
+    List<Long> find(ReclaimReason reason, long after, int limit) {
+        return sql.read(FIND.formatted(reason.condition()), ID, values(after, reason, limit));
     }
 
-    private List<ReclaimedRequest> releaseLocked(SortedMap<Long, PermitRequest> locked, ReclaimReason reason) {
-        Set<Long> ids = locked.keySet();
-        int released = compareAndSet(ids, reason);
-        if (released == 0) {
+    /** Those that hold permits of these semaphores. */
+    List<Long> find(Collection<Long> semaphoreIds, ReclaimReason reason, int limit) {
+        return sql.read(FIND_OF_SEMAPHORES.formatted(reason.condition()), ID, values(semaphoreIds, reason, limit));
+    }
+
+    private static Object[] values(Object first, ReclaimReason reason, Object... more) {
+        return Stream.of(Stream.of(first), reason.values().stream(), Stream.of(more))
+                .flatMap(each -> each)
+                .toArray();
+    }
+
+    /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
+    List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
+        Set<Long> released = releaseUnlocked(
+                candidates, ids -> sql.read(LOCK_SKIP_LOCKED.formatted(reason.condition()), ID, values(ids, reason)));
+        if (released.isEmpty()) {
             return List.of();
         }
-        // no other transaction can have released them, since their rows are locked
-        Set<Long> taken = released == ids.size() ? ids : Set.copyOf(requests.findReleased(ids));
-        permits.releaseByRequests(taken);
         Map<Long, List<NamedPermit>> held =
-                permits.findByRequests(taken).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
+                permits.findByRequests(released).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
         List<ReclaimedRequest> reclaimed = new ArrayList<>();
-        List<CapacityHistory.Reclaimed> entries = new ArrayList<>();
-        for (PermitRequest request : locked.values()) {
-            if (taken.contains(request.id())) {
-                List<NamedPermit> its = held.getOrDefault(request.id(), List.of());
-                Optional<DeadInstance> dead =
-                        reason instanceof ReclaimReason.InstanceGone ? deadInstanceOf(request) : Optional.empty();
-                reclaimed.add(new ReclaimedRequest(
-                        request.externalId(),
-                        its.stream().collect(Collectors.toMap(NamedPermit::name, NamedPermit::count)),
-                        dead));
-                String inWords = inWords(reason, dead);
-                its.forEach(permit -> entries.add(new CapacityHistory.Reclaimed(
-                        permit.name(),
-                        permit.capacity(),
-                        request.externalId(),
-                        request.owner(),
-                        permit.count(),
-                        inWords)));
-            }
+        List<CapacityHistory.Entry> entries = new ArrayList<>();
+        for (PermitRequestTable.Found found : requests.findByIds(released)) {
+            PermitRequest request = found.request();
+            List<NamedPermit> its = held.getOrDefault(request.id(), List.of());
+            Optional<DeadInstance> dead = reason.isInstanceGone() ? deadInstanceOf(request) : Optional.empty();
+            reclaimed.add(new ReclaimedRequest(
+                    request.externalId(),
+                    its.stream().collect(Collectors.toMap(NamedPermit::name, NamedPermit::count)),
+                    dead));
+            String inWords = dead.flatMap(RequestReclaim::inWords).orElse(reason.inWords());
+            its.forEach(permit -> entries.add(
+                    CapacityHistory.Entry.released(permit, request.externalId(), request.owner(), null, inWords)));
         }
-        history.reclaimed(entries);
+        history.add(entries);
         return reclaimed;
     }
 
-    private static String inWords(ReclaimReason reason, Optional<DeadInstance> dead) {
-        if (reason instanceof ReclaimReason.Stale stale) {
-            return "It has no time to live, and was neither acquired nor renewed for %d s"
-                    .formatted(Duration.ofMillis(stale.staleAfterMillis()).toSeconds());
-        }
-        if (reason instanceof ReclaimReason.OwnerDead) {
-            return "Its owner was found dead";
-        }
-        if (reason instanceof ReclaimReason.Expired) {
-            return "Its time to live had passed";
-        }
-        return dead.flatMap(instance -> instance.name()
-                        .map(name -> "Instance %s had sent no heartbeat for %d s"
-                                .formatted(
-                                        name,
-                                        instance.sinceHeartbeat()
-                                                .orElse(Duration.ZERO)
-                                                .toSeconds())))
-                .orElse("The instance that kept it alive is not registered any more");
+    private static Optional<String> inWords(DeadInstance instance) {
+        return instance.name()
+                .map(name -> "Instance %s had sent no heartbeat for %d s"
+                        .formatted(
+                                name,
+                                instance.sinceHeartbeat().orElse(Duration.ZERO).toSeconds()));
     }
 
     /** From the cached suspect instances, so that no statement is added to the acquire. */
@@ -121,16 +119,35 @@ final class RequestReclaim {
         return instance == null ? Optional.empty() : Optional.of(instances.find(instance));
     }
 
-    private int compareAndSet(Collection<Long> ids, ReclaimReason reason) {
-        if (reason instanceof ReclaimReason.Stale stale) {
-            return requests.releaseStale(ids, -stale.staleAfterMillis());
+    /**
+     * Releases the held requests none of whose permits another transaction has locked, and returns their ids.
+     *
+     * @param lock locks those of the requests that are to be released and that no other transaction has locked
+     */
+    Set<Long> releaseUnlocked(Collection<Long> requestIds, Function<Set<Long>, Collection<Long>> lock) {
+        SortedMap<Long, Set<Long>> permitIds = new TreeMap<>();
+        requestIds.forEach(id -> permitIds.put(id, new TreeSet<>()));
+        if (!requestIds.isEmpty()) {
+            permits.findHeld(requestIds)
+                    .forEach(permit -> permitIds
+                            .computeIfAbsent(permit.requestId(), id -> new TreeSet<>())
+                            .add(permit.id()));
         }
-        if (reason instanceof ReclaimReason.OwnerDead dead) {
-            return requests.releaseOfOwner(ids, dead.owner(), StoredGrant.utc(dead.since()));
+        Set<Long> held = permitsOf(permitIds);
+        Set<Long> locked = held.isEmpty() ? Set.of() : permits.lockSkipLocked(held);
+        permitIds.values().removeIf(its -> !locked.containsAll(its));
+        if (!permitIds.isEmpty()) {
+            permitIds.keySet().retainAll(Set.copyOf(lock.apply(permitIds.keySet())));
         }
-        return reason instanceof ReclaimReason.InstanceGone
-                ? requests.releaseOfSuspect(ids)
-                : requests.releaseExpired(ids);
+        if (!permitIds.isEmpty()) {
+            requests.queueRelease(permitIds.keySet());
+            permits.queueRelease(permitsOf(permitIds));
+        }
+        return permitIds.keySet();
+    }
+
+    private static Set<Long> permitsOf(Map<Long, Set<Long>> permitIds) {
+        return permitIds.values().stream().flatMap(Set::stream).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /**
@@ -139,7 +156,7 @@ final class RequestReclaim {
      * index, whatever the number of holders; usually there are none. Everything else scans all holders of the semaphores.
      */
     List<ReclaimedRequest> releaseFor(Collection<Shortfall> shortfalls) {
-        ReclaimProgress progress = new ReclaimProgress(shortfalls);
+        Progress progress = new Progress(shortfalls);
         boolean complete = releaseOldestExpired(progress);
         List<Shortfall> due = progress.stillShort().stream()
                 .filter(shortfall -> scans.recent(shortfall).isEmpty())
@@ -147,47 +164,96 @@ final class RequestReclaim {
         if (!due.isEmpty()) {
             scan(progress, due, complete);
         }
-        return progress.released();
+        return progress.released;
     }
 
     /** Returns whether all expired requests were among them. */
-    private boolean releaseOldestExpired(ReclaimProgress progress) {
+    private boolean releaseOldestExpired(Progress progress) {
         List<Long> oldest = requests.findOldestExpired(PAGE);
         if (!oldest.isEmpty()) {
             releaseSome(
                     progress,
                     permits.findRequestsHolding(oldest, Shortfall.ids(progress.stillShort())),
-                    new ReclaimReason.Expired());
+                    ReclaimReason.expired());
         }
         return oldest.size() < PAGE;
     }
 
-    private void scan(ReclaimProgress progress, List<Shortfall> due, boolean expiredAreDone) {
+    private void scan(Progress progress, List<Shortfall> due, boolean expiredAreDone) {
         List<Long> ids = Shortfall.ids(due);
         long begin = scans.begin();
-        int before = progress.released().size();
+        int before = progress.released.size();
         if (!expiredAreDone) {
-            releaseSome(progress, requests.findExpired(ids, progress.limit()), new ReclaimReason.Expired());
+            releaseSome(progress, find(ids, ReclaimReason.expired(), progress.limit()), ReclaimReason.expired());
         }
         Set<Long> dead = progress.stillShort().isEmpty() ? Set.of() : instances.findDead(ids);
         if (!dead.isEmpty()) {
-            releaseSome(
-                    progress, requests.findOfInstances(ids, dead, progress.limit()), new ReclaimReason.InstanceGone());
+            ReclaimReason gone = ReclaimReason.instanceGone(dead);
+            releaseSome(progress, find(ids, gone, progress.limit()), gone);
         }
-        if (progress.released().size() == before) { // there was nothing to reclaim
+        if (progress.released.size() == before) { // there was nothing to reclaim
             scans.record(due, begin, shortfall -> true);
         }
     }
 
     /** Releases as many of the candidates as are needed, skipping those that another transaction has locked. */
-    private void releaseSome(ReclaimProgress progress, Collection<Long> found, ReclaimReason reason) {
-        List<Long> candidates =
-                found.stream().filter(progress::isNew).distinct().toList();
+    private void releaseSome(Progress progress, Collection<Long> found, ReclaimReason reason) {
+        List<Long> candidates = found.stream()
+                .filter(each -> !progress.examined.contains(each))
+                .distinct()
+                .toList();
         int from = 0;
         while (from < candidates.size() && !progress.stillShort().isEmpty()) {
             List<Long> some = candidates.subList(from, Math.min(candidates.size(), from + progress.next()));
             progress.add(some, release(some, reason));
             from += some.size();
+        }
+    }
+
+    /**
+     * What one acquire has reclaimed: as much as it needs and some more for the next acquires, but never more than a short
+     * transaction can. The sweep reclaims the rest.
+     */
+    private static final class Progress {
+
+        private static final int SPARE = 100;
+        private static final int MAX_EXAMINED = 500;
+
+        private final Collection<Shortfall> shortfalls;
+        private final Map<String, Long> reclaimedPermits = new HashMap<>();
+        private final List<ReclaimedRequest> released = new ArrayList<>();
+        private final Set<Long> examined = new HashSet<>();
+
+        Progress(Collection<Shortfall> shortfalls) {
+            this.shortfalls = shortfalls;
+        }
+
+        /** The semaphores that still have too few permits available; empty once the transaction has reached its limit. */
+        List<Shortfall> stillShort() {
+            return examined.size() >= MAX_EXAMINED
+                    ? List.of()
+                    : shortfalls.stream().filter(each -> missing(each) > 0).toList();
+        }
+
+        private long missing(Shortfall shortfall) {
+            return shortfall.permits() - reclaimedPermits.getOrDefault(shortfall.name(), 0L);
+        }
+
+        /** The number of candidates to examine next. Each request holds at least one permit. */
+        int next() {
+            return (int) Math.min(stillShort().stream().mapToLong(this::missing).sum() + SPARE, limit());
+        }
+
+        /** The number of candidates that may still be examined. */
+        int limit() {
+            return Math.max(1, MAX_EXAMINED - examined.size());
+        }
+
+        void add(Collection<Long> candidates, List<ReclaimedRequest> taken) {
+            examined.addAll(candidates);
+            released.addAll(taken);
+            taken.forEach(each ->
+                    each.permits().forEach((name, count) -> reclaimedPermits.merge(name, (long) count, Long::sum)));
         }
     }
 }

@@ -1,9 +1,12 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.domain.StoredGrant;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDateTime;
 
 /** A JVM that keeps grants alive, with its lease: until its expiry, other JVMs do not reclaim these grants. */
@@ -29,4 +32,30 @@ class SemaphoreInstance {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected SemaphoreInstance() {}
+
+    long id() {
+        return id;
+    }
+
+    String owner() {
+        return owner;
+    }
+
+    Instant startedAt() {
+        return StoredGrant.instant(startedAt);
+    }
+
+    Instant heartbeatAt() {
+        return StoredGrant.instant(heartbeatAt);
+    }
+
+    /** When others may reclaim its permits: the lease is two thirds of the instance timeout, and the last third is their grace. */
+    Instant reclaimableAt() {
+        return reclaimableAt(heartbeatAt, expiresAt);
+    }
+
+    static Instant reclaimableAt(LocalDateTime heartbeatAt, LocalDateTime expiresAt) {
+        return StoredGrant.instant(
+                expiresAt.plus(Duration.between(heartbeatAt, expiresAt).dividedBy(2)));
+    }
 }

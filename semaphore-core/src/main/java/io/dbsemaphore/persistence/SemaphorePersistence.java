@@ -2,9 +2,10 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.unit.PersistenceUnit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import io.dbsemaphore.persistence.unit.Sql;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,20 +37,21 @@ public record SemaphorePersistence(
      * @param channel on which instances notify one another of releases; null without notifications
      */
     public static SemaphorePersistence open(
-            SemaphoreDataSource dataSource,
+            Sessions sessions,
             Database database,
             String tablePrefix,
             Duration suspectGrace,
             @Nullable ReleaseChannel channel) {
-        PersistenceUnit unit = new PersistenceUnit(dataSource, database, tablePrefix, ENTITIES);
-        Tables tables = Tables.of(unit, dataSource, database, tablePrefix, suspectGrace, channel);
-        ShortTransaction transaction = new ShortTransaction(dataSource, unit);
+        Sql sql = new Sql(sessions, database, tablePrefix);
+        PersistenceUnit unit = new PersistenceUnit(sessions, sql::translated, ENTITIES);
+        Tables tables = Tables.of(unit, sql, database, suspectGrace, channel);
+        ShortTransaction transaction = new ShortTransaction(sessions, unit);
         RequestReclaim reclaim = new RequestReclaim(tables);
         BatchTransaction batches = new BatchTransaction(transaction, tables, reclaim);
         return new SemaphorePersistence(
                 unit,
                 batches,
-                new AvailabilityTransactions(transaction, tables),
+                new AvailabilityTransactions(transaction, tables, reclaim),
                 new HoldTransactions(transaction, tables),
                 new UndoTransaction(transaction, tables),
                 new AdminTransactions(transaction, tables, batches),

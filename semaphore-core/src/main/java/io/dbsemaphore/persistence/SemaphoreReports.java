@@ -4,11 +4,7 @@ import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.PermitHolder.HolderInstance;
 import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
-import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
-import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
-import java.time.Duration;
-import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Optional;
@@ -21,59 +17,41 @@ import org.springframework.data.repository.Repository;
 interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     record Holder(
-            String externalId,
-            String owner,
+            PermitRequest request,
             int count,
             long token,
-            LocalDateTime acquiredAt,
-            @Nullable LocalDateTime expiresAt,
-            @Nullable Long instance,
-            @Nullable String instanceName,
-            @Nullable LocalDateTime heartbeatAt,
-            @Nullable LocalDateTime leaseExpiresAt,
-            LocalDateTime now) {
+            @Nullable SemaphoreInstance keeper,
+            boolean keeperAlive) {
 
         PermitHolder toContract() {
             return new PermitHolder(
-                    externalId,
-                    owner,
+                    request.externalId(),
+                    request.owner(),
                     count,
                     token,
-                    StoredGrant.instant(acquiredAt),
-                    Optional.ofNullable(expiresAt).map(StoredGrant::instant),
-                    Optional.ofNullable(instance).map(this::instance));
+                    request.acquiredAt(),
+                    request.expiresAt(),
+                    Optional.ofNullable(request.instance()).map(this::instance));
         }
 
         private HolderInstance instance(long id) {
+            Optional<SemaphoreInstance> registered = Optional.ofNullable(keeper);
             return new HolderInstance(
                     id,
-                    Optional.ofNullable(instanceName),
-                    Optional.ofNullable(heartbeatAt).map(StoredGrant::instant),
-                    leaseExpiresAt != null && leaseExpiresAt.isAfter(now),
-                    heartbeatAt == null || leaseExpiresAt == null
-                            ? Optional.empty()
-                            : Optional.of(reclaimableAt(heartbeatAt, leaseExpiresAt)));
+                    registered.map(SemaphoreInstance::owner),
+                    registered.map(SemaphoreInstance::heartbeatAt),
+                    keeperAlive,
+                    registered.map(SemaphoreInstance::reclaimableAt));
         }
     }
 
-    record Waiting(long instance, String name, LocalDateTime since, int callers) {
-
-        WaitingInstance toContract() {
-            return new WaitingInstance(instance, name, StoredGrant.instant(since), callers);
-        }
-    }
-
-    @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Waiting(w.instance, w.owner, w.since, w.waiting)
-            from SemaphoreWaiter w
-            where w.semaphoreId = :semaphoreId and w.expiresAt > utc_now()
-            order by w.since, w.instance""")
-    List<Waiting> findWaiting(long semaphoreId);
+    @Query("select w from SemaphoreWaiter w where w.semaphoreId = :semaphoreId and w.expiresAt > utc_now()"
+            + " order by w.since, w.instance")
+    List<SemaphoreWaiter> findWaiting(long semaphoreId);
 
     String HOLDERS = """
             select new io.dbsemaphore.persistence.SemaphoreReports$Holder(
-                r.externalId, r.owner, p.count, p.token, r.createdAt, r.expiresAt,
-                r.instance, i.owner, i.heartbeatAt, i.expiresAt, utc_now())
+                r, p.count, p.token, i, case when i.expiresAt > utc_now() then true else false end)
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED
             """;
@@ -88,31 +66,27 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
 
     /** The permits of one request, held or released. */
-    record Use(
-            String externalId,
-            String owner,
-            int count,
-            long token,
-            LocalDateTime acquiredAt,
-            LocalDateTime updatedAt,
-            @Nullable LocalDateTime expiresAt,
-            PermitState state) {
+    record Use(PermitRequest request, int count, long token) {
+
+        /** Whether they were acquired after that. */
+        boolean isAfter(LocalDateTime time) {
+            return request.acquiredAt().isAfter(StoredGrant.instant(time));
+        }
 
         PermitUse toContract() {
             return new PermitUse(
-                    externalId,
-                    owner,
+                    request.externalId(),
+                    request.owner(),
                     count,
                     token,
-                    StoredGrant.instant(acquiredAt),
-                    state == PermitState.RELEASED ? Optional.of(StoredGrant.instant(updatedAt)) : Optional.empty(),
-                    Optional.ofNullable(expiresAt).map(StoredGrant::instant));
+                    request.acquiredAt(),
+                    request.releasedAt(),
+                    request.expiresAt());
         }
     }
 
     @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Use(
-                r.externalId, r.owner, p.count, p.token, r.createdAt, r.updatedAt, r.expiresAt, p.state)
+            select new io.dbsemaphore.persistence.SemaphoreReports$Use(r, p.count, p.token)
             from Permit p join PermitRequest r on r.id = p.requestId
             where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and r.createdAt <= :until
             order by p.token desc""")
@@ -120,8 +94,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     /** The released permits of a period among those up to a token, the last acquired first; scans only so many. */
     @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Use(
-                r.externalId, r.owner, u.count, u.token, r.createdAt, r.updatedAt, r.expiresAt, r.state)
+            select new io.dbsemaphore.persistence.SemaphoreReports$Use(r, u.count, u.token)
             from (select p.requestId as requestId, p.count as count, p.token as token from Permit p
                   where p.semaphoreId = :semaphoreId and p.state = RELEASED and p.token <= :upToToken
                   order by p.token desc limit :scanned) u
@@ -131,47 +104,34 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     List<Use> findUses(
             long semaphoreId, long upToToken, LocalDateTime from, LocalDateTime to, int scanned, Limit limit);
 
-    record Token(long token, LocalDateTime acquiredAt) {}
-
+    /** The released permits up to a token, the last acquired first. */
     @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Token(p.token, r.createdAt)
+            select new io.dbsemaphore.persistence.SemaphoreReports$Use(r, p.count, p.token)
             from Permit p join PermitRequest r on r.id = p.requestId
             where p.semaphoreId = :semaphoreId and p.state = RELEASED and p.token <= :upToToken
             order by p.token desc""")
-    List<Token> findTokens(long semaphoreId, long upToToken, Limit limit);
+    List<Use> findReleased(long semaphoreId, long upToToken, Limit limit);
 
     @Query("select min(p.token) from Permit p where p.semaphoreId = :semaphoreId and p.state = RELEASED")
     Optional<Long> findFirstToken(long semaphoreId);
 
-    record Instance(
-            long id,
-            String name,
-            LocalDateTime startedAt,
-            LocalDateTime heartbeatAt,
-            LocalDateTime expiresAt,
-            LocalDateTime now) {
+    record Instance(SemaphoreInstance registered, boolean alive) {
 
         InstanceStatus toContract(long requests) {
             return new InstanceStatus(
-                    id,
-                    name,
-                    StoredGrant.instant(startedAt),
-                    StoredGrant.instant(heartbeatAt),
-                    expiresAt.isAfter(now),
-                    Optional.of(reclaimableAt(heartbeatAt, expiresAt)),
+                    registered.id(),
+                    registered.owner(),
+                    registered.startedAt(),
+                    registered.heartbeatAt(),
+                    alive,
+                    Optional.of(registered.reclaimableAt()),
                     requests);
         }
     }
 
-    /** The lease is two thirds of the instance timeout, and the last third is the grace of the other instances. */
-    private static Instant reclaimableAt(LocalDateTime heartbeatAt, LocalDateTime leaseExpiresAt) {
-        return StoredGrant.instant(leaseExpiresAt.plus(
-                Duration.between(heartbeatAt, leaseExpiresAt).dividedBy(2)));
-    }
-
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Instance(
-                i.id, i.owner, i.startedAt, i.heartbeatAt, i.expiresAt, utc_now())
+                i, case when i.expiresAt > utc_now() then true else false end)
             from SemaphoreInstance i order by i.startedAt desc, i.id desc""")
     List<Instance> findInstances(Limit limit);
 

@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
@@ -17,7 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The table of semaphores: the SQL of grants, of waiting callers, and of an application that starts. All methods but {@link #forget}
@@ -56,8 +56,8 @@ final class SemaphoreTable {
     private static final String COUNT_OF_PATTERNS = "select count(*) from semaphore where pattern is not null";
 
     private static final String FIND_AVAILABILITIES = """
-            select s.id, s.name, s.capacity, coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), s.fence, s.waiters_until,
-                utc_now()
+            select s.id, s.name, s.capacity, s.fence, s.waiters_until,
+                coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), utc_now()
             from semaphore s left join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED'
             where s.id in (?) group by s.id, s.name, s.capacity, s.fence, s.waiters_until""";
 
@@ -181,29 +181,13 @@ final class SemaphoreTable {
         return sql.read(COUNT_OF_PATTERNS, (row, number) -> row.getLong(1)).get(0);
     }
 
-    record Availability(
-            long id,
-            String name,
-            int capacity,
-            long held,
-            int exclusive,
-            long fence,
-            @Nullable LocalDateTime waitersUntil,
-            LocalDateTime now) {}
+    record Availability(LockedSemaphore semaphore, HeldSum sum) {}
 
     /** The availability of these semaphores, read without a lock, so that it may be outdated. */
     List<Availability> findAvailabilities(Collection<Long> ids) {
         return sql.read(
                 FIND_AVAILABILITIES,
-                (row, number) -> new Availability(
-                        row.getLong(1),
-                        row.getString(2),
-                        row.getInt(3),
-                        row.getLong(4),
-                        row.getInt(5),
-                        row.getLong(6),
-                        row.getObject(7, LocalDateTime.class),
-                        row.getObject(8, LocalDateTime.class)),
+                (row, number) -> new Availability(locked(row, number), PermitTable.sum(row, 6, row.getLong(1))),
                 ids);
     }
 

@@ -1,5 +1,7 @@
 package io.dbsemaphore.persistence;
 
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
+import io.dbsemaphore.domain.StoredGrant;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -44,6 +46,10 @@ class SemaphoreWaiter {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected SemaphoreWaiter() {}
+
+    WaitingInstance toContract() {
+        return new WaitingInstance(instance, owner, StoredGrant.instant(since), waiting);
+    }
 
     Key key() {
         return new Key(semaphoreId, instance);

@@ -4,7 +4,6 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.ReleaseChannel;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
 import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.PersistenceUnit;
 import io.dbsemaphore.persistence.unit.Sql;
@@ -36,13 +35,7 @@ record Tables(
             SemaphoreWaiter.class);
 
     static Tables of(
-            PersistenceUnit unit,
-            SemaphoreDataSource connections,
-            Database database,
-            String tablePrefix,
-            Duration suspectGrace,
-            @Nullable ReleaseChannel channel) {
-        Sql sql = new Sql(connections, database, tablePrefix);
+            PersistenceUnit unit, Sql sql, Database database, Duration suspectGrace, @Nullable ReleaseChannel channel) {
         TimeOrderedIds ids = new TimeOrderedIds();
         SemaphoreTable semaphores =
                 new SemaphoreTable(sql, unit::isStarted, unit.repository(SemaphoreRepository.class));
@@ -78,6 +71,6 @@ record Tables(
         List<StoredPermit> held = permits.findByRequests(List.of(found.request().id())).stream()
                 .map(permit -> new StoredPermit(permit.id(), permit.name(), permit.count(), permit.token()))
                 .toList();
-        return found.request().toGrant(held, found.now());
+        return found.toGrant(held);
     }
 }

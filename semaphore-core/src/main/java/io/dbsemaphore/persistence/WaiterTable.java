@@ -22,7 +22,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -187,7 +186,7 @@ final class WaiterTable {
          *
          * @param now the database's clock when the held permits were summed
          */
-        void read(List<LockedSemaphore> locked, Function<LockedSemaphore, LocalDateTime> now) {
+        void read(List<LockedSemaphore> locked, LocalDateTime now) {
             if (isRead) {
                 return;
             }
@@ -196,7 +195,7 @@ final class WaiterTable {
             find(locked.stream()
                     .filter(semaphore -> local.isFair(semaphore.name())
                             && !found.contains(semaphore.id())
-                            && semaphore.mayBeAwaited(now.apply(semaphore)))
+                            && semaphore.mayBeAwaited(now))
                     .map(LockedSemaphore::id)
                     .toList());
         }
@@ -280,15 +279,17 @@ final class WaiterTable {
         }
 
         /** Whether the other instances know of the callers of this one, if there are any. */
-        boolean isRegistered(String name, long semaphoreId) {
-            return !local.isFair(name)
-                    || local.of(name).isEmpty()
-                    || own(semaphoreId).isPresent();
+        boolean isRegistered(LockedSemaphore semaphore) {
+            return !awaits(semaphore.name()) || own(semaphore.id()).isPresent();
         }
 
         /** Whether callers wait for longer than the row of the semaphore tells. */
-        boolean isExtensionDue(String name, @Nullable LocalDateTime until, LocalDateTime now) {
-            return local.isFair(name) && !local.of(name).isEmpty() && endsSoon(until, now);
+        boolean isExtensionDue(LockedSemaphore semaphore, LocalDateTime now) {
+            return awaits(semaphore.name()) && endsSoon(semaphore.waitersUntil(), now);
+        }
+
+        private boolean awaits(String name) {
+            return local.isFair(name) && !local.of(name).isEmpty();
         }
 
         /**

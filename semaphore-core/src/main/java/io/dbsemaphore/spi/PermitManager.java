@@ -8,7 +8,6 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestInProgressException;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.admin.PermitHolder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -92,9 +91,10 @@ public interface PermitManager {
      * Reads who holds the permits of a semaphore, for the message of a refusal. Never throws, and waits for a short time only.
      *
      * @param name the semaphore
-     * @return those that have held permits for longest, at most three; empty if they are not known
+     * @return those that have held permits for longest, at most three, each with owner, instance and since when; empty if they are
+     *     not known
      */
-    default List<PermitHolder> firstHolders(String name) {
+    default List<String> firstHolders(String name) {
         return List.of();
     }
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RefusalIntegrationTests {
 
-    private static final String READING = "r.owner, p.count, p.token";
+    private static final String READING = "r.owner, r.instance";
 
     @RegisterExtension
     static final Cluster cluster = new Cluster(2);

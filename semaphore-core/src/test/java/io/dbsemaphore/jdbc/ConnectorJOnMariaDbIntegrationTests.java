@@ -7,7 +7,6 @@ import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -26,11 +25,11 @@ class ConnectorJOnMariaDbIntegrationTests {
         try (Schema schema = TestDatabase.create();
                 HikariDataSource pool = new HikariDataSource(schema.poolConfig(
                         1, schema.jdbcUrl().replace("jdbc:mariadb:", "jdbc:mysql:") + "?sslMode=DISABLED"));
-                SemaphoreDataSource sessions = new SemaphoreDataSource(
-                        pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
-                Connection connection = sessions.getConnection()) {
+                Sessions sessions =
+                        new Sessions(pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1))) {
             assertThat(Database.of(schema.jdbc().getDataSource())).isEqualTo(Database.MARIADB);
-            assertThat(connection.unwrap(StatementQueue.class).isOneRoundTrip()).isEqualTo(false);
+            assertThat(sessions.begin().statements().isOneRoundTrip()).isEqualTo(false);
+            sessions.end();
         }
     }
 }

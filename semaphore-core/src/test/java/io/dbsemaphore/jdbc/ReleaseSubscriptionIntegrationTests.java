@@ -142,8 +142,7 @@ class ReleaseSubscriptionIntegrationTests {
     }
 
     private static ReleaseChannel channel(DataSource pool, String tablePrefix) {
-        SemaphoreDataSource sessions =
-                new SemaphoreDataSource(pool, Database.POSTGRESQL, SOON, SOON, 2, true, new DatabaseThreads(2));
+        Sessions sessions = new Sessions(pool, Database.POSTGRESQL, SOON, SOON, 2, true, new DatabaseThreads(2));
         return ReleaseChannel.of(sessions, Database.POSTGRESQL, tablePrefix).orElseThrow();
     }
 

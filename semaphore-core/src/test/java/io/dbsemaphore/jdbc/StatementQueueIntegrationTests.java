@@ -86,9 +86,9 @@ class StatementQueueIntegrationTests {
     @MethodSource("hostSettings")
     void giveTheResultOfEach(String hostSettings) throws SQLException {
         for (int i = 1; i <= 8; i++) { // the driver has statements prepared that are repeated
-            try (Sessions sessions = new Sessions(hostSettings);
-                    Connection connection = sessions.borrow()) {
-                StatementQueue queue = connection.unwrap(StatementQueue.class);
+            try (Opened sessions = new Opened(hostSettings);
+                    Transaction transaction = sessions.begin()) {
+                StatementQueue queue = transaction.queue();
                 for (int again = 1; again <= 8; again++) {
                     Supplier<Integer> one = queue.update("update counted set n = n + ? where id = ?", List.of(1, 1L));
                     Supplier<List<Integer>> both =
@@ -97,7 +97,7 @@ class StatementQueueIntegrationTests {
                     Supplier<Integer> two = queue.update("update counted set t = ?", Arrays.asList((Object) null));
                     Supplier<Integer> none = queue.update("update counted set n = n + ? where id = ?", List.of(1, 3L));
                     Supplier<List<Integer>> empty = numbers(queue, "select n from counted where id = ?", 3L);
-                    connection.commit();
+                    transaction.commit();
 
                     assertThat(one.get()).isEqualTo(1);
                     assertThat(both.get()).hasSize(2).endsWith(0);
@@ -113,10 +113,10 @@ class StatementQueueIntegrationTests {
     @ParameterizedTest
     @MethodSource("hostSettings")
     void commitNothingWhereOneFails(String hostSettings) throws SQLException {
-        try (Sessions sessions = new Sessions(hostSettings)) {
+        try (Opened sessions = new Opened(hostSettings)) {
             for (int failing = 0; failing < 3; failing++) {
-                try (Connection connection = sessions.borrow()) {
-                    StatementQueue queue = connection.unwrap(StatementQueue.class);
+                try (Transaction transaction = sessions.begin()) {
+                    StatementQueue queue = transaction.queue();
                     for (int i = 0; i < 3; i++) {
                         queue.update("update counted set n = ? where id = ?", List.of(5, (long) i));
                         if (i == failing) {
@@ -125,9 +125,9 @@ class StatementQueueIntegrationTests {
                     }
 
                     assertThatExceptionOfType(SQLException.class)
-                            .isThrownBy(connection::commit)
+                            .isThrownBy(transaction::commit)
                             .matches(failure -> SqlErrors.is(failure, SqlErrorKind.DUPLICATE_KEY));
-                    connection.rollback();
+                    transaction.rollback();
                 }
                 assertThat(sum()).isZero();
             }
@@ -137,9 +137,9 @@ class StatementQueueIntegrationTests {
     @ParameterizedTest
     @MethodSource("hostSettings")
     void seeWhatWasCommittedWhileTheLockWasWaitedFor(String hostSettings) throws SQLException {
-        try (Sessions sessions = new Sessions(hostSettings);
+        try (Opened sessions = new Opened(hostSettings);
                 Connection other = schema.newPool(1).getConnection();
-                Connection connection = sessions.borrow()) {
+                Transaction transaction = sessions.begin()) {
             other.setAutoCommit(false);
             other.createStatement().executeUpdate("update counted set n = 3 where id = 2");
             Thread committing = new Thread(() -> {
@@ -152,7 +152,7 @@ class StatementQueueIntegrationTests {
                 }
             });
             committing.start();
-            StatementQueue queue = connection.unwrap(StatementQueue.class);
+            StatementQueue queue = transaction.queue();
             Supplier<List<Integer>> locked =
                     numbers(queue, "select n from counted where id in (?, ?) order by id for update", 1L, 2L);
             Supplier<List<Integer>> sum = numbers(queue, "select sum(n) from counted where id in (?, ?)", 2L, 3L);
@@ -161,7 +161,7 @@ class StatementQueueIntegrationTests {
 
             assertThat(locked.get()).containsExactly(0, 3);
             assertThat(sum.get()).containsExactly(7);
-            connection.rollback();
+            transaction.rollback();
         }
     }
 
@@ -169,7 +169,7 @@ class StatementQueueIntegrationTests {
     @ParameterizedTest
     @MethodSource("hostSettings")
     void areExecutedAgainWhenTheTableHasChanged(String hostSettings) throws SQLException {
-        try (Sessions sessions = new Sessions(hostSettings)) {
+        try (Opened sessions = new Opened(hostSettings)) {
             int changes = 0;
             for (int i = 0; i < 30; i++) {
                 if (i % 10 == 9) {
@@ -178,12 +178,12 @@ class StatementQueueIntegrationTests {
                                     .formatted(sessions.hashCode(), changes++));
                 }
                 Supplier<List<Integer>> rows;
-                try (Connection connection = sessions.borrow()) {
-                    rows = all(connection);
+                try (Transaction transaction = sessions.begin()) {
+                    rows = all(transaction);
                 } catch (SQLException failure) {
                     assertThat(SqlErrors.isConnectionLost(failure)).isFalse();
-                    try (Connection connection = sessions.borrow()) { // as a transaction that is tried again
-                        rows = all(connection);
+                    try (Transaction transaction = sessions.begin()) { // as a transaction that is tried again
+                        rows = all(transaction);
                     }
                 }
                 assertThat(rows.get()).hasSize(2);
@@ -197,21 +197,20 @@ class StatementQueueIntegrationTests {
     void stayPreparedForTheNextTransactionsOfTheSession() throws SQLException {
         try (HikariDataSource pool = schema.newPool(1)) {
             OpenStatements opened = new OpenStatements(pool);
-            SemaphoreDataSource sessions =
-                    new SemaphoreDataSource(opened, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
+            Sessions sessions = new Sessions(opened, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
             try (sessions;
-                    Connection connection = sessions.getConnection()) {
-                StatementQueue queue = connection.unwrap(StatementQueue.class);
+                    Transaction transaction = new Transaction(sessions)) {
+                StatementQueue queue = transaction.queue();
                 opened.count.set(0);
                 for (int i = 0; i < 5; i++) {
                     update(queue, "t = 'c'");
-                    connection.commit();
+                    transaction.commit();
                 }
                 assertThat(opened.count).as("prepared").hasValue(1);
 
                 for (int i = 0; i < 50; i++) {
                     update(queue, "t = 'c" + i + "'");
-                    connection.commit();
+                    transaction.commit();
                 }
                 assertThat(opened.open).as("kept").hasValue(16);
             }
@@ -267,14 +266,14 @@ class StatementQueueIntegrationTests {
         }
     }
 
-    private static Supplier<List<Integer>> all(Connection connection) throws SQLException {
-        StatementQueue queue = connection.unwrap(StatementQueue.class);
+    private static Supplier<List<Integer>> all(Transaction transaction) throws SQLException {
+        StatementQueue queue = transaction.queue();
         queue.update("update counted set n = n + ?", List.of(0));
         Supplier<List<Integer>> rows = numbers(queue, "select counted.* from counted where n >= ?", 0);
         try {
-            connection.commit();
+            transaction.commit();
         } catch (SQLException failure) {
-            connection.rollback();
+            transaction.rollback();
             throw failure;
         }
         return rows;
@@ -296,24 +295,52 @@ class StatementQueueIntegrationTests {
                 .get(0);
     }
 
-    private static final class Sessions implements AutoCloseable {
+    private static final class Opened implements AutoCloseable {
 
         private final HikariDataSource pool;
-        private final SemaphoreDataSource sessions;
+        private final Sessions sessions;
 
-        Sessions(String hostSettings) throws SQLException {
+        Opened(String hostSettings) throws SQLException {
             pool = new HikariDataSource(schema.poolConfig(1, schema.jdbcUrl() + hostSettings));
-            sessions = new SemaphoreDataSource(pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
+            sessions = new Sessions(pool, Database.of(pool), LIMIT, LIMIT, 1, true, new DatabaseThreads(1));
         }
 
-        Connection borrow() throws SQLException {
-            return sessions.getConnection();
+        Transaction begin() throws SQLException {
+            return new Transaction(sessions);
         }
 
         @Override
         public void close() {
             sessions.close();
             pool.close();
+        }
+    }
+
+    private static final class Transaction implements AutoCloseable {
+
+        private final Sessions sessions;
+        private final Session session;
+
+        Transaction(Sessions sessions) throws SQLException {
+            this.sessions = sessions;
+            this.session = sessions.begin();
+        }
+
+        StatementQueue queue() {
+            return session.statements();
+        }
+
+        void commit() throws SQLException {
+            session.commit();
+        }
+
+        void rollback() {
+            session.rollback(new SQLException());
+        }
+
+        @Override
+        public void close() throws SQLException {
+            sessions.end();
         }
     }
 }

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Timeout;
 class InterleavingIntegrationTests extends InterleavingFixture {
 
     private static final String CANDIDATES_READ =
-            "select pr1_0.id from permit_request pr1_0 where pr1_0.state='ACQUIRED' and pr1_0.expires_at<=";
+            "select r.id from permit_request r where r.state = 'ACQUIRED' and r.id > ? and r.expires_at <=";
 
-    private static final String STALE_READ = "pr1_0.expires_at is null and pr1_0.renewed_at<=";
+    private static final String STALE_READ = "and r.id > ? and r.expires_at is null and r.renewed_at <=";
 
     /** Of the permits, or of the request. */
     private static final String RELEASED = "set state = 'RELEASED'";

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
 import io.dbsemaphore.testing.TestDatabase;
@@ -32,7 +32,7 @@ class KeepAliveTransactionIntegrationTests {
 
     private static Schema schema;
 
-    private SemaphoreDataSource connections;
+    private Sessions connections;
     private SemaphorePersistence persistence;
 
     @BeforeAll
@@ -50,7 +50,7 @@ class KeepAliveTransactionIntegrationTests {
         Duration limit = Duration.ofSeconds(5);
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
-        connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(2));
+        connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", limit, null);
     }
 

@@ -12,12 +12,10 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.testing.DatabaseKind;
 import jakarta.persistence.Entity;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -73,7 +71,7 @@ class PersistenceRuntimeHintsTests {
                 .toList());
         assertThat(repositories).isNotEmpty();
 
-        try (SemaphoreDataSource library = library();
+        try (Sessions library = library();
                 SemaphorePersistence unit =
                         SemaphorePersistence.open(library, Database.H2, "", Duration.ofSeconds(5), null)) {
             Set<Class<?>> proxies = new ShortTransaction(library, unit.unit()).executeWithRepositories(() -> {
@@ -92,15 +90,6 @@ class PersistenceRuntimeHintsTests {
                     .hasSize(repositories.size() + 1)
                     .allSatisfy(proxy -> assertThat(proxies().forInterfaces(proxy.getInterfaces()))
                             .accepts(hints));
-        }
-    }
-
-    @Test
-    void areOfTheConnectionsThatAreHandedOut() throws SQLException {
-        try (SemaphoreDataSource library = library();
-                Connection connection = library.getConnection()) {
-            assertThat(proxies().forInterfaces(connection.getClass().getInterfaces()))
-                    .accepts(hints);
         }
     }
 
@@ -130,9 +119,9 @@ class PersistenceRuntimeHintsTests {
         return types.stream().map(JavaClass::reflect).collect(Collectors.toSet());
     }
 
-    private static SemaphoreDataSource library() {
+    private static Sessions library() {
         Duration limit = Duration.ofSeconds(5);
-        return new SemaphoreDataSource(
+        return new Sessions(
                 new DriverManagerDataSource("jdbc:h2:mem:hints"),
                 Database.H2,
                 limit,

@@ -12,7 +12,7 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PiggybackedReleaseIntegrationTests {
 
     private final Schema schema = TestDatabase.create().migrate();
-    private SemaphoreDataSource connections;
+    private Sessions connections;
     private SemaphorePersistence persistence;
     private StoredGrant held;
 
@@ -50,7 +50,7 @@ class PiggybackedReleaseIntegrationTests {
         Duration limit = Duration.ofSeconds(5);
         Database database = Database.of(schema.newPool(1));
         DataSource pool = schema.newPool(2);
-        connections = new SemaphoreDataSource(pool, database, limit, limit, 2, true, new DatabaseThreads(2));
+        connections = new Sessions(pool, database, limit, limit, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", limit, null);
         persistence.admin().create("a", 2);
         persistence.admin().create("b", 1);

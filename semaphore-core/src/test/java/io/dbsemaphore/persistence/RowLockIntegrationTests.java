@@ -15,7 +15,7 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.SentStatements.Sent;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
@@ -182,7 +182,7 @@ class RowLockIntegrationTests {
 
         private final HikariDataSource pool;
         private final SentStatements statements;
-        private final SemaphoreDataSource connections;
+        private final Sessions connections;
         private final SemaphorePersistence persistence;
 
         Unit(String urlSuffix, boolean pipelining) {
@@ -195,7 +195,7 @@ class RowLockIntegrationTests {
             statements = new SentStatements(pool);
             Database database = databaseOf(pool);
             DatabaseThreads threads = new DatabaseThreads(2);
-            connections = new SemaphoreDataSource(statements, database, LIMIT, LIMIT, 2, pipelining, threads);
+            connections = new Sessions(statements, database, LIMIT, LIMIT, 2, pipelining, threads);
             persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         }
 

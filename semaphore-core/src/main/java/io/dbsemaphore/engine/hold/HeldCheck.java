@@ -4,7 +4,7 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.Database;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -53,7 +53,7 @@ public final class HeldCheck {
      * @param writes whether the rows must be updated, since a lock is not sufficient
      */
     public HeldCheck(DataSource hostDataSource, Database database, String tablePrefix, boolean writes) {
-        this.hostDataSource = SemaphoreDataSource.outsideOfHostTransactions(hostDataSource);
+        this.hostDataSource = Sessions.outsideOfHostTransactions(hostDataSource);
         this.jdbc = new JdbcTemplate(this.hostDataSource);
         this.query = "select state from %spermit where id = ? and token = ? %s"
                 .formatted(tablePrefix, writes ? "for update" : database.sharedRowLock());

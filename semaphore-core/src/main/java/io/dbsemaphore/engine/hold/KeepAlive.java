@@ -6,7 +6,7 @@ import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.HoldTransactions;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
@@ -63,7 +63,7 @@ public final class KeepAlive implements AutoCloseable {
 
     private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(2);
 
-    private final SemaphoreDataSource connections;
+    private final Sessions connections;
     private final HoldTransactions renewals;
     private final InstanceLease lease;
     private final GrantRegistry held;
@@ -88,7 +88,7 @@ public final class KeepAlive implements AutoCloseable {
      * @param reporting its threads may be blocked by listeners
      */
     public KeepAlive(
-            SemaphoreDataSource connections,
+            Sessions connections,
             HoldTransactions renewals,
             InstanceLease lease,
             GrantRegistry held,

@@ -8,12 +8,12 @@ import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
-import io.dbsemaphore.domain.ReclaimReason;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.MaintenanceTransactions;
+import io.dbsemaphore.persistence.ReclaimReason;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -146,23 +146,22 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
     @Override
     public int releaseOrphans() {
         return exclusively(MaintenanceTask.ORPHAN_RELEASE, () -> {
-            int batch = settings.get(MaintenanceSettings.BATCH_SIZE);
-            int released = releaseAll(after -> transactions.findExpired(after, batch), new ReclaimReason.Expired());
-            released += releaseAll(
-                    after -> transactions.findOfDeadInstances(after, batch), new ReclaimReason.InstanceGone());
-            if (!settings.get(MaintenanceSettings.STALE_AFTER).isZero()) {
-                released += releaseAll(
-                        after -> transactions.findStale(settings.get(MaintenanceSettings.STALE_AFTER), after, batch),
-                        new ReclaimReason.Stale(
-                                settings.get(MaintenanceSettings.STALE_AFTER).toMillis()));
+            int released = releaseAll(ReclaimReason.expired());
+            released += retry.call(transactions::findDeadInstances)
+                    .map(this::releaseAll)
+                    .orElse(0);
+            Duration staleAfter = settings.get(MaintenanceSettings.STALE_AFTER);
+            if (!staleAfter.isZero()) {
+                released += releaseAll(ReclaimReason.stale(staleAfter));
             }
             if (deadOwners.hasChecks()) {
-                for (ReclaimReason.OwnerDead dead : deadOwners.among(retry.call(transactions::findOwners))) {
-                    released += releaseAll(after -> transactions.findOfOwner(dead, after, batch), dead);
+                for (ReclaimReason dead : deadOwners.among(retry.call(transactions::findOwners))) {
+                    released += releaseAll(dead);
                 }
             }
             repair();
-            all(() -> transactions.deleteExpiredWaiters(FORGET_WAITERS_AFTER, batch));
+            all(() -> transactions.deleteExpiredWaiters(
+                    FORGET_WAITERS_AFTER, settings.get(MaintenanceSettings.BATCH_SIZE)));
             return released;
         });
     }
@@ -226,11 +225,11 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
     }
 
     /** Two concurrent sweeps may both skip a request, each because the other has locked it: a second pass finds it. */
-    private int releaseAll(LongFunction<List<Long>> candidatesAfter, ReclaimReason reason) {
+    private int releaseAll(ReclaimReason reason) {
         List<ReclaimedRequest> released = new ArrayList<>();
-        int skipped = pass(candidatesAfter, reason, released);
+        int skipped = pass(reason, released);
         if (skipped > 0 && !isStopped()) {
-            pass(candidatesAfter, reason, released);
+            pass(reason, released);
         }
         if (!released.isEmpty()) {
             permitsReleased.run();
@@ -246,8 +245,9 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
      * @param released receives the released requests
      * @return the number of candidates that were skipped, since other transactions had locked them
      */
-    private int pass(LongFunction<List<Long>> candidatesAfter, ReclaimReason reason, List<ReclaimedRequest> released) {
-        return inBatches(candidatesAfter, settings.get(MaintenanceSettings.BATCH_SIZE), batch -> {
+    private int pass(ReclaimReason reason, List<ReclaimedRequest> released) {
+        int size = settings.get(MaintenanceSettings.BATCH_SIZE);
+        return inBatches(after -> transactions.find(reason, after, size), size, batch -> {
             List<ReclaimedRequest> taken = retry.call(() -> transactions.release(batch, reason));
             taken.forEach(each -> listeners.tell(
                     listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));

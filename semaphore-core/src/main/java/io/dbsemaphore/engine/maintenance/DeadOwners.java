@@ -1,8 +1,8 @@
 package io.dbsemaphore.engine.maintenance;
 
-import io.dbsemaphore.domain.ReclaimReason.OwnerDead;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.MaintenanceTransactions.Owners;
+import io.dbsemaphore.persistence.ReclaimReason;
 import io.dbsemaphore.spi.Liveness;
 import io.dbsemaphore.spi.OwnerLiveness;
 import java.time.Duration;
@@ -42,9 +42,9 @@ public final class DeadOwners {
     }
 
     /** Checks each of these owners, and returns the dead ones. */
-    synchronized List<OwnerDead> among(Owners owners) {
+    synchronized List<ReclaimReason> among(Owners owners) {
         suspects.keySet().retainAll(new HashSet<>(owners.names()));
-        List<OwnerDead> dead = new ArrayList<>();
+        List<ReclaimReason> dead = new ArrayList<>();
         for (String owner : owners.names()) {
             if (check(owner) != Liveness.DEAD) {
                 suspects.remove(owner);
@@ -54,7 +54,7 @@ public final class DeadOwners {
             if (suspicion == null) {
                 suspects.put(owner, new Suspicion(owners.asOf(), Deadline.in(grace)));
             } else if (suspicion.confirmable().isPassed()) {
-                dead.add(new OwnerDead(owner, suspicion.since()));
+                dead.add(ReclaimReason.ownerDead(owner, suspicion.since()));
                 suspects.remove(owner); // if it returns and dies again, it must be reported twice again
             }
         }

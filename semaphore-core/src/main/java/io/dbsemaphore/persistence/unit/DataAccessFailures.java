@@ -18,7 +18,6 @@ import org.springframework.dao.QueryTimeoutException;
 import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
-import org.springframework.transaction.TransactionException;
 
 /**
  * Translates exceptions of JPA and of transactions to Spring's {@link DataAccessException}s, by the {@linkplain
@@ -58,7 +57,7 @@ final class DataAccessFailures {
     private static boolean isOfDatabase(Throwable failure) {
         return failure instanceof DataAccessException
                 || failure instanceof PersistenceException
-                || failure instanceof TransactionException;
+                || failure instanceof SQLException;
     }
 
     private static @Nullable DataAccessException byKind(SQLException error) {

@@ -1,66 +1,36 @@
 package io.dbsemaphore.persistence.unit;
 
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Session;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.jdbc.SqlErrors;
+import java.sql.SQLException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionStatus;
-import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
  * A transaction of the library, separate from any transaction of the caller. It runs at {@code READ COMMITTED}, whatever
  * the host's default: at a stricter isolation level a sum after a lock may use a snapshot from before the lock. The
- * transaction runs on a thread of the library.
+ * transaction runs on a thread of the library, and what it executes finds its session there ({@link Sessions#current}).
  */
 public final class ShortTransaction {
 
     private static final Logger log = LoggerFactory.getLogger(ShortTransaction.class);
 
-    private final PlatformTransactionManager transactions;
-    private final SemaphoreDataSource connections;
+    private final Sessions sessions;
     private final PersistenceUnit repositories;
-    private final TransactionDefinition definition;
 
-    public ShortTransaction(SemaphoreDataSource connections, PersistenceUnit repositories) {
-        this.transactions = new DataSourceTransactionManager(connections);
-        this.connections = connections;
+    public ShortTransaction(Sessions sessions, PersistenceUnit repositories) {
+        this.sessions = sessions;
         this.repositories = repositories;
-        DefaultTransactionDefinition own =
-                new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-        own.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
-        this.definition = own;
     }
 
     /** {@linkplain #execute Executes} work that uses repositories; starts Hibernate before the transaction if it has not been started. */
     public <T extends @Nullable Object> T executeWithRepositories(Supplier<T> work) {
         repositories.start();
         return execute(work);
-    }
-
-    /**
-     * Runs the work in a transaction and commits it. It may use SQL only.
-     *
-     * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
-     */
-    public <T extends @Nullable Object> T execute(Supplier<T> work) {
-        return connections.threads().call(() -> executeHere(work));
-    }
-
-    private <T extends @Nullable Object> T executeHere(Supplier<T> work) {
-        TransactionStatus transaction = begin();
-        T result;
-        try {
-            result = work.get();
-        } catch (RuntimeException | Error failure) {
-            throw rollBack(transaction, failure);
-        }
-        commit(transaction);
-        return result;
     }
 
     /** {@linkplain #execute Executes} work without a result. */
@@ -72,48 +42,57 @@ public final class ShortTransaction {
     }
 
     /**
-     * Begins a transaction on the calling thread, which must not be in a transaction of the host.
+     * Runs the work in a transaction and commits it. It may use SQL only.
      *
-     * @return the transaction, to be completed by {@link #commit} or {@link #rollBack}
+     * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
      */
-    public TransactionStatus begin() {
+    public <T extends @Nullable Object> T execute(Supplier<T> work) {
+        return sessions.threads().call(() -> {
+            Session session = begin();
+            try {
+                T result = attempt(session, work);
+                commit(session);
+                return result;
+            } finally {
+                end();
+            }
+        });
+    }
+
+    private Session begin() {
         try {
-            return transactions.getTransaction(definition);
+            return sessions.begin();
+        } catch (SQLException | RuntimeException failure) {
+            throw DataAccessFailures.translate(
+                    new DataAccessResourceFailureException("No connection for a transaction of a semaphore", failure));
+        }
+    }
+
+    private static <T extends @Nullable Object> T attempt(Session session, Supplier<T> work) {
+        try {
+            return work.get();
         } catch (RuntimeException | Error failure) {
+            session.rollback(failure);
             throw DataAccessFailures.translate(failure);
         }
     }
 
-    /**
-     * Commits the transaction.
-     *
-     * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
-     */
-    public void commit(TransactionStatus transaction) {
+    private static void commit(Session session) {
         try {
-            transactions.commit(transaction);
-        } catch (RuntimeException | Error failure) {
-            throw commitFailed(failure);
+            session.commit();
+        } catch (SQLException | RuntimeException | Error failure) {
+            throw SqlErrors.isAnswerOfServer(failure)
+                    ? DataAccessFailures.translate(failure)
+                    : new CommitOutcomeUnknownException(failure);
         }
     }
 
-    /** Rolls back, and returns the exception to throw for the failure. */
-    public RuntimeException rollBack(TransactionStatus transaction, Throwable failure) {
+    private void end() {
         try {
-            try {
-                connections.failed(failure);
-            } finally {
-                transactions.rollback(transaction);
-            }
-        } catch (RuntimeException | Error rollbackFailure) {
-            log.debug("The rollback failed as well; the connection is evicted", rollbackFailure);
+            repositories.leave();
+            sessions.end();
+        } catch (SQLException | RuntimeException failure) {
+            log.debug("A connection could not be returned after a transaction", failure);
         }
-        return DataAccessFailures.translate(failure);
-    }
-
-    private static RuntimeException commitFailed(Throwable failure) {
-        return SqlErrors.isAnswerOfServer(failure)
-                ? DataAccessFailures.translate(failure)
-                : new CommitOutcomeUnknownException(failure);
     }
 }

@@ -1,6 +1,7 @@
 package io.dbsemaphore.persistence.unit;
 
 import io.dbsemaphore.jdbc.Database;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.jdbc.StatementQueue;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -11,23 +12,21 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.UncategorizedSQLException;
-import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.RowMapperResultSetExtractor;
-import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
  * SQL on the connection of the current transaction: for all that acquires, releases, renewals and waiting callers need, and the start
  * of an application. It needs no Hibernate, several statements share a round trip, and an insert has as many rows as it needs.
  *
  * <p>A statement is written once, for all databases and table prefixes: with the tables' names as in the changelog, and with
- * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock, as in HQL. A collection as a
- * value stands for as many placeholders as it has elements.
+ * {@code utc_now()}, {@code utc_plus_millis(…)} and {@code epoch_micros()} for the database's clock. Statements that Hibernate makes
+ * of HQL are {@linkplain #translated translated} in the same way. A collection as a value stands for as many placeholders as it has
+ * elements.
  */
 public final class Sql {
 
@@ -35,15 +34,18 @@ public final class Sql {
 
     private static final int MAX_ROWS = 500;
     private static final String VALUES = " values ";
+    /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
+    private static final Pattern LOCK_OF_ALIAS = Pattern.compile("( for update) of \\w+");
+
     private static final Pattern PLUS_MILLIS = Pattern.compile("utc_plus_millis\\((\\w+|\\?)\\)");
 
-    private final DataSource connections;
+    private final Sessions sessions;
     private final Database database;
     private final String tablePrefix;
-    private final Map<String, String> translated = new ConcurrentHashMap<>();
+    private final Map<String, String> cached = new ConcurrentHashMap<>();
 
-    public Sql(DataSource connections, Database database, String tablePrefix) {
-        this.connections = connections;
+    public Sql(Sessions sessions, Database database, String tablePrefix) {
+        this.sessions = sessions;
         this.database = database;
         this.tablePrefix = tablePrefix;
     }
@@ -52,13 +54,8 @@ public final class Sql {
     public record Literal(String text) {}
 
     /** Queues a query for the next round trip of the transaction. */
-    public <T> Supplier<T> query(String statement, ResultSetExtractor<T> reader, @Nullable Object... values) {
-        return queue().query(textOf(statement, values), flatten(values), reader);
-    }
-
-    /** Queues a query for the next round trip of the transaction. */
     public <T> Supplier<List<T>> queryRows(String statement, RowMapper<T> row, @Nullable Object... values) {
-        return query(statement, new RowMapperResultSetExtractor<>(row), values);
+        return queue().query(textOf(statement, values), flatten(values), new RowMapperResultSetExtractor<>(row));
     }
 
     /** Executes a query, after the statements that are queued. */
@@ -86,14 +83,14 @@ public final class Sql {
      * @param statement the insert of one row, which ends with {@code values} and the row
      */
     public void insert(String statement, List<List<@Nullable Object>> rows) {
-        String text = translate(statement);
+        String text = cached.computeIfAbsent(statement, this::translate);
         String row = text.substring(text.indexOf(VALUES) + VALUES.length());
         for (int from = 0; from < rows.size(); from += MAX_ROWS) {
             List<List<@Nullable Object>> some = rows.subList(from, Math.min(from + MAX_ROWS, rows.size()));
             List<@Nullable Object> values = new ArrayList<>();
             some.forEach(values::addAll);
             String insert = text + (", " + row).repeat(some.size() - 1);
-            log(insert);
+            log.debug("{}", insert);
             queue().update(insert, values);
         }
     }
@@ -113,33 +110,31 @@ public final class Sql {
     }
 
     private StatementQueue queue() {
-        try {
-            return DataSourceUtils.getConnection(connections).unwrap(StatementQueue.class);
-        } catch (SQLException closed) {
-            throw new UncategorizedSQLException("semaphore transaction", null, closed);
-        }
-    }
-
-    /** Logs a statement of the library, by Hibernate or not. */
-    static void log(String statement) {
-        log.debug("{}", statement);
+        return sessions.current().statements();
     }
 
     private String textOf(String statement, @Nullable Object[] values) {
-        String text = expand(translate(statement), values);
-        log(text);
+        String text = expand(cached.computeIfAbsent(statement, this::translate), values);
+        log.debug("{}", text);
+        return text;
+    }
+
+    /** The text for the database of a statement that Hibernate is about to send; it is logged. */
+    public String translated(String statement) {
+        String text = translate(statement);
+        log.debug("{}", text);
         return text;
     }
 
     private String translate(String statement) {
-        return translated.computeIfAbsent(statement, each -> {
-            String text = TablePrefix.addTo(each.strip().replaceAll("\\s+", " "), tablePrefix)
-                    .replace("utc_now()", database.utcNow())
-                    .replace("epoch_micros()", database.epochMicros());
-            return PLUS_MILLIS
-                    .matcher(text)
-                    .replaceAll(call -> database.utcPlusMillis().replace("?1", call.group(1)));
-        });
+        String text = TablePrefix.addTo(statement.strip().replaceAll("\\s+", " "), tablePrefix)
+                .replace("utc_now()", database.utcNow())
+                .replace("epoch_micros()", database.epochMicros());
+        return LOCK_OF_ALIAS
+                .matcher(PLUS_MILLIS
+                        .matcher(text)
+                        .replaceAll(call -> database.utcPlusMillis().replace("?1", call.group(1))))
+                .replaceAll("$1");
     }
 
     private static String expand(String text, @Nullable Object[] values) {

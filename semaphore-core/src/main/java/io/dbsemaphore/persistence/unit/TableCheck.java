@@ -28,8 +28,8 @@ public final class TableCheck {
     /**
      * A table that lacks columns.
      *
-     * @param foreign whether at least half of the expected columns are missing, so that it is probably another
-     *     application's table
+     * @param foreign whether the table exists and at least half of the expected columns are missing, so that it is probably
+     *     another application's
      */
     public record Mismatch(String table, List<String> missingColumns, boolean foreign) {}
 
@@ -65,41 +65,36 @@ public final class TableCheck {
      */
     public static boolean isIncomplete(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix)
             throws SQLException {
-        boolean incomplete = false;
-        try (Connection connection = dataSource.getConnection()) {
-            for (Class<?> entity : entities) {
-                String table = tablePrefix + entity.getAnnotation(Table.class).name();
-                Set<String> existing = existingColumnsOf(connection, table);
-                Mismatch compared = compare(table, columnsOf(entity), existing);
-                if (!existing.isEmpty() && compared.foreign()) {
-                    return false;
-                }
-                incomplete |= !compared.missingColumns().isEmpty();
-            }
-        }
-        return incomplete;
+        List<Mismatch> mismatches = mismatches(dataSource, entities, tablePrefix);
+        return !mismatches.isEmpty() && mismatches.stream().noneMatch(Mismatch::foreign);
     }
 
     /** The first table that lacks columns; empty if there is none, or a table cannot be read. */
     public static Optional<Mismatch> find(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix) {
-        try (Connection connection = dataSource.getConnection()) {
-            for (Class<?> entity : entities) {
-                String table = tablePrefix + entity.getAnnotation(Table.class).name();
-                Mismatch compared = compare(table, columnsOf(entity), columnsOf(connection, table));
-                if (!compared.missingColumns().isEmpty()) {
-                    return Optional.of(compared);
-                }
-            }
-            return Optional.empty();
+        try {
+            return mismatches(dataSource, entities, tablePrefix).stream().findFirst();
         } catch (SQLException unreadable) {
             return Optional.empty();
         }
     }
 
-    private static Mismatch compare(String table, List<String> expected, Set<String> existing) {
-        List<String> missing = new ArrayList<>(expected);
-        missing.removeAll(existing);
-        return new Mismatch(table, missing, missing.size() * 2 >= expected.size());
+    private static List<Mismatch> mismatches(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix)
+            throws SQLException {
+        List<Mismatch> mismatches = new ArrayList<>();
+        try (Connection connection = dataSource.getConnection()) {
+            for (Class<?> entity : entities) {
+                String table = tablePrefix + entity.getAnnotation(Table.class).name();
+                Set<String> existing = columnsOf(connection, table);
+                List<String> expected = columnsOf(entity);
+                List<String> missing = new ArrayList<>(expected);
+                missing.removeAll(existing);
+                if (!missing.isEmpty()) {
+                    boolean foreign = !existing.isEmpty() && missing.size() * 2 >= expected.size();
+                    mismatches.add(new Mismatch(table, missing, foreign));
+                }
+            }
+        }
+        return mismatches;
     }
 
     static List<String> columnsOf(Class<?> entity) {
@@ -114,17 +109,6 @@ public final class TableCheck {
     }
 
     /** The columns of a table; empty if the table does not exist. */
-    private static Set<String> existingColumnsOf(Connection connection, String table) throws SQLException {
-        try {
-            return columnsOf(connection, table);
-        } catch (SQLException failure) {
-            if (!SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
-                throw failure;
-            }
-            return Set.of();
-        }
-    }
-
     private static Set<String> columnsOf(Connection connection, String table) throws SQLException {
         Set<String> columns = new TreeSet<>();
         try (Transaction ending = () -> rollBack(connection);
@@ -133,6 +117,10 @@ public final class TableCheck {
             ResultSetMetaData metaData = none.getMetaData();
             for (int i = 1; i <= metaData.getColumnCount(); i++) {
                 columns.add(metaData.getColumnName(i).toLowerCase(Locale.ROOT));
+            }
+        } catch (SQLException failure) {
+            if (!SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
+                throw failure;
             }
         }
         return columns;

@@ -15,7 +15,7 @@ import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.testing.node.Cluster;
 import java.sql.SQLException;
@@ -47,7 +47,7 @@ class BatchRunnerIntegrationTests {
     private final WorkQueue queue =
             new WorkQueue(LIMITS, false, new FairQueuing(1, "test", each -> false), QueueClock.SYSTEM);
 
-    private SemaphoreDataSource connections;
+    private Sessions connections;
     private SemaphorePersistence persistence;
     private BackgroundReleaser background;
 
@@ -55,7 +55,7 @@ class BatchRunnerIntegrationTests {
     void open() throws SQLException {
         HikariDataSource pool = cluster.schema().newPool(3);
         Database database = Database.of(pool);
-        connections = new SemaphoreDataSource(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
+        connections = new Sessions(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         background = new BackgroundReleaser(persistence.undoing(), scheduler, connections.threads(), Runnable::run);
     }

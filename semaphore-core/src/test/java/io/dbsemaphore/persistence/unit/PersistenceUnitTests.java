@@ -6,13 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.DatabaseThreads;
-import io.dbsemaphore.jdbc.SemaphoreDataSource;
+import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.testing.Concurrently;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -24,9 +25,9 @@ class PersistenceUnitTests {
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     private final Host host = new Host();
-    private final SemaphoreDataSource connections =
-            new SemaphoreDataSource(host, Database.H2, LIMIT, LIMIT, 2, false, new DatabaseThreads(2));
-    private final PersistenceUnit unit = new PersistenceUnit(connections, Database.H2, "", List.of());
+    private final Sessions connections =
+            new Sessions(host, Database.H2, LIMIT, LIMIT, 2, false, new DatabaseThreads(2));
+    private final PersistenceUnit unit = new PersistenceUnit(connections, UnaryOperator.identity(), List.of());
 
     @AfterEach
     void close() {
@@ -36,7 +37,7 @@ class PersistenceUnitTests {
 
     @Test
     void isStartedOnceByConcurrentCallers() {
-        PersistenceUnit another = new PersistenceUnit(connections, Database.H2, "", List.of());
+        PersistenceUnit another = new PersistenceUnit(connections, UnaryOperator.identity(), List.of());
         another.start();
         another.close();
         int ofOneStart = host.opened.getAndSet(0);

@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.metrics;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.boot.metrics.InstrumentedPermitManager.Instrument.Watch;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.spi.PermitManager;
@@ -89,7 +88,7 @@ final class InstrumentedPermitManager implements PermitManager {
     }
 
     @Override
-    public List<PermitHolder> firstHolders(String name) {
+    public List<String> firstHolders(String name) {
         return delegate.firstHolders(name);
     }
 

@@ -1,0 +1,63 @@
+package io.dbsemaphore.persistence;
+
+import io.dbsemaphore.domain.StoredGrant;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Why held requests may be released without their holder.
+ *
+ * @param inWords the reason, for the audit
+ * @param condition SQL for a row {@code r} of the table of requests. It is checked again when the row is locked
+ * @param values the values of the condition
+ */
+public record ReclaimReason(String inWords, String condition, List<?> values) {
+
+    private static final String INSTANCE_GONE = """
+            r.instance in (?) and not exists (
+                select 1 from semaphore_instance i where i.id = r.instance and i.expires_at > utc_now())""";
+
+    /** The time to live has passed. */
+    public static ReclaimReason expired() {
+        return new ReclaimReason("Its time to live had passed", "r.expires_at <= utc_now()", List.of());
+    }
+
+    /** The JVM that kept the request alive is one of these, and has sent no heartbeat since it was found dead. */
+    static ReclaimReason instanceGone(Collection<Long> dead) {
+        return new ReclaimReason(
+                "The instance that kept it alive is not registered any more", INSTANCE_GONE, List.of(dead));
+    }
+
+    boolean isInstanceGone() {
+        return condition.equals(INSTANCE_GONE);
+    }
+
+    /** The request has no time to live, and has been neither acquired nor renewed for this long. */
+    public static ReclaimReason stale(Duration staleAfter) {
+        return new ReclaimReason(
+                "It has no time to live, and was neither acquired nor renewed for %d s"
+                        .formatted(staleAfter.toSeconds()),
+                "r.expires_at is null and r.renewed_at <= utc_plus_millis(?)",
+                List.of(-staleAfter.toMillis()));
+    }
+
+    /**
+     * The owner was found dead.
+     *
+     * @param since when that was first found, by the database's clock; requests acquired or renewed later are not reclaimed
+     */
+    public static ReclaimReason ownerDead(String owner, Instant since) {
+        return new ReclaimReason(
+                "Its owner was found dead",
+                "r.owner = ? and r.renewed_at <= ?",
+                List.of(owner, StoredGrant.utc(since)));
+    }
+
+    /** The reason, for the log. */
+    @Override
+    public String toString() {
+        return inWords;
+    }
+}
