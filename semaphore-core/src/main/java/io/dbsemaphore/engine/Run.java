@@ -20,7 +20,7 @@ import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
-import io.dbsemaphore.engine.reuse.ReusedGrant;
+import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -80,7 +80,7 @@ final class Run {
     private final BackgroundReleaser background;
     private final AcquireService acquires;
     private final ReleaseService releases;
-    private final ReuseService reuse;
+    private final Quotas quotas;
     private final HeldGrantService heldGrants;
     private final DatabaseSemaphoreMaintenance maintenance;
     private boolean maintained;
@@ -176,8 +176,17 @@ final class Run {
                 commit,
                 keepAlive,
                 listeners);
-        reuse = new ReuseService(
-                settings.get(SemaphoreSettings.REUSE), acquireFactory, commit, releases, listeners, uses, scheduler);
+        quotas = new Quotas(
+                settings,
+                acquireFactory,
+                commit,
+                releases,
+                persistence.availabilityTransactions(),
+                lease.id(),
+                listeners,
+                uses,
+                scheduler,
+                database.sessions().threads());
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
                 configuration.patterns(),
                 persistence.admin(),
@@ -187,7 +196,7 @@ final class Run {
                 commit,
                 patterns,
                 acquireFactory,
-                reuse,
+                quotas,
                 releases,
                 background,
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
@@ -223,17 +232,17 @@ final class Run {
         int unused = scheduler.prestartAllCoreThreads() + listenerThreads.prestartAllCoreThreads();
     }
 
-    /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */
+    /** Passes the events of batches to {@link #quotas}. Batches begin only when this run is complete. */
     private final class Batches implements BatchObserver {
 
         @Override
         public void waiting(Set<String> names) {
-            reuse.serveWaiting(names);
+            quotas.serveWaiting(names);
         }
 
         @Override
         public void committed(Map<String, RemainingAvailability> availability) {
-            reuse.observe(availability);
+            quotas.observe(availability);
         }
     }
 
@@ -261,8 +270,8 @@ final class Run {
         return releases;
     }
 
-    ReuseService reuse() {
-        return reuse;
+    Quotas quotas() {
+        return quotas;
     }
 
     HeldGrantService heldGrants() {
@@ -329,7 +338,7 @@ final class Run {
     }
 
     private void awaitWork() throws InterruptedException {
-        reuse.close();
+        quotas.close();
         commit.stopAcquires(); // waiting callers get an exception
         if (!acquires.awaitNone(DATABASE_TIMEOUT)) {
             log.warn(
@@ -337,7 +346,7 @@ final class Run {
                     DATABASE_TIMEOUT);
         }
         held.awaitNoWork(Deadline.in(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT)));
-        if (!reuse.awaitReturns(Deadline.in(DATABASE_TIMEOUT))) {
+        if (!quotas.awaitReturns(Deadline.in(DATABASE_TIMEOUT))) {
             log.warn(
                     "Some idle permits had not gone back after {}; they become available when the instance counts as dead"
                             + " (semaphore.instance-timeout), or when their TTL has passed",

@@ -66,7 +66,7 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Waiting(w.instance, w.owner, w.since, w.waiting)
             from SemaphoreWaiter w
-            where w.semaphoreId = :semaphoreId and w.expiresAt > utc_now()
+            where w.semaphoreId = :semaphoreId and w.waiting > 0 and w.expiresAt > utc_now()
             order by w.since, w.instance""")
     List<Waiting> findWaiting(long semaphoreId);
 
