@@ -238,7 +238,8 @@ final class AcquireService {
                 }
                 CompletableFuture<?> retry = result.isDone() ? null : retryAfter(acquire, answer, repeated++);
                 if (retry != null) {
-                    CompletableFuture<?> unused = retry.whenCompleteAsync(this::tryAgain, AcquireService.this::complete);
+                    CompletableFuture<?> unused =
+                            retry.whenCompleteAsync(this::tryAgain, AcquireService.this::complete);
                     return;
                 }
                 outcome = resultOf(acquire, answer);

@@ -25,6 +25,7 @@ import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -33,15 +34,14 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -160,7 +160,8 @@ final class Quotas {
         if (chunk == null) {
             return null;
         }
-        chunk.state().setForWork(true); // before the look at the end, so that a shutdown waits for the work or prevents it
+        chunk.state()
+                .setForWork(true); // before the look at the end, so that a shutdown waits for the work or prevents it
         if (closed.isDone()) {
             passOnOrGiveBack(quota, () -> List.of(chunk));
             return null;
@@ -242,7 +243,8 @@ final class Quotas {
     @Nullable AcquireResult refused(Acquire acquire, List<PermitShortage> shortages) {
         ReuseTerms terms = acquire.reuseTerms();
         for (int look = 0; look < LOOKS && terms != null && !commit.isAwaited(terms.name()); look++) {
-            AcquireResult reused = take(known(terms.name()), terms, acquire.call().startedAt());
+            AcquireResult reused =
+                    take(known(terms.name()), terms, acquire.call().startedAt());
             if (reused != null) {
                 return reused;
             }
@@ -269,8 +271,7 @@ final class Quotas {
 
     /** Adds a chunk that was just granted. */
     Chunk granted(ReuseTerms terms, Acquire acquire, HeldGrant state, long asOf) {
-        Quota quota = quotas.compute(
-                terms.name(), (name, known) -> (known == null ? newQuota(name) : known).granted());
+        Quota quota = quotas.compute(terms.name(), (name, known) -> (known == null ? newQuota(name) : known).granted());
         Chunk chunk = new Chunk(quota, state, terms, acquire.tokens(), asOf);
         byExternalId.put(state.grant().externalId(), chunk);
         beginChecks();
@@ -417,7 +418,8 @@ final class Quotas {
                     .filter(chunk -> chunk.state().deadline().isPassed()) // its user has dropped it
                     .forEach(this::remove);
             quotas.keySet()
-                    .forEach(each -> quotas.computeIfPresent(each, (name, quota) -> quota.isForgotten(now) ? null : quota));
+                    .forEach(each ->
+                            quotas.computeIfPresent(each, (name, quota) -> quota.isForgotten(now) ? null : quota));
         } catch (Throwable failure) {
             UnexpectedErrors.survive(log, "The check of permits that are reused", failure);
         }
@@ -469,14 +471,16 @@ final class Quotas {
     }
 
     private void confirm(List<Chunk> chunks, Map<String, Duration> marks) {
-        Map<Long, Chunk> byRequest =
-                chunks.stream().collect(Collectors.toMap(chunk -> chunk.state().grant().requestId(), chunk -> chunk));
-        Set<String> names = chunks.stream().map(chunk -> chunk.terms().name()).collect(Collectors.toSet());
+        Set<Long> requests = new HashSet<>();
+        Map<String, Quota> asked = new HashMap<>();
+        chunks.forEach(chunk -> {
+            requests.add(chunk.state().grant().requestId());
+            asked.put(chunk.terms().name(), chunk.quota());
+        });
         long asOf = System.nanoTime();
         Confirmation confirmation = transactions.confirm(
-                byRequest.keySet(), names, marks, instance, settings.get(SemaphoreSettings.OWNER));
-        names.forEach(name -> {
-            Quota quota = known(name);
+                requests, asked.keySet(), marks, instance, settings.get(SemaphoreSettings.OWNER));
+        asked.forEach((name, quota) -> {
             quota.observe(
                     confirmation.awaited().contains(name),
                     confirmation.exceeded().contains(name));
@@ -484,7 +488,9 @@ final class Quotas {
                 quota.refusedElsewhere(System.nanoTime());
             }
         });
-        confirmation.held().forEach(request -> byRequest.get(request).confirm(asOf));
+        chunks.stream()
+                .filter(chunk -> confirmation.held().contains(chunk.state().grant().requestId()))
+                .forEach(chunk -> chunk.confirm(asOf));
         clearDue();
     }
 

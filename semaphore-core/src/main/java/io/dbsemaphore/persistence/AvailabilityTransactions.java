@@ -121,11 +121,18 @@ public final class AvailabilityTransactions {
             this(new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashSet<>());
         }
 
-        private boolean add(ResultSet row, int number) throws SQLException {
+        private String add(ResultSet row, int number) throws SQLException {
             String name = row.getString(1);
-            return (row.getLong(3) > row.getInt(2) && exceeded.add(name))
-                    | (row.getInt(4) > 0 && awaited.add(name))
-                    | (row.getInt(5) > 0 && refused.add(name));
+            if (row.getLong(3) > row.getInt(2)) {
+                exceeded.add(name);
+            }
+            if (row.getInt(4) > 0) {
+                awaited.add(name);
+            }
+            if (row.getInt(5) > 0) {
+                refused.add(name);
+            }
+            return name;
         }
     }
 
@@ -145,10 +152,10 @@ public final class AvailabilityTransactions {
             Confirmation found = new Confirmation();
             batches(requestIds)
                     .forEach(ids -> tables.sql().queryRows(HELD, (row, number) -> found.held.add(row.getLong(1)), ids));
-            batches(idsOf(names))
-                    .forEach(ids -> tables.sql().queryRows(WANTED, found::add, instance, -instance, ids));
+            batches(idsOf(names)).forEach(ids -> tables.sql().queryRows(WANTED, found::add, instance, -instance, ids));
             tables.sql().flush();
-            semaphores.idsOf(marks.keySet()).forEach((name, id) -> waiters.mark(id, instance, owner, marks.get(name)));
+            marks.forEach((name, validFor) ->
+                    idsOf(Set.of(name)).forEach(id -> waiters.mark(id, instance, owner, validFor)));
             return found;
         });
     }

@@ -92,7 +92,7 @@ public final class Quota {
             if (chunk.terms().equals(terms)
                     && isReusable(chunk, nowNanos)
                     && !isWantedElsewhere(nowNanos)
-                    && idle.remove(chunk)) {
+                    && idle.removeFirstOccurrence(chunk)) {
                 return chunk;
             }
         }
@@ -105,7 +105,8 @@ public final class Quota {
 
     /** Removes the idle chunks that match. */
     public List<Chunk> pollAll(Predicate<Chunk> filter) {
-        return idle.stream().filter(filter).filter(idle::remove).toList();
+        List<Chunk> matching = idle.stream().filter(filter).toList();
+        return matching.stream().filter(idle::remove).toList();
     }
 
     /**
