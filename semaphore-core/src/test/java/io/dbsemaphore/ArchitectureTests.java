@@ -40,7 +40,7 @@ class ArchitectureTests {
     private static final String ENGINE = "io.dbsemaphore.engine";
     private static final String BATCH = "io.dbsemaphore.engine.batch";
     private static final String HOLD = "io.dbsemaphore.engine.hold";
-    private static final String REUSE = "io.dbsemaphore.engine.reuse";
+    private static final String REUSE = "io.dbsemaphore.engine.quota";
     private static final String MAINTENANCE = "io.dbsemaphore.engine.maintenance";
     private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";

@@ -14,7 +14,7 @@ import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
-import io.dbsemaphore.engine.reuse.ReusablePermit;
+import io.dbsemaphore.engine.quota.Chunk;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
@@ -50,7 +50,7 @@ final class AcquireService {
     private final GroupCommit commit;
     private final PatternSemaphoreCreator patterns;
     private final AcquireFactory acquireFactory;
-    private final ReuseService reuse;
+    private final Quotas quotas;
     private final ReleaseService releases;
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
@@ -76,7 +76,7 @@ final class AcquireService {
             GroupCommit commit,
             PatternSemaphoreCreator patterns,
             AcquireFactory acquireFactory,
-            ReuseService reuse,
+            Quotas quotas,
             ReleaseService releases,
             BackgroundReleaser background,
             Duration decisionTimeout,
@@ -89,7 +89,7 @@ final class AcquireService {
         this.commit = commit;
         this.patterns = patterns;
         this.acquireFactory = acquireFactory;
-        this.reuse = reuse;
+        this.quotas = quotas;
         this.releases = releases;
         this.background = background;
         this.decisionTimeout = decisionTimeout;
@@ -114,12 +114,15 @@ final class AcquireService {
         enter();
         Acquire acquire = first;
         try {
+            quotas.prepare(acquire);
             Acquire.Answer answer = commit.acquire(acquire);
-            int created = 0;
-            while (reuse.isOutdated(acquire, answer)
-                    || (created++ < PatternSemaphoreCreator.MAX_REPEATED && isCreated(answer))) {
+            int repeated = 0;
+            CompletableFuture<?> retry = retryAfter(acquire, answer, repeated);
+            while (retry != null) {
+                await(retry);
                 acquire = acquire.again();
                 answer = commit.acquire(acquire);
+                retry = retryAfter(acquire, answer, ++repeated);
             }
             return resultOf(acquire, answer);
         } catch (RuntimeException | Error failure) {
@@ -145,15 +148,22 @@ final class AcquireService {
                 || inProgress.tryAcquire(Integer.MAX_VALUE, timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Creates missing semaphores; false if that was not the reason of the answer. */
-    private boolean isCreated(Acquire.Answer answer) {
-        CompletableFuture<?> creation = patterns.createMissing(answer);
-        if (creation == null) {
-            return false;
-        }
+    /**
+     * What an acquire is tried again after: missing semaphores are created, or permits go back.
+     *
+     * @param repeated how often it was tried again before
+     * @return null if the answer is final
+     */
+    private @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
+        CompletableFuture<?> returned = quotas.retryAfter(acquire, answer, repeated);
+        return returned != null || repeated >= PatternSemaphoreCreator.MAX_REPEATED
+                ? returned
+                : patterns.createMissing(answer);
+    }
+
+    private static void await(CompletableFuture<?> retry) {
         try {
-            @Nullable Object unused = Uninterruptibles.get(creation);
-            return true;
+            @Nullable Object unused = Uninterruptibles.get(retry);
         } catch (ExecutionException failure) {
             throw CallerExceptions.of(failure.getCause());
         }
@@ -187,7 +197,7 @@ final class AcquireService {
 
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
         private Acquire acquire;
-        private int created;
+        private int repeated;
 
         AsyncAcquire(Acquire acquire) {
             this.acquire = acquire;
@@ -195,31 +205,10 @@ final class AcquireService {
 
         void begin() {
             try {
-                CompletableFuture<?> prepared = reuse.prepareAsync(acquire);
-                if (prepared.isDone()) {
-                    submit();
-                } else {
-                    CompletableFuture<?> unused = prepared.whenCompleteAsync(
-                            (none, failure) -> takeOrSubmit(), AcquireService.this::complete);
-                }
-            } catch (RuntimeException | Error failure) {
-                fail(failure);
-            }
-        }
-
-        /** A permit may have become idle while other permits were being returned. */
-        private void takeOrSubmit() {
-            AcquireResult reused;
-            try {
-                reused = reuse.takeNow(acquire.call().request());
-            } catch (RuntimeException | Error failure) {
-                fail(failure);
-                return;
-            }
-            if (reused == null) {
+                quotas.prepare(acquire);
                 submit();
-            } else {
-                end(reused);
+            } catch (RuntimeException | Error failure) {
+                fail(failure);
             }
         }
 
@@ -247,16 +236,10 @@ final class AcquireService {
                 if (answer == null) {
                     throw resolve(acquire, CallerExceptions.of(cause(failure)));
                 }
-                if (!result.isDone() && reuse.isOutdated(acquire, answer)) {
-                    submitAgain();
-                    return;
-                }
-                CompletableFuture<?> creation = result.isDone() || created++ >= PatternSemaphoreCreator.MAX_REPEATED
-                        ? null
-                        : patterns.createMissing(answer);
-                if (creation != null) {
+                CompletableFuture<?> retry = result.isDone() ? null : retryAfter(acquire, answer, repeated++);
+                if (retry != null) {
                     CompletableFuture<?> unused =
-                            creation.whenCompleteAsync(this::tryAgain, AcquireService.this::complete);
+                            retry.whenCompleteAsync(this::tryAgain, AcquireService.this::complete);
                     return;
                 }
                 outcome = resultOf(acquire, answer);
@@ -267,7 +250,6 @@ final class AcquireService {
             end(outcome);
         }
 
-        /** Missing semaphores have been created. */
         private void tryAgain(@Nullable Object none, @Nullable Throwable failure) {
             if (failure == null) {
                 submitAgain();
@@ -314,6 +296,10 @@ final class AcquireService {
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
+            AcquireResult reused = quotas.refused(acquire, refused.shortages());
+            if (reused != null) {
+                return reused;
+            }
             listeners.tell(listener -> listener.refused(
                     new SemaphoreListener.Refused(acquire.call().request(), refused.shortages(), waited)));
             return new AcquireResult.Unavailable(
@@ -339,7 +325,7 @@ final class AcquireService {
     }
 
     private PermitGrant hold(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
-        Optional<PermitGrant> handedOver = reuse.beginHandedOver(acquire, granted);
+        Optional<PermitGrant> handedOver = quotas.beginHandedOver(acquire, granted);
         return handedOver.isPresent() ? handedOver.get() : holdGranted(acquire, granted, answer);
     }
 
@@ -352,9 +338,9 @@ final class AcquireService {
         state.setOutlivesShutdown(!acquire.call().request().isReleaseAtShutdown());
         state.setAcquiredAt(terms == null ? acquire.call().stack() : null); // a reused permit is acquired by many
         if (terms != null) {
-            ReusablePermit permit = reuse.granted(terms, acquire, state, answer.asOf());
-            PermitGrant firstUse = reuse.beginUse(permit);
-            keepAlive(state, permit::user, terms.maxHold().plus(reuse.reuseOf(terms)), answer);
+            Chunk chunk = quotas.granted(terms, acquire, state, answer.asOf());
+            PermitGrant firstUse = quotas.beginUse(chunk);
+            keepAlive(state, chunk::user, terms.maxHold().plus(chunk.quota().lifeOf(terms)), answer);
             return firstUse;
         }
         PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);

@@ -6,7 +6,7 @@ import io.dbsemaphore.PermitLostException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.reuse.ReusedGrant;
+import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import java.time.Duration;
@@ -37,29 +37,27 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     public AcquireResult acquire(AcquireRequest requested) {
         Run run = granting.get();
         AcquireRequest request = run.acquireFactory().withDefaults(requested);
-        AcquireResult reused = run.reuse().take(request, false);
+        AcquireResult reused = run.quotas().take(request, false);
         return reused != null
                 ? reused
-                : run.acquires()
-                        .acquire(run.reuse().prepare(run.acquireFactory().begin(request)));
+                : run.acquires().acquire(run.acquireFactory().begin(request));
     }
 
     @Override
     public AcquireResult acquireForWork(AcquireRequest requested) {
         Run run = granting.get();
         AcquireRequest request = run.acquireFactory().withDefaults(requested);
-        AcquireResult reused = run.reuse().take(request, true);
+        AcquireResult reused = run.quotas().take(request, true);
         return reused != null
                 ? reused
-                : run.acquires()
-                        .acquire(run.reuse().prepare(run.acquireFactory().beginForWork(request)));
+                : run.acquires().acquire(run.acquireFactory().beginForWork(request));
     }
 
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest requested) {
         Run run = granting.get();
         AcquireRequest request = run.acquireFactory().withDefaults(requested);
-        AcquireResult reused = run.reuse().takeNow(request);
+        AcquireResult reused = run.quotas().take(request, false);
         if (reused != null) {
             return CompletableFuture.completedFuture(reused);
         }
@@ -69,8 +67,8 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
     @Override
     public ReleaseOutcome release(String externalId) {
         Run run = current.get();
-        return run.reuse().isKnown(externalId)
-                ? run.reuse().findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED)
+        return run.quotas().isKnown(externalId)
+                ? run.quotas().findUse(externalId).map(this::release).orElse(ReleaseOutcome.ALREADY_RELEASED)
                 : run.releases().release(externalId);
     }
 
@@ -83,22 +81,22 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
 
     @Override
     public ReleaseOutcome release(ReusedGrant grant) {
-        return current.get().reuse().release(grant);
+        return current.get().quotas().release(grant);
     }
 
     @Override
     public Optional<PermitGrant> find(String externalId) {
         Run run = current.get();
-        return run.reuse().isKnown(externalId)
-                ? run.reuse().findUse(externalId).flatMap(run.heldGrants()::find)
+        return run.quotas().isKnown(externalId)
+                ? run.quotas().findUse(externalId).flatMap(run.heldGrants()::find)
                 : run.heldGrants().find(externalId);
     }
 
     @Override
     public PermitGrant renew(String externalId, Duration ttl) {
         Run run = current.get();
-        return run.reuse().isKnown(externalId)
-                ? run.reuse()
+        return run.quotas().isKnown(externalId)
+                ? run.quotas()
                         .findUse(externalId)
                         .orElseThrow(() -> new PermitLostException(externalId, Map.of()))
                         .renew(ttl)
@@ -125,9 +123,9 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
         Run run = current.get();
         if (grant instanceof ReusedGrant use) {
             run.heldGrants().requireHeld(use);
-        } else if (run.reuse().isKnown(grant.externalId())) { // a decorated one
+        } else if (run.quotas().isKnown(grant.externalId())) { // a decorated one
             run.heldGrants()
-                    .requireHeld(run.reuse()
+                    .requireHeld(run.quotas()
                             .findUse(grant.externalId())
                             .orElseThrow(() -> new PermitLostException(grant.externalId(), grant.permits())));
         } else {

@@ -8,7 +8,7 @@ import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.KeepAlive;
-import io.dbsemaphore.engine.reuse.ReusedGrant;
+import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.HoldTransactions;
 import java.time.Duration;
@@ -56,7 +56,7 @@ final class HeldGrantService {
     }
 
     Optional<PermitGrant> find(ReusedGrant use) {
-        return find(use.permit().state().grant().externalId()).isPresent() ? Optional.of(use) : Optional.empty();
+        return find(use.chunk().state().grant().externalId()).isPresent() ? Optional.of(use) : Optional.empty();
     }
 
     /** See {@link io.dbsemaphore.SemaphoreOperations#renew}. */
@@ -95,7 +95,7 @@ final class HeldGrantService {
         if (!grant.bind()) {
             throw new PermitLostException(grant.externalId(), grant.permits());
         }
-        renew(grant.permit().state(), grant, checkedTtl);
+        renew(grant.chunk().state(), grant, checkedTtl);
     }
 
     private PermitGrant renewed(StoredGrant grant, long asOf) {
@@ -119,7 +119,7 @@ final class HeldGrantService {
      * it waits for the caller's transaction: another use would begin while that is still open.
      */
     void requireHeld(ReusedGrant use) {
-        HeldGrant state = use.permit().state();
+        HeldGrant state = use.chunk().state();
         if (!use.bind()) {
             throw new PermitLostException(use.externalId(), use.permits());
         }

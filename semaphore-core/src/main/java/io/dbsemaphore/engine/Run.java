@@ -18,7 +18,7 @@ import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
-import io.dbsemaphore.engine.reuse.ReusedGrant;
+import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
@@ -75,7 +75,7 @@ final class Run {
     private final BackgroundReleaser background;
     private final AcquireService acquires;
     private final ReleaseService releases;
-    private final ReuseService reuse;
+    private final Quotas quotas;
     private final HeldGrantService heldGrants;
     private final FirstHolders firstHolders;
     private final DatabaseSemaphoreMaintenance maintenance;
@@ -172,8 +172,17 @@ final class Run {
                 commit,
                 keepAlive,
                 listeners);
-        reuse = new ReuseService(
-                settings.get(SemaphoreSettings.REUSE), acquireFactory, commit, releases, listeners, uses, scheduler);
+        quotas = new Quotas(
+                settings,
+                acquireFactory,
+                commit,
+                releases,
+                persistence.availabilityTransactions(),
+                lease.id(),
+                listeners,
+                uses,
+                scheduler,
+                database.sessions().threads());
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
                 configuration.patterns(),
                 persistence.admin(),
@@ -183,7 +192,7 @@ final class Run {
                 commit,
                 patterns,
                 acquireFactory,
-                reuse,
+                quotas,
                 releases,
                 background,
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
@@ -221,17 +230,17 @@ final class Run {
         int unused = scheduler.prestartAllCoreThreads() + listenerThreads.prestartAllCoreThreads();
     }
 
-    /** Passes the events of batches to {@link #reuse}. Batches begin only when this run is complete. */
+    /** Passes the events of batches to {@link #quotas}. Batches begin only when this run is complete. */
     private final class Batches implements BatchObserver {
 
         @Override
         public void waiting(Set<String> names) {
-            reuse.serveWaiting(names);
+            quotas.serveWaiting(names);
         }
 
         @Override
         public void committed(Map<String, RemainingAvailability> availability) {
-            reuse.observe(availability);
+            quotas.observe(availability);
         }
     }
 
@@ -259,8 +268,8 @@ final class Run {
         return releases;
     }
 
-    ReuseService reuse() {
-        return reuse;
+    Quotas quotas() {
+        return quotas;
     }
 
     HeldGrantService heldGrants() {
@@ -331,7 +340,7 @@ final class Run {
     }
 
     private void awaitWork() throws InterruptedException {
-        reuse.close();
+        quotas.close();
         commit.stopAcquires(); // waiting callers get an exception
         if (!acquires.awaitNone(DATABASE_TIMEOUT)) {
             log.warn(
@@ -339,7 +348,7 @@ final class Run {
                     DATABASE_TIMEOUT);
         }
         held.awaitNoWork(Deadline.in(settings.get(SemaphoreSettings.SHUTDOWN_TIMEOUT)));
-        if (!reuse.awaitReturns(Deadline.in(DATABASE_TIMEOUT))) {
+        if (!quotas.awaitReturns(Deadline.in(DATABASE_TIMEOUT))) {
             log.warn(
                     "Some idle permits had not gone back after {}; they become available when the instance counts as dead"
                             + " (semaphore.instance-timeout), or when their TTL has passed",

@@ -1,6 +1,6 @@
 /**
  * The engine: acquires and releases permits. Its subpackages have one task each: {@code batch} lets callers share a
- * transaction, {@code hold} manages the grants that this JVM holds, {@code reuse} keeps released permits for the next callers,
+ * transaction, {@code hold} manages the grants that this JVM holds, {@code quota} keeps permits that callers use one after the other,
  * {@code maintenance} cleans up, and {@code support} is shared by all of them. The transactions are in
  * {@code io.dbsemaphore.persistence}.
  *

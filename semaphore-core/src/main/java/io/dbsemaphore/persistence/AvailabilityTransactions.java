@@ -5,6 +5,9 @@ import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.HashMap;
@@ -16,9 +19,27 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /** Reads the availability of semaphores for waiting callers: without a lock, and for all semaphores in one statement. */
 public final class AvailabilityTransactions {
+
+    /** Enough for nearly every JVM, and well below what the databases allow. */
+    private static final int MAX_IDS = 2_000;
+
+    private static final String HELD = """
+            select r.id from permit_request r
+            where r.id in (?) and r.state = 'ACQUIRED' and (r.expires_at is null or r.expires_at > utc_now())""";
+
+    private static final String WANTED = """
+            select s.name, s.capacity,
+                (select coalesce(sum(p.count), 0) from permit p
+                 where p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from),
+                (select count(*) from semaphore_waiter w
+                 where w.semaphore_id = s.id and w.instance <> ? and w.waiting > 0 and w.expires_at > utc_now()),
+                (select count(*) from semaphore_waiter w
+                 where w.semaphore_id = s.id and w.instance <> ? and w.waiting = 0 and w.expires_at > utc_now())
+            from semaphore s where s.id in (?)""";
 
     private final ShortTransaction transaction;
     private final Tables tables;
@@ -89,6 +110,66 @@ public final class AvailabilityTransactions {
                 waiters.extend(locked, now);
             }
         }
+    }
+
+    /**
+     * What the database says about permits that are reused.
+     *
+     * @param held the requests that are held
+     * @param awaited the semaphores that callers of other instances wait for
+     * @param refused the semaphores of which callers of other instances were refused permits, without waiting for them
+     * @param exceeded the semaphores of which more permits are held than their capacity, which was lowered
+     */
+    public record Confirmation(Set<Long> held, Set<String> awaited, Set<String> refused, Set<String> exceeded) {
+
+        private Confirmation() {
+            this(new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashSet<>());
+        }
+
+        private String add(ResultSet row, int number) throws SQLException {
+            String name = row.getString(1);
+            if (row.getLong(3) > row.getInt(2)) {
+                exceeded.add(name);
+            }
+            if (row.getInt(4) > 0) {
+                awaited.add(name);
+            }
+            if (row.getInt(5) > 0) {
+                refused.add(name);
+            }
+            return name;
+        }
+    }
+
+    /**
+     * Finds out which requests are held, and whether others want permits of these semaphores: without a lock, for all of them in two
+     * statements. Tells the other instances of the callers of this one that do not wait and were refused.
+     *
+     * @param marks the semaphores of those callers, and how long the others are to know of them
+     */
+    public Confirmation confirm(
+            Collection<Long> requestIds,
+            Collection<String> names,
+            Map<String, Duration> marks,
+            long instance,
+            String owner) {
+        return transaction.execute(() -> {
+            Confirmation found = new Confirmation();
+            batches(requestIds)
+                    .forEach(ids -> tables.sql().queryRows(HELD, (row, number) -> found.held.add(row.getLong(1)), ids));
+            batches(idsOf(names)).forEach(ids -> tables.sql().queryRows(WANTED, found::add, instance, -instance, ids));
+            tables.sql().flush();
+            marks.forEach((name, validFor) ->
+                    idsOf(Set.of(name)).forEach(id -> waiters.mark(id, instance, owner, validFor)));
+            return found;
+        });
+    }
+
+    private static List<List<Long>> batches(Collection<Long> ids) {
+        List<Long> all = ids.stream().sorted().toList();
+        return IntStream.iterate(0, from -> from < all.size(), from -> from + MAX_IDS)
+                .mapToObj(from -> all.subList(from, Math.min(from + MAX_IDS, all.size())))
+                .toList();
     }
 
     /** Tells the other instances that no caller of this one waits for these semaphores any more. */

@@ -45,8 +45,10 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
         }
     }
 
-    @Query("select w from SemaphoreWaiter w where w.semaphoreId = :semaphoreId and w.expiresAt > utc_now()"
-            + " order by w.since, w.instance")
+    @Query("""
+            select w from SemaphoreWaiter w
+            where w.semaphoreId = :semaphoreId and w.waiting > 0 and w.expiresAt > utc_now()
+            order by w.since, w.instance""")
     List<SemaphoreWaiter> findWaiting(long semaphoreId);
 
     String HOLDERS = """

@@ -10,7 +10,10 @@ import jakarta.persistence.Table;
 import java.io.Serializable;
 import java.time.LocalDateTime;
 
-/** The callers of one instance that wait for a semaphore: one row, for the one that has waited longest. */
+/**
+ * The callers of one instance that wait for a semaphore: one row, for the one that has waited longest. A row without callers, under the
+ * negative id of its instance, is a {@linkplain WaiterTable#mark mark}.
+ */
 @Entity
 @Table(name = "semaphore_waiter")
 @IdClass(SemaphoreWaiter.Key.class)

@@ -73,6 +73,13 @@ final class WaiterTable {
 
     private static final String DELETE = "delete from semaphore_waiter where semaphore_id = ? and instance = ?";
 
+    private static final String MARK = """
+            insert into semaphore_waiter(semaphore_id, instance, owner, since, waiting, first_waiters, expires_at)
+            values (?, ?, ?, utc_now(), 0, '', utc_plus_millis(%d))""";
+
+    private static final String MARK_AGAIN =
+            "update semaphore_waiter set expires_at = utc_plus_millis(%d) where semaphore_id = ? and instance = ?";
+
     /** Skips rows that another transaction has locked. */
     private static final String LOCK_SKIP_LOCKED = """
             select semaphore_id from semaphore_waiter where instance = ? and semaphore_id in (?) for update skip locked""";
@@ -121,6 +128,17 @@ final class WaiterTable {
     /** Records that callers wait for these semaphores, whose rows are locked. */
     void extend(Collection<Long> semaphoreIds, LocalDateTime now) {
         semaphores.queueAwaited(semaphoreIds, now.plus(AWAITED_FOR));
+    }
+
+    /**
+     * Marks a semaphore: a caller of this instance that does not wait was refused. The mark is a row without callers, under the negative
+     * id of the instance. Nothing is withheld for it, and only those that keep idle permits look for it.
+     */
+    void mark(long semaphoreId, long instance, String owner, Duration validFor) {
+        long millis = validFor.toMillis();
+        if (sql.execute(MARK_AGAIN.formatted(millis), semaphoreId, -instance) == 0) {
+            sql.update(MARK.formatted(millis), semaphoreId, -instance, owner);
+        }
     }
 
     void delete(long instance, Collection<Long> semaphoreIds) {

@@ -25,16 +25,18 @@ final class OpenScenario implements AutoCloseable {
     private final Target target;
     private final int jvm;
     private final int threads;
+    private final double activity;
     private final HikariDataSource shared;
     private final Map<Case, Opened> opened = new HashMap<>();
     private final Deque<AutoCloseable> toClose = new ArrayDeque<>();
     private int round;
 
-    /** @param jvm 0 or 1 */
+    /** @param jvm from 0 */
     OpenScenario(Target target, Scenario scenario, List<Case> cases, int jvm) throws Exception {
         this.target = target;
         this.jvm = jvm;
         threads = scenario.threads();
+        activity = scenario.activity(jvm);
         shared = pool("shared", threads, config -> config.setTransactionIsolation("TRANSACTION_READ_COMMITTED"));
         for (Case measured : cases) {
             opened.put(measured, open(measured));
@@ -47,7 +49,7 @@ final class OpenScenario implements AutoCloseable {
     Measurement run(Case measured, Duration length, Callable<?> start) throws Exception {
         round++;
         try (AutoCloseable rows = measured.hasRowsOfEachRound() ? prepare(measured, round) : () -> {}) {
-            return new Round(opened(measured), measured, measured.semaphores(round), length).run(start);
+            return new Round(opened(measured), measured, measured.semaphores(round), length, activity).run(start);
         }
     }
 

@@ -27,16 +27,22 @@ final class Round {
 
     private static final long TIMED_OF_MORE = 64;
 
+    /** A thread that is active for a part of the time is so in each of these. */
+    private static final long ACTIVITY_PERIOD = TimeUnit.MILLISECONDS.toNanos(10);
+
     private final OpenScenario.Opened opened;
     private final Case measured;
     private final List<Long> semaphores;
     private final Duration length;
+    private final double activity;
 
-    Round(OpenScenario.Opened opened, Case measured, List<Long> semaphores, Duration length) {
+    /** @param activity the part of the time for which its threads are active */
+    Round(OpenScenario.Opened opened, Case measured, List<Long> semaphores, Duration length, double activity) {
         this.opened = opened;
         this.measured = measured;
         this.semaphores = semaphores;
         this.length = length;
+        this.activity = activity;
     }
 
     /** @param start called when all threads are ready; they begin when it returns */
@@ -96,8 +102,13 @@ final class Round {
         long failures = 0;
         String failure = null;
         long hold = measured.scenario().hold().toNanos();
-        long end = System.nanoTime() + length.toNanos();
-        for (long start = System.nanoTime(); start - end < 0; start = System.nanoTime()) {
+        long begin = System.nanoTime();
+        long end = begin + length.toNanos();
+        for (long start = begin; start - end < 0; start = System.nanoTime()) {
+            if (pairs > 0 && (start - begin) % ACTIVITY_PERIOD >= activity * ACTIVITY_PERIOD) {
+                LockSupport.parkNanos(ACTIVITY_PERIOD / 10);
+                continue;
+            }
             try {
                 Limiter.Held held = limiter.acquire(measured.pick(semaphores));
                 if (pairs < ALL_ARE_TIMED || pairs % TIMED_OF_MORE == 0) {

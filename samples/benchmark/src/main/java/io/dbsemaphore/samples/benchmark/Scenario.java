@@ -25,6 +25,16 @@ enum Scenario {
     TWO_JVMS("two-jvms", "2 JVMs x 32 threads, 1 semaphore", 2, 32, 1, 1),
     REUSE_1("reuse-1", "reuse, 1 thread", 1, 1, 1, 1),
     REUSE_32("reuse-32", "reuse, 32 threads, 1 semaphore", 1, 32, 1, 1),
+    REUSE_64("reuse-64", "reuse, 32 threads, 64 semaphores of 64", 1, 32, 64, 1),
+    REUSE_1000("reuse-1000", "reuse, 32 threads, 1,000 semaphores of 64", 1, 32, 1_000, 1),
+    BIASED_LOCK("biased-lock", "reuse, 1 thread, 1 permit, locked again and again", 1, 1, 1, 1),
+    REUSE_3_JVMS_SKEWED(
+            "reuse-3-jvms-skewed",
+            "reuse, 3 JVMs x 16 threads, 30 permits; one idle, one active for a tenth of the time, one always",
+            3,
+            16,
+            1,
+            1),
     REUSE_2_JVMS("reuse-2-jvms", "reuse, 2 JVMs x 16 threads, 8 permits, holds of 2 ms", 2, 16, 1, 1),
     FAIR_2_JVMS("fair-2-jvms", "2 JVMs x 16 threads, 4 permits, all wait", 2, 16, 1, 1),
     HAND_OVER_2_JVMS("hand-over-2-jvms", "2 JVMs x 1 thread, 1 permit, handed over each time", 2, 1, 1, 1),
@@ -85,7 +95,7 @@ enum Scenario {
                         .map(count ->
                                 new Case(this, DB_SEMAPHORE, false, Math.max(Math.min(count, 1), count / rowsDivisor)))
                 : approaches.stream().filter(this::compares).map(approach -> new Case(this, approach, false, 0));
-        return current.flatMap(one -> earlierBuild && one.approach() == DB_SEMAPHORE && !reuses() && !isInLine()
+        return current.flatMap(one -> earlierBuild && one.approach() == DB_SEMAPHORE && !isInLine()
                         ? Stream.of(one, one.with(DB_SEMAPHORE, true))
                         : Stream.of(one))
                 .toList();
@@ -106,7 +116,10 @@ enum Scenario {
     }
 
     private boolean reuses() {
-        return this == REUSE_1 || this == REUSE_32 || this == REUSE_2_JVMS;
+        return switch (this) {
+            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000, BIASED_LOCK, REUSE_3_JVMS_SKEWED, REUSE_2_JVMS -> true;
+            default -> false;
+        };
     }
 
     /** Whether threads of several JVMs wait for permits that are released at once. */
@@ -122,10 +135,11 @@ enum Scenario {
     /** The number of permits for so many threads, with which no acquire waits unless the scenario is about that. */
     int capacity(int allThreads) {
         return switch (this) {
-            case REUSE_1, REUSE_32 -> 2 * allThreads;
+            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000 -> 2 * allThreads;
+            case REUSE_3_JVMS_SKEWED -> 30;
             case REUSE_2_JVMS -> 8;
             case FAIR_2_JVMS -> 4;
-            case HAND_OVER_2_JVMS -> 1;
+            case BIASED_LOCK, HAND_OVER_2_JVMS -> 1;
             default -> allThreads;
         };
     }
@@ -133,6 +147,11 @@ enum Scenario {
     /** How long a permit is held. */
     Duration hold() {
         return this == REUSE_2_JVMS ? Duration.ofMillis(2) : Duration.ZERO;
+    }
+
+    /** The part of the time for which the threads of a JVM are active; with 0 each of them acquires once. */
+    double activity(int jvm) {
+        return this == REUSE_3_JVMS_SKEWED ? List.of(1.0, 0.1, 0.0).get(jvm) : 1;
     }
 
     /** Its name on the command line and in CSV. */

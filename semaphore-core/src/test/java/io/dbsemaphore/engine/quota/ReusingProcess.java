@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.reuse;
+package io.dbsemaphore.engine.quota;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.reuse;
+package io.dbsemaphore.engine.quota;
 
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The handle of one use of a {@link ReusablePermit}. It ends with that use, so that a late call never affects the next one.
+ * The handle of one use of a {@link Chunk}. It ends with that use, so that a late call never affects the next one.
  *
  * <p>The first use has the external id of the request; a later one has that and its number, such as {@code …#7}, which only this
  * JVM knows.
@@ -19,7 +19,7 @@ public final class ReusedGrant implements PermitGrant {
 
     private static final char SEPARATOR = '#';
 
-    private final ReusablePermit permit;
+    private final Chunk chunk;
     private final int use;
     private final long since;
     private final Operations operations;
@@ -49,22 +49,16 @@ public final class ReusedGrant implements PermitGrant {
         ENDED_WITH_GRANT
     }
 
-    private ReusedGrant(ReusablePermit permit, Operations operations) {
-        this.permit = permit;
-        this.use = permit.beginUse();
-        this.since = System.nanoTime();
+    /** Begins the next use of a chunk that belongs to the calling thread. */
+    public ReusedGrant(Chunk chunk, Operations operations) {
+        this.chunk = chunk;
         this.operations = operations;
-    }
-
-    /** Begins the next use of a permit that belongs to the calling thread. */
-    public static ReusedGrant begin(ReusablePermit permit, Operations operations) {
-        ReusedGrant grant = new ReusedGrant(permit, operations);
-        permit.setUser(grant);
-        return grant;
+        this.since = System.nanoTime();
+        this.use = chunk.beginUse(this, since);
     }
 
     /** The external id of the request, without the number of the use. */
-    static String requestOf(String externalId) {
+    public static String requestOf(String externalId) {
         int end = externalId.lastIndexOf(SEPARATOR);
         return end < 0 ? externalId : externalId.substring(0, end);
     }
@@ -73,7 +67,7 @@ public final class ReusedGrant implements PermitGrant {
     public State end() {
         State before = state.getAndUpdate(each -> each == State.HELD || each == State.BOUND ? State.ENDED : each);
         if (before == State.HELD || before == State.BOUND) {
-            permit.setUser(null);
+            chunk.endUse();
         }
         return before;
     }
@@ -88,8 +82,8 @@ public final class ReusedGrant implements PermitGrant {
         return state.compareAndSet(State.HELD, State.BOUND) || state.get() == State.BOUND;
     }
 
-    public ReusablePermit permit() {
-        return permit;
+    public Chunk chunk() {
+        return chunk;
     }
 
     /** The time since the use began. */
@@ -109,12 +103,12 @@ public final class ReusedGrant implements PermitGrant {
 
     @Override
     public Map<String, Integer> permits() {
-        return Map.of(permit.terms().name(), permit.terms().count());
+        return Map.of(chunk.terms().name(), chunk.terms().count());
     }
 
     @Override
     public long fencingToken(String name) {
-        if (!name.equals(permit.terms().name())) {
+        if (!name.equals(chunk.terms().name())) {
             throw new IllegalArgumentException("The grant has no permit of semaphore '" + name + "', but of "
                     + permits().keySet());
         }
@@ -123,13 +117,13 @@ public final class ReusedGrant implements PermitGrant {
 
     @Override
     public long fencingToken() {
-        return permit.token(use);
+        return chunk.token(use);
     }
 
     @Override
     public Instant acquiredAt() {
         Instant granted = stored().acquiredAt();
-        return use == 0 ? granted : granted.plusNanos(since - permit.grantedAt());
+        return use == 0 ? granted : granted.plusNanos(since - chunk.grantedAt());
     }
 
     @Override
@@ -151,7 +145,7 @@ public final class ReusedGrant implements PermitGrant {
     public boolean isHeld() {
         State current = state.get();
         return (current == State.HELD || current == State.BOUND)
-                && permit.state().isHeld();
+                && chunk.state().isHeld();
     }
 
     @Override
@@ -171,6 +165,6 @@ public final class ReusedGrant implements PermitGrant {
     }
 
     private StoredGrant stored() {
-        return permit.state().grant();
+        return chunk.state().grant();
     }
 }

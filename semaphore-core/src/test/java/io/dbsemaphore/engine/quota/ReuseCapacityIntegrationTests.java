@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.reuse;
+package io.dbsemaphore.engine.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.reuse;
+package io.dbsemaphore.engine.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -55,16 +55,18 @@ class ReuseAsyncIntegrationTests extends ReuseFixture {
 
     @Test
     void anAcquireOfTheSameKindContinuesWhenAPermitHasGoneBack() throws Exception {
-        PermitGrant grant = acquire(node);
-        Pause goesBack = pauseOfReturn(node);
-        grant.release();
-        goesBack.awaitReached(SOON); // after its idle time
+        try (Node own = Node.on(cluster.schema(), settings(Duration.ofSeconds(1)))) {
+            PermitGrant grant = acquire(own);
+            Pause goesBack = pauseOfReturn(own);
+            grant.release();
+            goesBack.awaitReached(SOON); // when it has not been used for the reuse time
 
-        CompletableFuture<PermitGrant> acquire = acquireAtOnce(node, request());
+            CompletableFuture<PermitGrant> acquire = acquireAtOnce(own, request());
 
-        assertThat(acquire).isNotDone();
-        goesBack.open();
-        Concurrently.get(acquire).release();
+            Concurrently.assertWaits(acquire);
+            goesBack.open();
+            Concurrently.get(acquire).release();
+        }
     }
 
     /** The database may not answer for long. */

@@ -1,0 +1,547 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.PermitShortage;
+import io.dbsemaphore.ReleaseOutcome;
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.domain.GrantOutcome;
+import io.dbsemaphore.domain.HandoverOutcome;
+import io.dbsemaphore.domain.RemainingAvailability;
+import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.engine.batch.Acquire;
+import io.dbsemaphore.engine.batch.GroupCommit;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.quota.Chunk;
+import io.dbsemaphore.engine.quota.Quota;
+import io.dbsemaphore.engine.quota.ReusedGrant;
+import io.dbsemaphore.engine.support.Deadline;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.persistence.AvailabilityTransactions;
+import io.dbsemaphore.persistence.AvailabilityTransactions.Confirmation;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
+import io.dbsemaphore.spi.SemaphoreListener;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Permits that the callers of this JVM use one after the other without a transaction. All other acquires and releases go through
+ * {@link AcquireService} and {@link ReleaseService}. To the database all permits of a quota are held, whether they are in use or idle.
+ *
+ * <p>A {@link Quota} grows when a caller finds no idle {@link Chunk}, and so acquires one from the database. After a use the chunk goes
+ * to the first caller that waits in this JVM, and becomes idle only if none does. No caller waits while a chunk is idle: a caller that
+ * begins to wait looks for idle chunks afterwards ({@link #serveWaiting}), and a thread that makes a chunk idle looks for waiting callers
+ * afterwards.
+ *
+ * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It gives back the chunks that are not used or that others
+ * want, and asks the database in one transaction, about twice in R, whether the chunks that are used are still held, whether the
+ * capacity was lowered, and who waits or was refused elsewhere. No use begins later than R after that question. A caller that does not wait
+ * and is refused leaves a mark for the other instances by the same transaction.
+ *
+ * <p>A caller is not refused because of idle chunks of its own JVM: those that it cannot use go back before it is tried, and if it is
+ * refused while some are going back, it is tried again afterwards.
+ *
+ * <p>This is escrow (O'Neil, <a href="https://doi.org/10.1145/7239.7265">The Escrow Transactional Method</a>, 1986) with leases: a
+ * JVM decides by itself about what was set aside for it, for a limited time.
+ */
+final class Quotas {
+
+    private static final Logger log = LoggerFactory.getLogger(Quotas.class);
+
+    private static final int CHECKS_IN_REUSE_TIME = 4;
+
+    /** A chunk that moves while the idle ones are looked at may be overlooked once. */
+    private static final int LOOKS = 3;
+
+    /** How often a caller is tried again because of chunks that were going back when it was refused, and how long it waits for them. */
+    private static final int MAX_REPEATED = 2;
+
+    private static final long MAX_WAIT_SECONDS = 5;
+
+    private final SemaphoreSettings settings;
+    private final AcquireFactory acquireFactory;
+    private final GroupCommit commit;
+    private final ReleaseService releases;
+    private final AvailabilityTransactions transactions;
+    private final long instance;
+    private final ListenerNotifier listeners;
+    private final ReusedGrant.Operations operations;
+    private final ScheduledExecutorService scheduler;
+    private final Executor database;
+    private final long checkNanos;
+    private final boolean disabled;
+    private final ConcurrentMap<String, Quota> quotas = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Chunk> byExternalId = new ConcurrentHashMap<>();
+    private final CompletableFuture<Object> closed = new CompletableFuture<>();
+    private final AtomicBoolean checking = new AtomicBoolean();
+    private final AtomicBoolean confirming = new AtomicBoolean();
+
+    /**
+     * Creates it without quotas.
+     *
+     * @param instance the id of this instance
+     * @param database its threads may wait for the database
+     */
+    Quotas(
+            SemaphoreSettings settings,
+            AcquireFactory acquireFactory,
+            GroupCommit commit,
+            ReleaseService releases,
+            AvailabilityTransactions transactions,
+            long instance,
+            ListenerNotifier listeners,
+            ReusedGrant.Operations operations,
+            ScheduledExecutorService scheduler,
+            Executor database) {
+        this.settings = settings;
+        this.acquireFactory = acquireFactory;
+        this.commit = commit;
+        this.releases = releases;
+        this.transactions = transactions;
+        this.instance = instance;
+        this.listeners = listeners;
+        this.operations = operations;
+        this.scheduler = scheduler;
+        this.database = database;
+        Optional<Duration> shortest = settings.get(SemaphoreSettings.REUSE).values().stream()
+                .filter(reuse -> !reuse.isZero())
+                .min(Duration::compareTo);
+        this.disabled = shortest.isEmpty();
+        this.checkNanos = shortest.orElse(Duration.ZERO).toNanos() / CHECKS_IN_REUSE_TIME;
+    }
+
+    /**
+     * Begins a use of an idle chunk.
+     *
+     * @param keptAliveByDefault whether the grant is kept alive if the request does not say
+     * @return null if there is none for this request; it then needs a transaction
+     */
+    @Nullable AcquireResult take(AcquireRequest request, boolean keptAliveByDefault) {
+        if (disabled || Thread.currentThread().isInterrupted()) {
+            return null;
+        }
+        long startedAt = System.nanoTime();
+        ReuseTerms terms = acquireFactory
+                .reuseTerms(request, request.keepAlive().orElse(keptAliveByDefault))
+                .orElse(null);
+        Quota quota = terms == null ? null : quotas.get(terms.name());
+        if (terms == null || quota == null || commit.isAwaited(terms.name())) {
+            return null;
+        }
+        acquireFactory.checkHostTransaction(request);
+        return take(quota, terms, startedAt);
+    }
+
+    private @Nullable AcquireResult take(Quota quota, ReuseTerms terms, long startedAt) {
+        Chunk chunk = quota.poll(terms, System.nanoTime());
+        if (chunk == null) {
+            return null;
+        }
+        chunk.state()
+                .setForWork(true); // before the look at the end, so that a shutdown waits for the work or prevents it
+        if (closed.isDone()) {
+            passOnOrGiveBack(quota, () -> List.of(chunk));
+            return null;
+        }
+        ReusedGrant grant = beginUse(chunk);
+        Duration waited = Duration.ofNanos(System.nanoTime() - startedAt);
+        listeners.tell(listener -> listener.acquired(new SemaphoreListener.Acquired(grant, waited, false)));
+        return new AcquireResult.Granted(grant);
+    }
+
+    /** Prepares an acquire that needs a transaction: its grant may be a chunk, and idle ones that it cannot use go back. */
+    void prepare(Acquire acquire) {
+        if (disabled) {
+            return;
+        }
+        ReuseTerms terms = acquireFactory
+                .reuseTerms(acquire.call().request(), acquire.command().isKeptAlive())
+                .orElse(null);
+        long now = System.nanoTime();
+        acquire.command().permits().keySet().forEach(name -> {
+            Quota quota = quotas.get(name);
+            if (quota != null) {
+                boolean unused = clear(
+                        quota,
+                        chunk -> !chunk.terms().equals(terms)
+                                || quota.isDue(chunk, now)
+                                || !quota.isReusable(chunk, now));
+            }
+        });
+        if (terms != null && !reuseOf(terms.name()).isZero()) {
+            acquire.reuse(terms, known(terms.name()).tokens());
+        }
+    }
+
+    /**
+     * Whether an acquire is to be tried again: if it was handed a chunk and comes too late to use it, as in a JVM that was suspended,
+     * or if it does not wait and was refused while chunks of this JVM were going back.
+     *
+     * @param repeated how often that was so before
+     * @return completed when it is to be tried again; null if it is not
+     */
+    @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
+        if (answer.outcome() instanceof GrantOutcome.Granted granted) {
+            Chunk chunk = handedOver(acquire, granted);
+            if (chunk == null || isReusable(chunk)) {
+                return null;
+            }
+            passOnOrGiveBack(chunk.quota(), () -> List.of(chunk));
+            return CompletableFuture.completedFuture(null);
+        }
+        if (disabled
+                || repeated >= MAX_REPEATED
+                || acquire.hasWaitTime()
+                || !(answer.outcome() instanceof GrantOutcome.Refused refused)) {
+            return null;
+        }
+        List<Quota> returning = refused.shortages().stream()
+                .map(shortage -> quotas.get(shortage.name()))
+                .filter(Objects::nonNull)
+                .filter(quota -> quota.hasReturnsSince(answer.asOf()))
+                .toList();
+        if (returning.isEmpty()) {
+            return null;
+        }
+        CompletableFuture<?> returned = allOf(returning.stream().map(Quota::returns));
+        CompletableFuture<Object> end = CompletableFuture.anyOf(returned, closed);
+        if (!end.isDone()) {
+            var unused = scheduler.schedule(() -> end.complete(true), MAX_WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+        return end;
+    }
+
+    /**
+     * The database has refused an acquire. A chunk of this JVM may have become idle meanwhile. If the caller is refused nevertheless, and
+     * does not wait, other instances are told.
+     *
+     * @return null if it is refused
+     */
+    @Nullable AcquireResult refused(Acquire acquire, List<PermitShortage> shortages) {
+        ReuseTerms terms = acquire.reuseTerms();
+        for (int look = 0; look < LOOKS && terms != null && !commit.isAwaited(terms.name()); look++) {
+            AcquireResult reused =
+                    take(known(terms.name()), terms, acquire.call().startedAt());
+            if (reused != null) {
+                return reused;
+            }
+        }
+        if (!disabled && !acquire.hasWaitTime()) {
+            shortages.stream()
+                    .map(PermitShortage::name)
+                    .filter(name -> !reuseOf(name).isZero())
+                    .forEach(name -> known(name).refusedHere());
+        }
+        return null;
+    }
+
+    private @Nullable Chunk handedOver(Acquire acquire, GrantOutcome.Granted granted) {
+        return acquire.reuseTerms() == null
+                ? null
+                : byExternalId.get(granted.grant().externalId());
+    }
+
+    /** The handle of a chunk that a waiting caller was handed; empty if it was granted by a transaction. */
+    Optional<PermitGrant> beginHandedOver(Acquire acquire, GrantOutcome.Granted granted) {
+        return Optional.ofNullable(handedOver(acquire, granted)).map(this::beginUse);
+    }
+
+    /** Adds a chunk that was just granted. */
+    Chunk granted(ReuseTerms terms, Acquire acquire, HeldGrant state, long asOf) {
+        Quota quota = quotas.compute(terms.name(), (name, known) -> (known == null ? newQuota(name) : known).granted());
+        Chunk chunk = new Chunk(quota, state, terms, acquire.tokens(), asOf);
+        byExternalId.put(state.grant().externalId(), chunk);
+        beginChecks();
+        return chunk;
+    }
+
+    ReusedGrant beginUse(Chunk chunk) {
+        return new ReusedGrant(chunk, operations);
+    }
+
+    /** Ends a use. The chunk goes to the next caller, or back to the database. */
+    ReleaseOutcome release(ReusedGrant grant) {
+        Duration heldFor = grant.heldFor();
+        ReusedGrant.State before = grant.end();
+        if (before == ReusedGrant.State.ENDED) {
+            return ReleaseOutcome.ALREADY_RELEASED;
+        }
+        if (before == ReusedGrant.State.HELD && keep(grant.chunk())) {
+            listeners.tell(listener -> listener.released(
+                    new SemaphoreListener.Released(grant.externalId(), grant.permits(), Optional.of(heldFor))));
+            return ReleaseOutcome.RELEASED;
+        }
+        grant.endWithGrant();
+        remove(grant.chunk());
+        return releases.release(
+                grant.chunk().state(),
+                listener -> listener.released(new SemaphoreListener.Released(
+                        grant.externalId(), grant.permits(), Optional.of(grant.heldFor()))),
+                grant);
+    }
+
+    /** Hands a chunk to the next caller, or makes it idle. False if it must go back, also because that has failed. */
+    private boolean keep(Chunk chunk) {
+        boolean passedOn = false;
+        try {
+            passedOn = passOn(chunk);
+            if (passedOn) {
+                serveWaiting(chunk.terms().name(), chunk.quota());
+            }
+        } catch (RuntimeException | Error failure) {
+            UnexpectedErrors.log(log, "The reuse of a permit", failure);
+        }
+        return passedOn;
+    }
+
+    private boolean passOn(Chunk chunk) {
+        if (!isReusable(chunk)) {
+            return false;
+        }
+        HandoverOutcome outcome = HandoverOutcome.NOBODY_WAITS;
+        if (commit.isAwaited(chunk.terms().name())) {
+            chunk.state().setForWork(true);
+            outcome = commit.handOver(
+                    chunk.terms(),
+                    new Acquire.Answer(new GrantOutcome.Granted(chunk.state().grant(), false), System.nanoTime(), 0));
+        }
+        if (outcome == HandoverOutcome.NOBODY_WAITS) {
+            chunk.state().setForWork(false);
+            return chunk.quota().offer(chunk, System.nanoTime());
+        }
+        return outcome == HandoverOutcome.DONE;
+    }
+
+    /** Hands idle chunks to callers that have begun to wait, or gives them back if that is not possible. */
+    void serveWaiting(Set<String> names) {
+        if (!disabled) {
+            names.forEach(name -> {
+                Quota quota = quotas.get(name);
+                if (quota != null) {
+                    serveWaiting(name, quota);
+                }
+            });
+        }
+    }
+
+    private void serveWaiting(String name, Quota quota) {
+        boolean any = true;
+        while (any && (closed.isDone() || commit.isAwaited(name))) {
+            any = clear(quota, chunk -> true);
+        }
+    }
+
+    /** Takes out the idle chunks that match. They go to callers that wait, or back. Returns whether there were any. */
+    private boolean clear(Quota quota, Predicate<Chunk> filter) {
+        boolean any = quota.hasIdle(filter);
+        if (any) {
+            passOnOrGiveBack(quota, () -> quota.pollAll(filter));
+        }
+        return any;
+    }
+
+    private void passOnOrGiveBack(Quota quota, Supplier<List<Chunk>> idle) {
+        CompletableFuture<Object> returned = new CompletableFuture<>();
+        quota.addReturn(returned);
+        var unused = allOf(idle.get().stream()
+                        .filter(chunk -> !commit.isAwaited(chunk.terms().name()) || !passOn(chunk))
+                        .map(this::giveBack))
+                .whenComplete((none, failure) -> returned.complete(true));
+    }
+
+    private CompletableFuture<?> giveBack(Chunk chunk) {
+        remove(chunk);
+        return releases.giveBack(chunk.state(), listener -> {});
+    }
+
+    private static CompletableFuture<Void> allOf(Stream<CompletableFuture<?>> futures) {
+        return CompletableFuture.allOf(futures.toArray(CompletableFuture<?>[]::new));
+    }
+
+    private void remove(Chunk chunk) {
+        if (byExternalId.remove(chunk.state().grant().externalId(), chunk)) {
+            chunk.quota().gone(chunk);
+        }
+    }
+
+    private boolean isReusable(Chunk chunk) {
+        return !closed.isDone() && chunk.quota().isReusable(chunk, System.nanoTime());
+    }
+
+    /** What a batch has found out about the semaphores. */
+    void observe(Map<String, RemainingAvailability> availability) {
+        if (!disabled) {
+            availability.forEach((name, remaining) -> {
+                Quota quota = quotas.get(name);
+                if (quota != null) {
+                    quota.observe(remaining.isAwaitedElsewhere(), remaining.held() > remaining.capacity());
+                }
+            });
+        }
+    }
+
+    private void beginChecks() {
+        if (!closed.isDone() && checking.compareAndSet(false, true)) {
+            var unused = scheduler.schedule(this::check, checkNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void check() {
+        try {
+            clearDue();
+            confirm();
+            long now = System.nanoTime();
+            byExternalId.values().stream()
+                    .filter(chunk -> chunk.state().deadline().isPassed()) // its user has dropped it
+                    .forEach(this::remove);
+            quotas.keySet()
+                    .forEach(each ->
+                            quotas.computeIfPresent(each, (name, quota) -> quota.isForgotten(now) ? null : quota));
+        } catch (Throwable failure) {
+            UnexpectedErrors.survive(log, "The check of permits that are reused", failure);
+        }
+        checking.set(false);
+        if (!quotas.isEmpty()) {
+            beginChecks();
+        }
+    }
+
+    private void clearDue() {
+        long now = System.nanoTime();
+        quotas.forEach((name, quota) -> clear(quota, chunk -> commit.isAwaited(name) || quota.isDue(chunk, now)));
+    }
+
+    /** Asks the database about all chunks that are used, if it is time for one of them, and tells the other instances who was refused here. */
+    private void confirm() {
+        if (!confirming.compareAndSet(false, true)) {
+            return;
+        }
+        long now = System.nanoTime();
+        List<Chunk> chunks = byExternalId.values().stream()
+                .filter(chunk -> chunk.quota().isConfirmable(chunk, now))
+                .toList();
+        Map<String, Duration> marks = new HashMap<>();
+        quotas.forEach((name, quota) -> {
+            Duration validFor = quota.mark(now);
+            if (validFor != null) {
+                marks.put(name, validFor);
+            }
+        });
+        if (marks.isEmpty() && chunks.stream().noneMatch(chunk -> chunk.quota().isToBeConfirmed(chunk, now))) {
+            confirming.set(false);
+            return;
+        }
+        try {
+            database.execute(() -> {
+                try {
+                    confirm(chunks, marks);
+                } catch (RuntimeException failure) {
+                    log.debug("Permits that are reused were not confirmed; that is tried again", failure);
+                } finally {
+                    confirming.set(false);
+                }
+            });
+        } catch (RuntimeException | Error failure) {
+            confirming.set(false);
+            throw failure;
+        }
+    }
+
+    private void confirm(List<Chunk> chunks, Map<String, Duration> marks) {
+        Set<Long> requests = new HashSet<>();
+        Map<String, Quota> asked = new HashMap<>();
+        chunks.forEach(chunk -> {
+            requests.add(chunk.state().grant().requestId());
+            asked.put(chunk.terms().name(), chunk.quota());
+        });
+        long asOf = System.nanoTime();
+        Confirmation confirmation = transactions.confirm(
+                requests, asked.keySet(), marks, instance, settings.get(SemaphoreSettings.OWNER));
+        asked.forEach((name, quota) -> {
+            quota.observe(
+                    confirmation.awaited().contains(name),
+                    confirmation.exceeded().contains(name));
+            if (confirmation.refused().contains(name)) {
+                quota.refusedElsewhere(System.nanoTime());
+            }
+        });
+        chunks.stream()
+                .filter(chunk -> confirmation.held().contains(chunk.state().grant().requestId()))
+                .forEach(chunk -> chunk.confirm(asOf));
+        clearDue();
+    }
+
+    private Duration reuseOf(String name) {
+        return settings.get(SemaphoreSettings.REUSE).of(name);
+    }
+
+    private Quota known(String name) {
+        Quota quota = quotas.computeIfAbsent(name, this::newQuota);
+        beginChecks(); // which also forget it
+        return quota;
+    }
+
+    private Quota newQuota(String name) {
+        return new Quota(reuseOf(name), settings.get(SemaphoreSettings.FAIR).of(name));
+    }
+
+    /** Whether a use of a chunk of this JVM has, or had, this external id: that of the request, or of a later use. */
+    boolean isKnown(String externalId) {
+        return find(externalId) != null;
+    }
+
+    private @Nullable Chunk find(String externalId) {
+        Chunk ofRequest = byExternalId.get(externalId);
+        return ofRequest != null ? ofRequest : byExternalId.get(ReusedGrant.requestOf(externalId));
+    }
+
+    /** The use with this external id; empty if it has ended, or is not of this JVM. */
+    Optional<ReusedGrant> findUse(String externalId) {
+        Chunk chunk = find(externalId);
+        return chunk != null
+                        && chunk.user() instanceof ReusedGrant use
+                        && use.externalId().equals(externalId)
+                ? Optional.of(use)
+                : Optional.empty();
+    }
+
+    /** Gives all idle chunks back, without waiting for that. From now on no use begins, and no acquire waits for chunks that go back. */
+    void close() {
+        closed.completeExceptionally(new SemaphoreClosedException());
+        quotas.forEach(this::serveWaiting);
+    }
+
+    /** Waits until the chunks that are going back have done so, or the deadline has passed; false in that case. */
+    boolean awaitReturns(Deadline deadline) throws InterruptedException {
+        try {
+            @Nullable Object unused = allOf(quotas.values().stream().map(Quota::returns))
+                    .get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (TimeoutException | ExecutionException late) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package io.dbsemaphore.engine.quota;
+
+import io.dbsemaphore.domain.ReuseTerms;
+import java.time.Duration;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This JVM's quota of one semaphore: chunks, used or idle. R is the reuse time.
+ *
+ * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held: by its acquire, or by a
+ * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for R, and at once when others want it. The chunk
+ * that became idle last is used first, so that those that are needed only now and then go back.
+ */
+public final class Quota {
+
+    /** The number of tokens that are reserved for the first grant; later ones depend on how many were used. */
+    private static final int FIRST_TOKENS = 1 << 12;
+
+    private static final int MIN_TOKENS = 1 << 6;
+    private static final int MAX_TOKENS = 1 << 20;
+
+    /** How long after its grant a use of a chunk may begin: its keep-alive ends that much later than the maximum hold of one use. */
+    private static final Duration LIFE = Duration.ofHours(1);
+
+    private static final long FORGET_AFTER = Duration.ofSeconds(10).toNanos();
+
+    /** The database is asked about a chunk when this part of R has passed. */
+    private static final int CONFIRM_PARTS = 3;
+
+    /** A use that has lasted for so many R is not confirmed: its chunk goes back when it ends. */
+    private static final int LONG_USE = 10;
+
+    private static final Duration MIN_MARK = Duration.ofMillis(100);
+
+    private final Duration reuse;
+    private final long reuseNanos;
+    private final boolean fair;
+    private final Deque<Chunk> idle = new ConcurrentLinkedDeque<>();
+    private int chunks;
+    private CompletableFuture<?> returns = CompletableFuture.completedFuture(null);
+    private volatile long returnedAt = System.nanoTime();
+    private volatile long changedAt = returnedAt;
+    private volatile int tokens = FIRST_TOKENS;
+    private volatile boolean awaitedElsewhere;
+    private volatile boolean exceeded;
+    private volatile long wantedUntil;
+    private volatile boolean refusedHere;
+    private volatile long markedUntil = changedAt;
+
+    /**
+     * Creates it without chunks.
+     *
+     * @param fair whether the instances tell one another who waits for the semaphore
+     */
+    public Quota(Duration reuse, boolean fair) {
+        this.reuse = reuse;
+        this.reuseNanos = reuse.toNanos();
+        this.fair = fair;
+        this.wantedUntil = changedAt - reuseNanos;
+    }
+
+    /**
+     * How long after its grant a use of a chunk may begin, however often it is confirmed. Where nobody tells who waits elsewhere, a
+     * busy instance would keep it for ever.
+     */
+    public Duration lifeOf(ReuseTerms terms) {
+        return !fair ? reuse : terms.maxHold().compareTo(LIFE) < 0 ? terms.maxHold() : LIFE;
+    }
+
+    /** Whether the next use of a chunk may begin now. */
+    public boolean isReusable(Chunk chunk, long nowNanos) {
+        return !exceeded && chunk.unconfirmedFor(nowNanos) < reuseNanos && chunk.isConfirmable(nowNanos);
+    }
+
+    /** Adds a chunk to the idle ones. False if others want it. */
+    public boolean offer(Chunk chunk, long nowNanos) {
+        if (isWantedElsewhere(nowNanos)) {
+            return false;
+        }
+        idle.addFirst(chunk);
+        return true;
+    }
+
+    /** Removes an idle chunk for a use; null if none can be used. */
+    public @Nullable Chunk poll(ReuseTerms terms, long nowNanos) {
+        for (Chunk chunk : idle) {
+            if (chunk.terms().equals(terms)
+                    && isReusable(chunk, nowNanos)
+                    && !isWantedElsewhere(nowNanos)
+                    && idle.removeFirstOccurrence(chunk)) {
+                return chunk;
+            }
+        }
+        return null;
+    }
+
+    public boolean hasIdle(Predicate<Chunk> filter) {
+        return idle.stream().anyMatch(filter);
+    }
+
+    /** Removes the idle chunks that match. */
+    public List<Chunk> pollAll(Predicate<Chunk> filter) {
+        List<Chunk> matching = idle.stream().filter(filter).toList();
+        return matching.stream().filter(idle::remove).toList();
+    }
+
+    /**
+     * Records that idle chunks are going back. To be called before they are removed: a thread that finds none then sees that they
+     * are being returned.
+     */
+    public synchronized void addReturn(CompletableFuture<?> returned) {
+        returns = CompletableFuture.allOf(
+                returns, returned.whenComplete((none, failure) -> returnedAt = System.nanoTime()));
+    }
+
+    /** Completed when the chunks that are going back now have done so. */
+    public synchronized CompletableFuture<?> returns() {
+        return returns;
+    }
+
+    /** Whether idle chunks are going back, or have done so since then: the database may have counted them as held meanwhile. */
+    public boolean hasReturnsSince(long nanos) {
+        return !returns().isDone() || returnedAt - nanos > 0;
+    }
+
+    /** Counts a chunk that was granted. */
+    public synchronized Quota granted() {
+        chunks++;
+        return this;
+    }
+
+    /** Counts a chunk that goes back, and adapts the number of tokens to how many it used. */
+    public synchronized void gone(Chunk chunk) {
+        if (chunk.isExhausted()) {
+            tokens = Math.min(MAX_TOKENS, tokens * 2);
+        } else if (chunk.uses() <= tokens / 4) {
+            tokens = Math.max(MIN_TOKENS, tokens / 2);
+        }
+        chunks--;
+        changedAt = System.nanoTime();
+    }
+
+    /** The number of tokens to reserve for the next grant. */
+    public int tokens() {
+        return tokens;
+    }
+
+    /** Whether an idle chunk is to go back now. */
+    public boolean isDue(Chunk chunk, long nowNanos) {
+        return isWantedElsewhere(nowNanos) || chunk.unusedFor(nowNanos) >= reuseNanos || !chunk.isConfirmable(nowNanos);
+    }
+
+    /** Whether the database is asked about the chunk when it is asked about others. */
+    public boolean isConfirmable(Chunk chunk, long nowNanos) {
+        return fair
+                && chunk.isConfirmable(nowNanos)
+                && chunk.unusedFor(nowNanos) < (chunk.user() == null ? reuseNanos : LONG_USE * reuseNanos);
+    }
+
+    /** Whether the database is to be asked about the chunk now. */
+    public boolean isToBeConfirmed(Chunk chunk, long nowNanos) {
+        return chunk.unconfirmedFor(nowNanos) >= reuseNanos / CONFIRM_PARTS;
+    }
+
+    /**
+     * Records what a transaction has found out.
+     *
+     * @param awaited whether callers of other instances wait
+     * @param over whether more permits are held than the capacity, which was lowered
+     */
+    public void observe(boolean awaited, boolean over) {
+        awaitedElsewhere = awaited;
+        exceeded = over;
+    }
+
+    /**
+     * Records that callers of other instances that do not wait were refused. Chunks are not kept idle for R; then they are for R,
+     * so that instances that want more than there is do not end each other's reuse altogether.
+     */
+    public void refusedElsewhere(long nowNanos) {
+        if (nowNanos - wantedUntil >= reuseNanos) {
+            wantedUntil = nowNanos + reuseNanos;
+        }
+    }
+
+    private boolean isWantedElsewhere(long nowNanos) {
+        return awaitedElsewhere || exceeded || wantedUntil - nowNanos > 0;
+    }
+
+    /** Records that a caller of this instance that does not wait was refused. */
+    public void refusedHere() {
+        refusedHere = true;
+    }
+
+    /** For how long the other instances are to know that a caller of this one was refused; null if there is nothing to tell now. */
+    public @Nullable Duration mark(long nowNanos) {
+        if (!refusedHere || markedUntil - nowNanos > 0) {
+            return null;
+        }
+        Duration validFor = reuse.compareTo(MIN_MARK) < 0 ? MIN_MARK : reuse;
+        refusedHere = false;
+        markedUntil = nowNanos + validFor.toNanos();
+        return validFor;
+    }
+
+    /** Whether there was no chunk for long, so that what was learnt may be forgotten. */
+    public synchronized boolean isForgotten(long nowNanos) {
+        return chunks == 0 && !refusedHere && returns.isDone() && nowNanos - changedAt > FORGET_AFTER;
+    }
+}

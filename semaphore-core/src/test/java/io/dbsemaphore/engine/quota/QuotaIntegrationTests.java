@@ -1,0 +1,316 @@
+package io.dbsemaphore.engine.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.PeakCounter;
+import io.dbsemaphore.testing.StatementGate.Pause;
+import io.dbsemaphore.testing.measurement.Measured;
+import io.dbsemaphore.testing.measurement.Measurement;
+import io.dbsemaphore.testing.node.Node;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Permits that are confirmed again and again while they are used, and that move to the instance that needs them. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class QuotaIntegrationTests extends ReuseFixture {
+
+    private static final Duration R = Duration.ofMillis(500);
+    private static final Duration TIME = Duration.ofSeconds(60);
+
+    private final List<Node> nodes = new ArrayList<>();
+    private final AtomicBoolean stop = new AtomicBoolean();
+
+    @AfterEach
+    void closeNodes() {
+        stop.set(true);
+        nodes.forEach(Node::close);
+    }
+
+    @Test
+    void aPermitIsUsedForLongerThanTheReuseTimeWithoutAnotherGrant() {
+        Duration reuse = Duration.ofSeconds(2);
+        Node one = node(reuse);
+        one.admin().holders(name); // starts Hibernate, which may take longer than the reuse time
+        useAll(one, List.of(name));
+        String request = one.admin().holders(name).get(0).externalId();
+
+        useFor(reuse.multipliedBy(3), one);
+
+        assertThat(one.admin().holders(name))
+                .singleElement()
+                .satisfies(holder -> assertThat(holder.externalId()).isEqualTo(request));
+    }
+
+    @Test
+    void noUseBeginsThatWasNotConfirmedWithinTheReuseTime() {
+        Duration reuse = Duration.ofSeconds(2);
+        Node one = node(reuse);
+        useAll(one, List.of(name));
+        Pause confirmation = one.gate().pauseBefore("select s.name, s.capacity");
+        try {
+            long begun = System.nanoTime();
+            int reused = 0;
+            long last = begun;
+            while (System.nanoTime() - begun < reuse.multipliedBy(3).toNanos()) {
+                long now = System.nanoTime();
+                Optional<PermitGrant> grant = one.semaphores().tryAcquire(request());
+                if (grant.isPresent() && grant.get().isReused()) {
+                    reused++;
+                    last = now;
+                } else if (grant.isEmpty() || System.nanoTime() - begun > reuse.toNanos()) {
+                    grant.ifPresent(PermitGrant::release);
+                    break; // from now on it is another grant
+                }
+                grant.ifPresent(PermitGrant::release);
+            }
+            assertThat(reused).isPositive();
+            assertThat(Duration.ofNanos(last - begun)).isLessThan(reuse.multipliedBy(2));
+        } finally {
+            confirmation.open();
+        }
+    }
+
+    @Measured
+    @Test
+    void manyPermitsAreConfirmedByFewStatements() {
+        Node one = node(Duration.ofSeconds(2));
+        List<String> names = cluster.semaphores(100, 4);
+        useAll(one, names);
+        one.gate().clear();
+        long begun = System.nanoTime();
+
+        useFor(Duration.ofSeconds(5), one, names);
+
+        double seconds = (System.nanoTime() - begun) / 1e9;
+        Measurement.check(() -> assertThat(one.gate().statements().stream()
+                                .filter(QuotaIntegrationTests::isOfPermits)
+                                .count()
+                        / seconds)
+                .as("statements a second")
+                .isLessThan(10));
+    }
+
+    private static boolean isOfPermits(String statement) {
+        return statement.contains("permit");
+    }
+
+    @Test
+    void aCallerIsNeverRefusedBesidePermitsThatItsInstanceKeeps() {
+        int threads = 8;
+        String wide = cluster.semaphore(2 * threads);
+        Node one = node(Duration.ofMillis(50));
+        AtomicInteger refused = new AtomicInteger();
+        long end = System.nanoTime() + Duration.ofSeconds(4).toNanos();
+
+        Concurrently.run(threads, TIME, thread -> {
+            while (System.nanoTime() < end) {
+                one.semaphores()
+                        .tryAcquire(request(wide))
+                        .ifPresentOrElse(PermitGrant::release, refused::incrementAndGet);
+            }
+        });
+
+        assertThat(refused).hasValue(0);
+    }
+
+    @Test
+    void aRefusedCallerOfAnotherInstanceGetsWhatIsKeptIdle() throws Exception {
+        String wide = cluster.semaphore(4);
+        Node keeps = node(Duration.ofSeconds(2));
+        Node needs = node(Duration.ofSeconds(2));
+        IntStream.range(0, 4)
+                .mapToObj(i -> keeps.semaphores().acquire(request(wide)))
+                .toList()
+                .forEach(PermitGrant::release);
+        Future<Integer> busy = Concurrently.async(
+                () -> { // uses all in turn, so that none is unused for long
+                    int uses = 0;
+                    while (!stop.get()) {
+                        List<PermitGrant> grants = new ArrayList<>();
+                        for (int i = 0; i < 4; i++) {
+                            keeps.semaphores().tryAcquire(request(wide)).ifPresent(grants::add);
+                        }
+                        grants.forEach(PermitGrant::release);
+                        uses += grants.size();
+                        LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+                    }
+                    return uses;
+                });
+
+        await().atMost(Duration.ofSeconds(15))
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> needs.semaphores().tryAcquire(request(wide)).isPresent());
+
+        stop.set(true);
+        assertThat(Concurrently.get(busy)).isPositive();
+    }
+
+    /** One is idle, one needs a tenth, one needs all that is left. */
+    @Test
+    void whatOneInstanceDoesNotNeedMovesToAnother() throws Exception {
+        String wide = cluster.semaphore(30);
+        Node idle = node(R);
+        Node little = node(R);
+        Node much = node(R);
+        acquireAll(idle, wide, 30).forEach(PermitGrant::release);
+
+        List<PermitGrant> few = acquireAll(little, wide, 3);
+        List<PermitGrant> many = acquireAll(much, wide, 27);
+
+        assertThat(cluster.held(wide)).isEqualTo(30);
+        few.forEach(PermitGrant::release);
+        many.forEach(PermitGrant::release);
+    }
+
+    @Measured
+    @Test
+    void demandWandersFromInstanceToInstance() {
+        String wide = cluster.semaphore(8);
+        List<Node> all = List.of(node(R), node(R), node(R));
+        PeakCounter inUse = new PeakCounter();
+        all.forEach(each -> useAll(each, List.of(name)));
+        for (int turn = 0; turn < 6; turn++) {
+            Node at = all.get(turn % 3);
+            AtomicInteger uses = new AtomicInteger();
+            long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
+            Concurrently.run(8, TIME, thread -> {
+                while (System.nanoTime() < end) {
+                    PermitGrant grant = at.semaphores().acquire(request(wide).withWaitTime(TIME));
+                    inUse.enter();
+                    inUse.leave();
+                    grant.release();
+                    uses.incrementAndGet();
+                }
+            });
+            Measurement.check(() -> assertThat(uses).as("uses in a turn").hasValueGreaterThan(500));
+        }
+        assertThat(inUse.peak()).isLessThanOrEqualTo(8);
+    }
+
+    @Test
+    void aCapacityBelowWhatIsOutIsEffectiveInAllInstances() throws Exception {
+        String wide = cluster.semaphore(8);
+        List<Node> both = List.of(node(R), node(R));
+        PeakCounter inUse = new PeakCounter();
+        PeakCounter afterwards = new PeakCounter();
+        AtomicBoolean lowered = new AtomicBoolean();
+        Future<?> busy = Concurrently.async(() -> {
+            Concurrently.run(12, TIME, thread -> {
+                while (!stop.get()) {
+                    PeakCounter counter = lowered.get() ? afterwards : inUse;
+                    Optional<PermitGrant> grant =
+                            both.get(thread % 2).semaphores().tryAcquire(request(wide));
+                    grant.ifPresent(held -> {
+                        counter.enter();
+                        LockSupport.parkNanos(200_000);
+                        counter.leave();
+                        held.release();
+                    });
+                }
+            });
+            return true;
+        });
+        await().atMost(SOON).until(() -> inUse.peak() >= 4);
+
+        other.admin().setCapacity(wide, 2, "operator", "test");
+        LockSupport.parkNanos(R.multipliedBy(2).toNanos());
+        lowered.set(true);
+        LockSupport.parkNanos(R.multipliedBy(4).toNanos());
+        stop.set(true);
+
+        Concurrently.get(busy);
+        assertThat(inUse.peak()).isLessThanOrEqualTo(8);
+        assertThat(afterwards.peak()).isBetween(1, 2);
+    }
+
+    @Test
+    void callersOfSeveralNamesAndExclusiveOnesGetWhatOthersReuse() throws Exception {
+        String one = cluster.semaphore(4);
+        String two = cluster.semaphore(4);
+        List<Node> both = List.of(node(R), node(R));
+        Future<?> busy = Concurrently.async(() -> {
+            Concurrently.run(8, TIME, thread -> {
+                while (!stop.get()) {
+                    both.get(thread % 2)
+                            .semaphores()
+                            .acquire(request(thread % 4 < 2 ? one : two).withWaitTime(TIME))
+                            .release();
+                }
+            });
+            return true;
+        });
+        for (int i = 0; i < 3; i++) {
+            both.get(i % 2)
+                    .semaphores()
+                    .acquire(AcquireRequest.of(one, two).withWaitTime(SOON))
+                    .release();
+            both.get(i % 2)
+                    .semaphores()
+                    .acquire(AcquireRequest.of(one).exclusive().withWaitTime(SOON))
+                    .release();
+        }
+        stop.set(true);
+        Concurrently.get(busy);
+    }
+
+    private Node node(Duration reuse) {
+        Node started = Node.on(cluster.schema(), settings(reuse));
+        nodes.add(started);
+        return started;
+    }
+
+    private static AcquireRequest request(String of) {
+        return AcquireRequest.of(of).withKeepAlive(true);
+    }
+
+    private static List<PermitGrant> acquireAll(Node on, String of, int permits) {
+        return Concurrently.call(
+                permits, TIME, index -> on.semaphores().acquire(request(of).withWaitTime(SOON)));
+    }
+
+    private void useFor(Duration time, Node on) {
+        useFor(time, on, List.of(name));
+    }
+
+    /** Not as fast as possible: the tokens of a grant would be used up. */
+    private static void useFor(Duration time, Node on, List<String> names) {
+        long end = System.nanoTime() + time.toNanos();
+        while (System.nanoTime() < end) {
+            boolean unused = useOnce(on, names);
+            LockSupport.parkNanos(Duration.ofMillis(5).toNanos());
+        }
+    }
+
+    /** Until the instance has a permit of each. */
+    private static void useAll(Node on, List<String> names) {
+        await().atMost(SOON)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> useOnce(on, names));
+    }
+
+    /** Returns whether all permits were reused. */
+    private static boolean useOnce(Node on, List<String> names) {
+        boolean reused = true;
+        for (String each : names) {
+            try (PermitGrant grant = on.semaphores().acquire(request(each).withWaitTime(SOON))) {
+                reused &= grant.isReused();
+            }
+        }
+        return reused;
+    }
+}

@@ -1,0 +1,162 @@
+package io.dbsemaphore.engine.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.domain.ReuseTerms;
+import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.HeldGrant;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** When a chunk may be used, and when it goes back; by a clock that the test sets, where it can. */
+class QuotaTests {
+
+    private static final Duration R = Duration.ofSeconds(100);
+    private static final long NANOS = R.toNanos();
+    private static final Duration MAX_HOLD = R.multipliedBy(10);
+    private static final ReuseTerms TERMS = new ReuseTerms("s", 1, Duration.ofHours(1), MAX_HOLD);
+
+    private final GrantRegistry held = new GrantRegistry();
+    private final Quota quota = new Quota(R, true);
+    private final long now = System.nanoTime();
+    private long requests;
+
+    @Test
+    void aUseBeginsOnlyWithinTheReuseTimeAfterTheLastConfirmation() {
+        Chunk chunk = chunk();
+        assertThat(quota.isReusable(chunk, now + NANOS - 1)).isTrue();
+        assertThat(quota.isReusable(chunk, now + NANOS)).isFalse();
+
+        chunk.confirm(now + NANOS / 2);
+
+        assertThat(quota.isReusable(chunk, now + NANOS)).isTrue();
+        assertThat(quota.isReusable(chunk, now + NANOS / 2 + NANOS)).isFalse();
+    }
+
+    @Test
+    void noConfirmationProlongsItsLife() {
+        Chunk chunk = chunk();
+        chunk.confirm(now + MAX_HOLD.toNanos() - 1);
+
+        assertThat(quota.isReusable(chunk, now + MAX_HOLD.toNanos() - 1)).isTrue();
+        assertThat(quota.isReusable(chunk, now + MAX_HOLD.toNanos())).isFalse();
+        assertThat(chunk.isConfirmable(now + MAX_HOLD.toNanos())).isFalse();
+    }
+
+    @Test
+    void whatIsNotUsedForTheReuseTimeGoesBackAndIsNotConfirmed() {
+        Chunk chunk = chunk();
+        chunk.confirm(now + NANOS / 2);
+
+        assertThat(quota.isDue(chunk, now + NANOS - 1)).isFalse();
+        assertThat(quota.isConfirmable(chunk, now + NANOS - 1)).isTrue();
+        assertThat(quota.isDue(chunk, now + NANOS)).isTrue();
+        assertThat(quota.isConfirmable(chunk, now + NANOS)).isFalse();
+    }
+
+    @Test
+    void theDatabaseIsAskedInTimeAndOnlyThen() {
+        Chunk chunk = chunk();
+
+        assertThat(quota.isToBeConfirmed(chunk, now + NANOS / 4)).isFalse();
+        assertThat(quota.isToBeConfirmed(chunk, now + NANOS / 2)).isTrue();
+    }
+
+    @Test
+    void nothingIsKeptWhileCallersWaitElsewhereOrTheCapacityIsExceeded() {
+        Chunk chunk = chunk();
+        assertThat(quota.offer(chunk, now)).isTrue();
+        quota.observe(true, false);
+        assertKept(chunk, false);
+        quota.observe(false, true);
+        assertKept(chunk, false);
+        assertThat(quota.isReusable(chunk, now)).isFalse();
+        quota.observe(false, false);
+        assertKept(chunk, true);
+    }
+
+    private void assertKept(Chunk chunk, boolean kept) {
+        assertThat(quota.isDue(chunk, now)).isEqualTo(!kept);
+        assertThat(quota.offer(chunk(), now)).isEqualTo(kept);
+        assertThat(quota.poll(TERMS, now) != null).isEqualTo(kept);
+    }
+
+    /** Otherwise instances that want more than there is would end each other's reuse. */
+    @Test
+    void afterARefusalElsewhereNothingIsKeptForTheReuseTimeAndThenItIsForAsLong() {
+        long later = now + 2 * NANOS;
+        quota.refusedElsewhere(later);
+        assertThat(quota.offer(chunk(), later + NANOS - 1)).isFalse();
+        quota.refusedElsewhere(later + NANOS - 1);
+        assertThat(quota.offer(chunk(), later + NANOS)).isTrue();
+        quota.refusedElsewhere(later + 2 * NANOS - 1);
+        assertThat(quota.offer(chunk(), later + 2 * NANOS - 1)).isTrue();
+        quota.refusedElsewhere(later + 2 * NANOS);
+        assertThat(quota.offer(chunk(), later + 2 * NANOS)).isFalse();
+    }
+
+    @Test
+    void aRefusalIsToldAtMostTenTimesASecond() {
+        Quota brief = new Quota(Duration.ofMillis(10), true);
+        long later = now + Duration.ofSeconds(1).toNanos();
+
+        assertThat(LongStream.iterate(later, at -> at + 1_000_000)
+                        .limit(1_000)
+                        .mapToObj(at -> {
+                            brief.refusedHere();
+                            return brief.mark(at);
+                        })
+                        .filter(Objects::nonNull))
+                .hasSize(10)
+                .containsOnly(Duration.ofMillis(100));
+    }
+
+    @Test
+    void anyNumberOfChunksIsKept() {
+        for (int i = 0; i < 500; i++) {
+            assertThat(quota.offer(chunk(), now)).isTrue();
+        }
+        for (int i = 0; i < 250; i++) {
+            assertThat(quota.poll(TERMS, now)).isNotNull();
+        }
+        assertThat(quota.pollAll(chunk -> true)).hasSize(250).doesNotHaveDuplicates();
+        assertThat(quota.poll(TERMS, now)).isNull();
+    }
+
+    /** Nobody tells who waits elsewhere, so that a busy instance would keep it for ever. */
+    @Test
+    void withoutFairnessAChunkGoesBackAfterTheReuseTime() {
+        Quota unfair = new Quota(R, false);
+        Chunk chunk = new Chunk(unfair, state(), TERMS, 10, now);
+
+        assertThat(unfair.isConfirmable(chunk, now + 1)).isFalse();
+        assertThat(unfair.isDue(chunk, now + NANOS - 1)).isFalse();
+        assertThat(unfair.isDue(chunk, now + NANOS)).isTrue();
+    }
+
+    private Chunk chunk() {
+        return new Chunk(quota, state(), TERMS, 10, now);
+    }
+
+    private HeldGrant state() {
+        requests++;
+        Instant instant = Instant.now();
+        return held.register(
+                new StoredGrant(
+                        requests,
+                        "request-" + requests,
+                        "owner",
+                        List.of(new StoredPermit(requests, "s", 1, requests)),
+                        Duration.ofHours(1),
+                        instant,
+                        instant.plus(Duration.ofHours(1)),
+                        instant),
+                now);
+    }
+}
