@@ -4,7 +4,6 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import java.util.Collection;
@@ -118,24 +117,21 @@ public final class AdminTransactions {
      */
     public Optional<ReleaseOutcome> forceRelease(String externalId, String releasedBy, String reason) {
         return transaction.execute(() -> {
-            Optional<StoredGrant> grant = tables.findGrant(externalId);
-            if (grant.isEmpty()) {
-                return releases.releaseSkipLockedWithin(externalId);
-            }
-            Optional<ReleaseOutcome> outcome =
-                    releases.releaseSkipLockedWithin(grant.get().requestId());
+            Optional<ReleaseOutcome> outcome = releases.releaseSkipLockedWithin(externalId);
             if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent()) {
-                audit(grant.get(), releasedBy, reason);
+                tables.requests()
+                        .findByExternalIds(List.of(externalId))
+                        .forEach(found -> audit(found.request(), releasedBy, reason));
             }
             return outcome;
         });
     }
 
-    private void audit(StoredGrant grant, String releasedBy, String reason) {
+    private void audit(PermitRequest request, String releasedBy, String reason) {
         tables.history()
-                .add(tables.permits().findByRequests(List.of(grant.requestId())).stream()
+                .add(tables.permits().findByRequests(List.of(request.id())).stream()
                         .map(permit -> CapacityHistory.Entry.released(
-                                permit, grant.externalId(), grant.owner(), releasedBy, reason))
+                                permit, request.externalId(), request.owner(), releasedBy, reason))
                         .toList());
     }
 
