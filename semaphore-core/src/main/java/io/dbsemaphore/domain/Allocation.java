@@ -27,32 +27,9 @@ public final class Allocation {
     /** An acquire that is granted, with its shares sorted by name. */
     public record Approval(AcquireState acquire, List<Share> shares) {}
 
-    /** A semaphore with too few permits available for an acquire when it was decided. */
-    public record Shortage(SemaphoreAvailability availability, PermitShortage numbers) {
-
-        Shortfall shortfall() {
-            long overCapacity = Math.max(0, numbers.held() - numbers.capacity());
-            return new Shortfall(
-                    availability.semaphoreId(),
-                    numbers.name(),
-                    numbers.requested() + overCapacity,
-                    availability.before().held());
-        }
-
-        public PermitShortage describe(Optional<Instant> earliestExpiry) {
-            return new PermitShortage(
-                    numbers.name(),
-                    numbers.capacity(),
-                    numbers.held(),
-                    numbers.requested(),
-                    earliestExpiry,
-                    numbers.withheld());
-        }
-    }
-
     private final Map<String, SemaphoreAvailability> availabilities;
     private final List<Approval> approvals = new ArrayList<>();
-    private final Map<AcquireState, List<Shortage>> refusals = new LinkedHashMap<>();
+    private final Map<AcquireState, List<PermitShortage>> refusals = new LinkedHashMap<>();
     private final Map<AcquireState, GrantOutcome> rejections = new LinkedHashMap<>();
 
     private int tokens;
@@ -76,7 +53,8 @@ public final class Allocation {
         return approvals;
     }
 
-    public Map<AcquireState, List<Shortage>> refusals() {
+    /** The refused acquires, with the semaphores of which too few permits were available when they were decided. */
+    public Map<AcquireState, List<PermitShortage>> refusals() {
         return refusals;
     }
 
@@ -143,12 +121,39 @@ public final class Allocation {
     /** The semaphores with too few permits available for the refused acquires. */
     public Collection<Shortfall> shortfalls() {
         Map<Long, Shortfall> shortfalls = new TreeMap<>();
-        refusals.values()
-                .forEach(shortages -> shortages.forEach(shortage -> shortfalls.merge(
-                        shortage.availability().semaphoreId(),
-                        shortage.shortfall(),
-                        (shortfall, next) -> shortfall.plus(shortage.numbers().requested()))));
+        refusals.values().stream().flatMap(List::stream).forEach(shortage -> {
+            SemaphoreAvailability availability = availability(shortage.name());
+            long overCapacity = Math.max(0, shortage.held() - shortage.capacity());
+            Shortfall first = new Shortfall(
+                    availability.semaphoreId(),
+                    shortage.name(),
+                    shortage.requested() + overCapacity,
+                    availability.before().held());
+            shortfalls.merge(first.semaphoreId(), first, (sum, next) -> sum.plus(shortage.requested()));
+        });
         return shortfalls.values();
+    }
+
+    /**
+     * The outcomes of the refused acquires.
+     *
+     * @param expiries when the first of the held permits of a semaphore expires, by its id
+     */
+    public Map<AcquireState, GrantOutcome> refused(Map<Long, Instant> expiries) {
+        Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
+        refusals.forEach((acquire, shortages) -> outcomes.put(
+                acquire,
+                new GrantOutcome.Refused(shortages.stream()
+                        .map(shortage -> new PermitShortage(
+                                shortage.name(),
+                                shortage.capacity(),
+                                shortage.held(),
+                                shortage.requested(),
+                                Optional.ofNullable(expiries.get(
+                                        availability(shortage.name()).semaphoreId())),
+                                shortage.withheld()))
+                        .toList())));
+        return outcomes;
     }
 
     /** The database's clock when the held permits were summed, which is the time of all writes of this transaction. */
@@ -158,7 +163,7 @@ public final class Allocation {
 
     private void decide(AcquireState acquire) {
         AcquireCommand command = acquire.command();
-        List<Shortage> shortages = new ArrayList<>();
+        List<PermitShortage> shortages = new ArrayList<>();
         for (Map.Entry<String, Integer> wanted : command.permits().entrySet()) {
             SemaphoreAvailability availability = availability(wanted.getKey());
             int count = wanted.getValue();
@@ -171,7 +176,7 @@ public final class Allocation {
             }
             long withheld = availability.withheldFrom(acquire, wanted.getKey());
             if (!availability.fits(count, command.exclusive(), withheld)) {
-                shortages.add(new Shortage(availability, availability.shortage(count, command.exclusive(), withheld)));
+                shortages.add(availability.shortage(count, command.exclusive(), withheld));
             }
         }
         if (shortages.isEmpty()) {

@@ -6,7 +6,6 @@ import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.Database;
-import io.dbsemaphore.jdbc.Database.UnknownDatabaseException;
 import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.jdbc.Sessions;
@@ -16,6 +15,7 @@ import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -197,8 +197,8 @@ record EngineDatabase(
     private static Database databaseOf(DataSource dataSource) {
         try {
             return Database.of(dataSource);
-        } catch (UnknownDatabaseException unknown) {
-            throw new UnsupportedDatabaseException(unknown.product(), unknown.version());
+        } catch (SQLFeatureNotSupportedException unknown) {
+            throw new UnsupportedDatabaseException(String.valueOf(unknown.getMessage()));
         } catch (SQLException failure) {
             throw new DatabaseUnreachableException(dataSource, failure);
         } catch (RuntimeException failure) { // of a pool that cannot be initialized

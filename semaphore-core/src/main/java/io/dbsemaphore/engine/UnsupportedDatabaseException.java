@@ -19,10 +19,10 @@ public final class UnsupportedDatabaseException extends IllegalStateException im
     /** The product and version of the database. */
     private final String database;
 
-    UnsupportedDatabaseException(String product, String version) {
-        super("Semaphores are not supported on %s %s. Use one of %s, and name its DataSource with semaphore.datasource"
-                .formatted(product, version, SUPPORTED));
-        this.database = product + " " + version;
+    UnsupportedDatabaseException(String database) {
+        super("Semaphores are not supported on %s. Use one of %s, and name its DataSource with semaphore.datasource"
+                .formatted(database, SUPPORTED));
+        this.database = database;
     }
 
     /** {@return the product and version of the database, as its driver reports them} */

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.util.Locale;
 import javax.sql.DataSource;
@@ -63,8 +64,8 @@ public enum Database {
     /**
      * Determines the database of a data source.
      *
+     * @throws SQLFeatureNotSupportedException if the database is none of these; the message is its product and version
      * @throws SQLException if the database cannot be queried
-     * @throws UnknownDatabaseException if the database is none of these
      */
     public static Database of(DataSource dataSource) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
@@ -73,7 +74,7 @@ public enum Database {
         }
     }
 
-    static Database of(String product, String version) {
+    private static Database of(String product, String version) throws SQLException {
         String name = product.toLowerCase(Locale.ROOT);
         if (name.contains("mariadb") || version.toLowerCase(Locale.ROOT).contains("mariadb")) {
             return MARIADB;
@@ -82,7 +83,7 @@ public enum Database {
             case "mysql" -> MYSQL;
             case "postgresql" -> POSTGRESQL;
             case "h2" -> H2;
-            default -> throw new UnknownDatabaseException(product, version);
+            default -> throw new SQLFeatureNotSupportedException(product + " " + version);
         };
     }
 
@@ -213,31 +214,6 @@ public enum Database {
                     value,
                     loss,
                     durable);
-        }
-    }
-
-    /** Thrown for a database that is none of these. */
-    public static final class UnknownDatabaseException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        private final String product;
-        private final String version;
-
-        UnknownDatabaseException(String product, String version) {
-            super(product + " " + version);
-            this.product = product;
-            this.version = version;
-        }
-
-        /** The name of the product, as its driver reports it. */
-        public String product() {
-            return product;
-        }
-
-        /** Its version, as its driver reports it. */
-        public String version() {
-            return version;
         }
     }
 }

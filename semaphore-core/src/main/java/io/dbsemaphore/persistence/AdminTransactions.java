@@ -4,7 +4,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import java.util.Collection;
@@ -118,28 +118,26 @@ public final class AdminTransactions {
      */
     public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
         return transaction.execute(() -> {
-            Optional<StoredGrant> grant = tables.findGrant(externalId);
-            if (grant.isPresent() && isReleased(grant.get())) {
-                audit(grant.get(), releasedBy, reason);
-                return ReleaseOutcome.RELEASED;
+            List<Found> found = tables.requests().findByExternalIds(List.of(externalId));
+            if (found.isEmpty()) {
+                return ReleaseOutcome.NOT_FOUND;
             }
-            return tables.requests().findIdByExternalId(externalId).isPresent()
-                    ? ReleaseOutcome.ALREADY_RELEASED
-                    : ReleaseOutcome.NOT_FOUND;
+            PermitRequest request = found.get(0).request();
+            Supplier<Integer> released = releases.queueRelease(tables.grantOf(found.get(0)));
+            tables.sql().flush();
+            if (released.get() == 0) {
+                return ReleaseOutcome.ALREADY_RELEASED;
+            }
+            audit(request, releasedBy, reason);
+            return ReleaseOutcome.RELEASED;
         });
     }
 
-    private boolean isReleased(StoredGrant grant) {
-        Supplier<Integer> released = releases.queueRelease(grant);
-        tables.sql().flush();
-        return released.get() > 0;
-    }
-
-    private void audit(StoredGrant grant, String releasedBy, String reason) {
+    private void audit(PermitRequest request, String releasedBy, String reason) {
         tables.history()
-                .add(tables.permits().findByRequests(List.of(grant.requestId())).stream()
+                .add(tables.permits().findByRequests(List.of(request.id())).stream()
                         .map(permit -> CapacityHistory.Entry.released(
-                                permit, grant.externalId(), grant.owner(), releasedBy, reason))
+                                permit, request.externalId(), request.owner(), releasedBy, reason))
                         .toList());
     }
 

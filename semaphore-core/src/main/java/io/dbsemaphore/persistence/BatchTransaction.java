@@ -1,6 +1,5 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.RequestConflictException;
@@ -112,7 +111,8 @@ public final class BatchTransaction {
     }
 
     /**
-     * Decides the acquires of a batch, in order, each with an outcome of its own.
+     * Decides the acquires of a batch, in order, each with an outcome of its own. On the thread of the caller,
+     * which is one of the library.
      *
      * @param source supplies the batch; called after a connection has been obtained
      * @throws PartialReleaseException if a piggy-backed release failed; nothing was changed
@@ -120,7 +120,7 @@ public final class BatchTransaction {
      *     {@link CommitOutcomeUnknownException}
      */
     public BatchResult grant(Supplier<GrantBatch> source) {
-        return transaction.execute(() -> {
+        return transaction.executeHere(() -> {
             GrantBatch batch = source.get();
             try {
                 return decide(batch, queueRelease(batch.releases()));
@@ -202,10 +202,7 @@ public final class BatchTransaction {
         if (!acquire.claim()) {
             return new GrantOutcome.Withdrawn();
         }
-        int replayed = command.ttl() == null
-                ? requests.replayWithoutTtl(request.id())
-                : requests.replay(request.id(), command.ttl().toMillis(), command.instance());
-        return replayed == 1
+        return requests.replay(request.id(), command.ttl(), command.instance()) == 1
                 ? new GrantOutcome.Granted(tables.grantOf(request.id()), true)
                 : new GrantOutcome.Rejected(new RequestAlreadyReleasedException(command.externalId()));
     }
@@ -343,16 +340,7 @@ public final class BatchTransaction {
             return Map.of();
         }
         boolean reportsExpiry = decision.refusals().keySet().stream().anyMatch(acquire -> !acquire.isWillingToWait());
-        Map<Long, Instant> expiries = reportsExpiry ? earliestExpiries(decision.shortfalls()) : Map.of();
-        Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
-        decision.refusals().forEach((acquire, shortages) -> {
-            List<PermitShortage> described = shortages.stream()
-                    .map(shortage -> shortage.describe(Optional.ofNullable(
-                            expiries.get(shortage.availability().semaphoreId()))))
-                    .toList();
-            outcomes.put(acquire, new GrantOutcome.Refused(described));
-        });
-        return outcomes;
+        return decision.refused(reportsExpiry ? earliestExpiries(decision.shortfalls()) : Map.of());
     }
 
     /**

@@ -4,20 +4,13 @@ import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
-import java.time.Duration;
-import java.time.LocalDateTime;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.domain.Limit;
-import org.springframework.data.jpa.repository.Modifying;
-import org.springframework.data.jpa.repository.Query;
-import org.springframework.data.repository.Repository;
 
 /** The audit in the database. All methods require an open transaction. */
 final class CapacityHistory {
@@ -42,12 +35,10 @@ final class CapacityHistory {
 
     private final Sql sql;
     private final TimeOrderedIds ids;
-    private final Supplier<Rows> rows;
 
-    CapacityHistory(Sql sql, TimeOrderedIds ids, Supplier<Rows> rows) {
+    CapacityHistory(Sql sql, TimeOrderedIds ids) {
         this.sql = sql;
         this.ids = ids;
-        this.rows = rows;
     }
 
     /**
@@ -90,39 +81,10 @@ final class CapacityHistory {
                 released == null ? null : released.permits());
     }
 
-    /** The latest entries of a name, newest first. */
-    List<CapacityAudit> find(long kind, String name, int limit) {
-        return rows.get().find(name, kind, kind + Long.MAX_VALUE, Limit.of(limit));
-    }
-
     /** The external ids of the requests that were released by force, among so many of the latest entries. */
     Set<String> latestForcedReleases(int limit) {
         return sql.read(LATEST_EXTERNAL_IDS, (row, number) -> row.getString(1), limit).stream()
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
-    }
-
-    /** Deletes so many of the entries that are older than that. Returns how many there were. */
-    int deleteBefore(long kind, LocalDateTime now, Duration retention, int limit) {
-        long upTo = kind == RECLAIMS ? RECLAIMS | TimeOrderedIds.upperBound(now, retention) : Long.MAX_VALUE;
-        List<Long> old = rows.get().findBefore(kind, upTo, -retention.toMillis(), Limit.of(limit));
-        return old.isEmpty() ? 0 : rows.get().delete(old);
-    }
-
-    interface Rows extends Repository<CapacityAudit, Long> {
-
-        @Query("select c from CapacityAudit c where c.semaphoreName = :name and c.id between :first and :last"
-                + " order by c.changedAt desc, c.id desc")
-        List<CapacityAudit> find(String name, long first, long last, Limit limit);
-
-        /** Up to an id above which none is as old, so that a scan of many reclaims ends there. */
-        @Query("""
-                select c.id from CapacityAudit c
-                where c.id between :first and :upTo and c.changedAt <= utc_plus_millis(:minusMillis) order by c.id""")
-        List<Long> findBefore(long first, long upTo, long minusMillis, Limit limit);
-
-        @Modifying
-        @Query("delete from CapacityAudit c where c.id in :ids")
-        int delete(Collection<Long> ids);
     }
 }

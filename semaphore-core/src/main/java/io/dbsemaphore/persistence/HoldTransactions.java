@@ -47,27 +47,23 @@ public final class HoldTransactions {
 
     /** Whether there is a request with this external id, held or released. */
     public boolean isKnown(String externalId) {
-        return transaction
-                .execute(() -> requests.findIdByExternalId(externalId))
-                .isPresent();
+        return transaction.execute(() -> !requests.findByExternalIds(List.of(externalId)).isEmpty());
     }
 
     /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(StoredGrant grant, Duration ttl) {
-        return transaction.execute(() -> renewWithin(grant, ttl));
+        return transaction.execute(() -> {
+            Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
+            List<Found> after = requests.findByIds(List.of(grant.requestId()));
+            return renewed.get() == 0
+                    ? Optional.empty()
+                    : after.stream().findFirst().map(found -> found.toGrant(grant.permits()));
+        });
     }
 
     /** Sets the expiry of the grant with this external id to now + {@code ttl}; empty if it is no longer held. */
     public Optional<StoredGrant> renew(String externalId, Duration ttl) {
-        return transaction.execute(() -> tables.findGrant(externalId).flatMap(grant -> renewWithin(grant, ttl)));
-    }
-
-    private Optional<StoredGrant> renewWithin(StoredGrant grant, Duration ttl) {
-        Supplier<Integer> renewed = requests.queueRenewal(grant.requestId(), ttl);
-        List<Found> after = requests.findByIds(List.of(grant.requestId()));
-        return renewed.get() == 0
-                ? Optional.empty()
-                : after.stream().findFirst().map(found -> found.toGrant(grant.permits()));
+        return find(externalId).flatMap(grant -> renew(grant, ttl));
     }
 
     /** Extends the lease of this JVM by the timeout; registers it if it is unknown. */

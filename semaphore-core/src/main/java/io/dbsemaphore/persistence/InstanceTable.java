@@ -8,18 +8,13 @@ import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.jpa.repository.Modifying;
-import org.springframework.data.jpa.repository.Query;
-import org.springframework.data.repository.Repository;
 
 /** The instances in the database, and which of them are dead. All methods but {@link #find} require an open transaction. */
 final class InstanceTable {
@@ -44,12 +39,10 @@ final class InstanceTable {
             "p.semaphore_id in (?) and p.state = 'ACQUIRED' and");
 
     private final Sql sql;
-    private final Supplier<Rows> rows;
     private final Suspects suspects;
 
-    InstanceTable(Sql sql, Supplier<Rows> rows, Duration suspectGrace) {
+    InstanceTable(Sql sql, Duration suspectGrace) {
         this.sql = sql;
-        this.rows = rows;
         suspects = new Suspects(suspectGrace);
     }
 
@@ -76,12 +69,6 @@ final class InstanceTable {
     /** What is known of a dead instance, without a statement. */
     DeadInstance find(long instance) {
         return suspects.find(instance).orElseGet(() -> new DeadInstance(instance, Optional.empty(), Optional.empty()));
-    }
-
-    /** Deletes the instances that hold nothing and whose lease expired longer ago than that. Returns how many there were. */
-    int deleteExpired(Duration overdueFor) {
-        List<Long> expired = rows.get().findLongExpired(-overdueFor.toMillis());
-        return expired.isEmpty() ? 0 : rows.get().deleteLongExpired(expired, -overdueFor.toMillis());
     }
 
     /**
@@ -117,19 +104,6 @@ final class InstanceTable {
                     row.getObject(4, LocalDateTime.class),
                     row.getObject(5, LocalDateTime.class));
         }
-    }
-
-    interface Rows extends Repository<SemaphoreInstance, Long> {
-
-        @Query("""
-                select i.id from SemaphoreInstance i
-                where i.expiresAt <= utc_plus_millis(:minusMillis)
-                  and not exists (select 1 from PermitRequest r where r.state = ACQUIRED and r.instance = i.id)""")
-        List<Long> findLongExpired(long minusMillis);
-
-        @Modifying
-        @Query("delete from SemaphoreInstance i where i.id in :ids and i.expiresAt <= utc_plus_millis(:minusMillis)")
-        int deleteLongExpired(Collection<Long> ids, long minusMillis);
     }
 
     /**

@@ -36,6 +36,10 @@ public final class MaintenanceTransactions {
         this.reclaim = reclaim;
     }
 
+    private MaintenanceRepository rows() {
+        return tables.maintenance().get();
+    }
+
     /** The owners that hold permits, and the database's clock when they were read. */
     public record Owners(List<String> names, Instant asOf) {}
 
@@ -52,7 +56,7 @@ public final class MaintenanceTransactions {
 
     public Owners findOwners() {
         return transaction.executeWithRepositories(
-                () -> new Owners(requests.rows().findOwners(), StoredGrant.instant(requests.now())));
+                () -> new Owners(rows().findOwners(), StoredGrant.instant(requests.now())));
     }
 
     /** Releases the candidates to which the reason still applies, and returns them. */
@@ -63,7 +67,7 @@ public final class MaintenanceTransactions {
     /** A page of semaphores above an id, in the order of ids. */
     public List<Long> findSemaphores(long after) {
         return transaction.executeWithRepositories(
-                () -> semaphores.rows().findIdsAfter(after, Limit.of(SEMAPHORES_AT_ONCE)));
+                () -> rows().findSemaphores(after, Limit.of(SEMAPHORES_AT_ONCE)));
     }
 
     /**
@@ -72,7 +76,7 @@ public final class MaintenanceTransactions {
      */
     public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
         return transaction.executeWithRepositories(() -> {
-            List<Long> half = requests.rows().findHalfReleased(semaphoreIds, Limit.of(limit));
+            List<Long> half = rows().findHalfReleased(semaphoreIds, Limit.of(limit));
             return half.isEmpty() ? 0 : permits.releaseByRequests(half);
         });
     }
@@ -90,13 +94,13 @@ public final class MaintenanceTransactions {
     public CleanUp deleteReleased(Duration retention, int limit) {
         return transaction.executeWithRepositories(() -> {
             long upTo = TimeOrderedIds.upperBound(requests.now(), retention);
-            List<Long> old = requests.rows().findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
+            List<Long> old = rows().findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
             if (old.isEmpty()) {
                 return new CleanUp(0, 0);
             }
             int repaired = permits.releaseByRequests(old);
-            permits.rows().deleteReleased(old);
-            return new CleanUp(requests.rows().deleteReleased(old), repaired);
+            rows().deleteReleasedPermits(old);
+            return new CleanUp(rows().deleteReleased(old), repaired);
         });
     }
 
@@ -111,16 +115,33 @@ public final class MaintenanceTransactions {
     }
 
     private int deleteHistory(long kind, Duration retention, int limit) {
-        return transaction.executeWithRepositories(
-                () -> tables.history().deleteBefore(kind, requests.now(), retention, limit));
+        return transaction.executeWithRepositories(() -> {
+            // no reclaim with a higher id is as old, so that a scan of many ends there
+            long last = kind == CapacityHistory.RECLAIMS
+                    ? kind | TimeOrderedIds.upperBound(requests.now(), retention)
+                    : Long.MAX_VALUE;
+            List<Long> old = rows().findChangesBefore(kind, last, -retention.toMillis(), Limit.of(limit));
+            return old.isEmpty() ? 0 : rows().deleteChanges(old);
+        });
     }
 
+    /** Deletes queues that their instances have not confirmed for so long. */
     public int deleteExpiredWaiters(Duration overdueFor, int limit) {
-        return transaction.executeWithRepositories(() -> tables.waiters().deleteExpired(overdueFor, limit));
+        long minusMillis = -overdueFor.toMillis();
+        return transaction.executeWithRepositories(
+                () -> rows().findExpiredWaiters(minusMillis, Limit.of(limit)).stream()
+                        .map(SemaphoreWaiter::key)
+                        .mapToInt(key -> rows().deleteExpiredWaiter(key.semaphoreId(), key.instance(), minusMillis))
+                        .sum());
     }
 
+    /** Deletes the instances that hold nothing and whose lease expired longer ago than that. */
     public int deleteExpiredInstances(Duration overdueFor) {
-        return transaction.executeWithRepositories(() -> tables.instances().deleteExpired(overdueFor));
+        long minusMillis = -overdueFor.toMillis();
+        return transaction.executeWithRepositories(() -> {
+            List<Long> expired = rows().findExpiredInstances(minusMillis);
+            return expired.isEmpty() ? 0 : rows().deleteExpiredInstances(expired, minusMillis);
+        });
     }
 
     /**
@@ -129,7 +150,7 @@ public final class MaintenanceTransactions {
      */
     public List<Long> findIdleOfPatterns(Duration idleFor, long after) {
         return transaction.executeWithRepositories(
-                () -> semaphores.rows().findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));
+                () -> rows().findIdleOfPatterns(-idleFor.toMillis(), after, Limit.of(LOCKS_AT_ONCE)));
     }
 
     /** Deletes the candidates that are still idle. */
@@ -139,7 +160,7 @@ public final class MaintenanceTransactions {
             for (Long id : ascending) {
                 if (semaphores.rows().lockById(id).isPresent()
                         && semaphores.rows().sumHeld(id) == 0) {
-                    deleted += semaphores.rows().deleteIdle(id, -idleFor.toMillis());
+                    deleted += rows().deleteIdle(id, -idleFor.toMillis());
                 }
             }
             return deleted;

@@ -2,6 +2,7 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
+import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -56,7 +57,6 @@ final class PermitRequestTable {
     private static final String FIND = "select " + PermitRequest.COLUMNS + ", utc_now() from permit_request r where ";
     private static final String FIND_BY_EXTERNAL_ID = FIND + "r.external_id in (?)";
     private static final String FIND_BY_ID = FIND + "r.id in (?)";
-    private static final String FIND_ID = "select id from permit_request where external_id = ?";
 
     private static final String FIND_HELD = "select id from permit_request where id in (?) and state = 'ACQUIRED'";
     private static final String FIND_ALIVE = FIND_HELD + " and (expires_at is null or expires_at > utc_now())";
@@ -91,26 +91,11 @@ final class PermitRequestTable {
     private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
 
     private final Sql sql;
-    private final boolean locksUncommittedRows;
-    private final boolean returnsUpdatedRows;
-    private final Supplier<PermitRequestRepository> rows;
+    private final Database database;
 
-    /**
-     * The table.
-     *
-     * @param locksUncommittedRows whether a locking read waits for a row that another transaction has inserted
-     * @param returnsUpdatedRows whether an update can return the rows that it has changed
-     */
-    PermitRequestTable(
-            Sql sql, boolean locksUncommittedRows, boolean returnsUpdatedRows, Supplier<PermitRequestRepository> rows) {
+    PermitRequestTable(Sql sql, Database database) {
         this.sql = sql;
-        this.locksUncommittedRows = locksUncommittedRows;
-        this.returnsUpdatedRows = returnsUpdatedRows;
-        this.rows = rows;
-    }
-
-    PermitRequestRepository rows() {
-        return rows.get();
+        this.database = database;
     }
 
     void queueInsert(List<PermitRequest> requests) {
@@ -125,7 +110,7 @@ final class PermitRequestTable {
      * read does not find a row that is not committed, so nothing is queued.
      */
     void queueLockOfExternalId(String externalId) {
-        if (locksUncommittedRows) {
+        if (database.locksUncommittedRows()) {
             sql.queryRows(LOCK_EXTERNAL_ID, ID, externalId);
         }
     }
@@ -138,7 +123,7 @@ final class PermitRequestTable {
      */
     void queueWaitForExternalId(String externalId, Supplier<PermitRequest> row) {
         queueLockOfExternalId(externalId);
-        if (!locksUncommittedRows) {
+        if (!database.locksUncommittedRows()) {
             PermitRequest inserted = row.get();
             queueInsert(List.of(inserted));
             sql.update(DELETE, inserted.id());
@@ -157,7 +142,7 @@ final class PermitRequestTable {
 
     /** Whether {@link #queueReleaseSkipLocked} is supported. */
     boolean releasesSkipLocked() {
-        return returnsUpdatedRows;
+        return database.returnsUpdatedRows();
     }
 
     /**
@@ -224,10 +209,6 @@ final class PermitRequestTable {
         return sql.read(FIND_BY_ID, Found::of, ids);
     }
 
-    Optional<Long> findIdByExternalId(String externalId) {
-        return sql.read(FIND_ID, ID, externalId).stream().findFirst();
-    }
-
     LocalDateTime now() {
         return sql.read("select utc_now()", (row, number) -> row.getObject(1, LocalDateTime.class))
                 .get(0);
@@ -289,13 +270,14 @@ final class PermitRequestTable {
         return sql.update(RENEW_BY_HANDLE, ttl.toMillis(), ttl.toMillis(), id);
     }
 
-    /** Restarts the time to live of a repeated request, also if it has expired but has not been reclaimed. */
-    int replay(long id, long ttlMillis, @Nullable Long instance) {
-        return sql.execute(REPLAY, ttlMillis, ttlMillis, instance, id);
-    }
-
-    /** Removes the time to live of a repeated request: it is held until released. */
-    int replayWithoutTtl(long id) {
-        return sql.execute(REPLAY_WITHOUT_TTL, id);
+    /**
+     * Restarts the time to live of a repeated request, also if it has expired but has not been reclaimed.
+     *
+     * @param ttl null to hold it until it is released
+     */
+    int replay(long id, @Nullable Duration ttl, @Nullable Long instance) {
+        return ttl == null
+                ? sql.execute(REPLAY_WITHOUT_TTL, id)
+                : sql.execute(REPLAY, ttl.toMillis(), ttl.toMillis(), instance, id);
     }
 }

@@ -80,14 +80,12 @@ final class PermitTable {
     private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
 
     private final Sql sql;
-    private final Supplier<PermitRepository> rows;
     private final boolean notifies;
     private final String release;
     private final String releaseOfReleased;
 
-    PermitTable(Sql sql, @Nullable ReleaseChannel channel, Supplier<PermitRepository> rows) {
+    PermitTable(Sql sql, @Nullable ReleaseChannel channel) {
         this.sql = sql;
-        this.rows = rows;
         this.notifies = channel != null;
         String notification = channel == null ? "" : channel.notification("s.name");
         this.release = notifies ? RELEASE + NOTIFICATION.formatted(notification, "p.id in (?)") : RELEASE;
@@ -99,10 +97,6 @@ final class PermitTable {
                 : RELEASE_OF_RELEASED;
     }
 
-    PermitRepository rows() {
-        return rows.get();
-    }
-
     /**
      * Executes the queued statements, sums the held permits of each semaphore, by id, and reads the database's clock. The
      * sum is a statement of its own after the locks, since a sum within the locking statement would use a snapshot from
@@ -110,27 +104,25 @@ final class PermitTable {
      * that cannot be purged while an old snapshot is open are below the watermark.
      */
     Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds) {
-        if (semaphoreIds.isEmpty()) {
-            sql.flush();
-            return Map.of();
-        }
+        Supplier<List<HeldSum>> found = semaphoreIds.isEmpty() ? List::of : queueSums(semaphoreIds);
+        sql.flush();
+        Map<Long, HeldSum> sums = new HashMap<>();
+        found.get().forEach(sum -> sums.put(sum.semaphoreId(), sum));
+        found.get().stream().findFirst().map(HeldSum::now).ifPresent(now -> // of one instant, on all rows
+                semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now))));
+        return sums;
+    }
+
+    private Supplier<List<HeldSum>> queueSums(Collection<Long> semaphoreIds) {
         if (semaphoreIds.size() == 1) {
             long id = semaphoreIds.iterator().next();
-            return Map.of(
-                    id,
-                    sql.read(SUM_OF_ONE, (row, number) -> sum(row, 1, id), id, id)
-                            .get(0));
+            return sql.queryRows(SUM_OF_ONE, (row, number) -> sum(row, 1, id), id, id);
         }
         String each = String.join(" or ", Collections.nCopies(semaphoreIds.size(), "(" + HELD + ")"));
-        List<HeldSum> found = sql.read(
+        return sql.queryRows(
                 SUM_OF_MANY + each + BY_SEMAPHORE_AND_CLOCK,
                 (row, number) -> sum(row, 2, row.getLong(1)),
                 semaphoreIds.stream().flatMap(id -> Stream.of(id, id)).toArray());
-        Map<Long, HeldSum> sums = new HashMap<>();
-        found.forEach(sum -> sums.put(sum.semaphoreId(), sum));
-        LocalDateTime now = found.get(0).now(); // of one instant, on all rows
-        semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now)));
-        return sums;
     }
 
     /** The columns of {@link #SUMS}, of which the first has this index. */

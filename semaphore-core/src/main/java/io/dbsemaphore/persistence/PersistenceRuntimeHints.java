@@ -21,11 +21,7 @@ final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
 
     private static final List<Class<?>> REPOSITORIES = List.of(
             SemaphoreRepository.class,
-            PermitRequestRepository.class,
-            PermitRepository.class,
-            WaiterTable.Rows.class,
-            InstanceTable.Rows.class,
-            CapacityHistory.Rows.class,
+            MaintenanceRepository.class,
             SemaphoreReports.class);
 
     @Override

@@ -143,7 +143,9 @@ public final class ReportTransactions {
     }
 
     private <T> List<T> history(long kind, String name, int limit, Function<CapacityAudit, T> toContract) {
-        return transaction.executeWithRepositories(() -> tables.history().find(kind, name, limit).stream()
+        return transaction.executeWithRepositories(() -> reports()
+                .findChanges(name, kind, kind + Long.MAX_VALUE, Limit.of(limit))
+                .stream()
                 .map(toContract)
                 .toList());
     }

@@ -137,6 +137,11 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             from SemaphoreInstance i order by i.startedAt desc, i.id desc""")
     List<Instance> findInstances(Limit limit);
 
+    /** The latest entries of the audit of a name, newest first, of those with ids in a range. */
+    @Query("select c from CapacityAudit c where c.semaphoreName = :name and c.id between :first and :last"
+            + " order by c.changedAt desc, c.id desc")
+    List<CapacityAudit> findChanges(String name, long first, long last, Limit limit);
+
     record RequestsOf(long instance, long requests) {}
 
     /** The number of held requests of each instance that keeps any alive. */

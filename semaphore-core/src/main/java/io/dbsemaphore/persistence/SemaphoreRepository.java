@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Optional;
 import org.hibernate.Timeouts;
 import org.hibernate.jpa.SpecHints;
-import org.springframework.data.domain.Limit;
 import org.springframework.data.jpa.repository.Lock;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
@@ -36,22 +35,4 @@ interface SemaphoreRepository extends Repository<Semaphore, Long> {
     @Modifying
     @Query("delete from Semaphore s where s.id = :id")
     int delete(long id);
-
-    @Query("select s.id from Semaphore s where s.id > :after order by s.id")
-    List<Long> findIdsAfter(long after, Limit limit);
-
-    /**
-     * The semaphores above an id that were created by a pattern, of which nothing is held, and which have long been idle;
-     * read without a lock.
-     */
-    @Query("""
-            select s.id from Semaphore s
-            where s.id > :after and s.pattern is not null and s.updatedAt <= utc_plus_millis(:minusMillis)
-              and not exists (select 1 from Permit p where p.semaphoreId = s.id and p.state = ACQUIRED)
-            order by s.id""")
-    List<Long> findIdleOfPatterns(long minusMillis, long after, Limit limit);
-
-    @Modifying
-    @Query("delete from Semaphore s where s.id = :id and s.updatedAt <= utc_plus_millis(:minusMillis)")
-    int deleteIdle(long id, long minusMillis);
 }

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The tables of the library. Each has a class for its SQL, and a Spring Data repository for what is rare. */
+/** The tables of the library. Each has a class for its SQL; what is rare is in Spring Data repositories. */
 record Tables(
         Sql sql,
         SemaphoreTable semaphores,
@@ -24,6 +24,7 @@ record Tables(
         InstanceTable instances,
         CapacityHistory history,
         Supplier<SemaphoreReports> reports,
+        Supplier<MaintenanceRepository> maintenance,
         TimeOrderedIds ids) {
 
     static final List<Class<?>> ENTITIES = List.of(
@@ -42,16 +43,13 @@ record Tables(
         return new Tables(
                 sql,
                 semaphores,
-                new PermitRequestTable(
-                        sql,
-                        database.locksUncommittedRows(),
-                        database.returnsUpdatedRows(),
-                        unit.repository(PermitRequestRepository.class)),
-                new PermitTable(sql, channel, unit.repository(PermitRepository.class)),
-                new WaiterTable(sql, semaphores, unit.repository(WaiterTable.Rows.class)),
-                new InstanceTable(sql, unit.repository(InstanceTable.Rows.class), suspectGrace),
-                new CapacityHistory(sql, ids, unit.repository(CapacityHistory.Rows.class)),
+                new PermitRequestTable(sql, database),
+                new PermitTable(sql, channel),
+                new WaiterTable(sql, semaphores),
+                new InstanceTable(sql, suspectGrace),
+                new CapacityHistory(sql, ids),
                 unit.repository(SemaphoreReports.class),
+                unit.repository(MaintenanceRepository.class),
                 ids);
     }
 

@@ -26,10 +26,6 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.domain.Limit;
-import org.springframework.data.jpa.repository.Modifying;
-import org.springframework.data.jpa.repository.Query;
-import org.springframework.data.repository.Repository;
 import org.springframework.jdbc.core.RowMapper;
 
 /**
@@ -99,25 +95,10 @@ final class WaiterTable {
 
     private final Sql sql;
     private final SemaphoreTable semaphores;
-    private final Supplier<Rows> rows;
 
-    WaiterTable(Sql sql, SemaphoreTable semaphores, Supplier<Rows> rows) {
+    WaiterTable(Sql sql, SemaphoreTable semaphores) {
         this.sql = sql;
         this.semaphores = semaphores;
-        this.rows = rows;
-    }
-
-    /** What the maintenance needs. */
-    interface Rows extends Repository<SemaphoreWaiter, SemaphoreWaiter.Key> {
-
-        @Query("select w from SemaphoreWaiter w where w.expiresAt <= utc_plus_millis(:minusMillis)"
-                + " order by w.semaphoreId, w.instance")
-        List<SemaphoreWaiter> findExpired(long minusMillis, Limit limit);
-
-        @Modifying
-        @Query("delete from SemaphoreWaiter w where w.semaphoreId = :semaphoreId and w.instance = :instance"
-                + " and w.expiresAt <= utc_plus_millis(:minusMillis)")
-        int deleteExpired(long semaphoreId, long instance, long minusMillis);
     }
 
     /** The queues that one transaction reads and writes, of which those of this instance are given. */
@@ -147,15 +128,6 @@ final class WaiterTable {
 
     void deleteAll(long instance) {
         delete(instance, sql.read(FIND_OF_INSTANCE, ID, instance));
-    }
-
-    /** Deletes queues that their instances have not confirmed for so long. Returns how many were deleted. */
-    int deleteExpired(Duration overdueFor, int limit) {
-        long minusMillis = -overdueFor.toMillis();
-        return rows.get().findExpired(minusMillis, Limit.of(limit)).stream()
-                .map(SemaphoreWaiter::key)
-                .mapToInt(key -> rows.get().deleteExpired(key.semaphoreId(), key.instance(), minusMillis))
-                .sum();
     }
 
     private static InstanceQueue queue(ResultSet row, int number) throws SQLException {

@@ -77,13 +77,15 @@ class AllocationOfSeveralTests {
     @Test
     void countsWhatIsHeldAboveALoweredCapacityOnce() {
         lock("a", 1, 2, 5, OPEN);
-        Allocation allocation =
-                Allocation.of(List.of(acquire(Map.of("a", 1)), acquire(Map.of("a", 2))), availabilities);
+        AcquireState first = acquire(Map.of("a", 1));
+        Allocation allocation = Allocation.of(List.of(first, acquire(Map.of("a", 2))), availabilities);
         assertThat(allocation.shortfalls()).containsExactly(new Shortfall(1, "a", 6, 5));
         Instant expiry = Instant.EPOCH;
-        assertThat(allocation.refusals().values().iterator().next())
-                .extracting(shortage -> shortage.describe(Optional.of(expiry)))
-                .containsExactly(new PermitShortage("a", 2, 5, 1, Optional.of(expiry), 0));
+        assertThat(allocation.refused(Map.of(1L, expiry)))
+                .containsEntry(
+                        first,
+                        new GrantOutcome.Refused(
+                                List.of(new PermitShortage("a", 2, 5, 1, Optional.of(expiry), 0))));
     }
 
     @Test

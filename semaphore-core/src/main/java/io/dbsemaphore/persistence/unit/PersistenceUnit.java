@@ -163,7 +163,7 @@ public final class PersistenceUnit implements AutoCloseable {
     private Started open() {
         SessionFactory factory;
         try {
-            sessions.begin();
+            var unused = sessions.begin();
             try {
                 factory = sessionFactory(connection());
             } finally {

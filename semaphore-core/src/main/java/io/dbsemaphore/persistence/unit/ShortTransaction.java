@@ -47,16 +47,25 @@ public final class ShortTransaction {
      * @throws CommitOutcomeUnknownException if the commit was sent and its outcome is unknown
      */
     public <T extends @Nullable Object> T execute(Supplier<T> work) {
-        return sessions.threads().call(() -> {
-            Session session = begin();
+        return sessions.threads().call(() -> executeHere(work));
+    }
+
+    /** {@linkplain #execute Executes} work on the current thread, which must be one of the library. */
+    public <T extends @Nullable Object> T executeHere(Supplier<T> work) {
+        Session session = begin();
+        try {
+            T result;
             try {
-                T result = attempt(session, work);
-                commit(session);
-                return result;
-            } finally {
-                end();
+                result = work.get();
+            } catch (RuntimeException | Error failure) {
+                session.rollback(failure);
+                throw DataAccessFailures.translate(failure);
             }
-        });
+            commit(session);
+            return result;
+        } finally {
+            end();
+        }
     }
 
     private Session begin() {
@@ -65,15 +74,6 @@ public final class ShortTransaction {
         } catch (SQLException | RuntimeException failure) {
             throw DataAccessFailures.translate(
                     new DataAccessResourceFailureException("No connection for a transaction of a semaphore", failure));
-        }
-    }
-
-    private static <T extends @Nullable Object> T attempt(Session session, Supplier<T> work) {
-        try {
-            return work.get();
-        } catch (RuntimeException | Error failure) {
-            session.rollback(failure);
-            throw DataAccessFailures.translate(failure);
         }
     }
 
@@ -89,8 +89,11 @@ public final class ShortTransaction {
 
     private void end() {
         try {
-            repositories.leave();
-            sessions.end();
+            try {
+                repositories.leave();
+            } finally {
+                sessions.end();
+            }
         } catch (SQLException | RuntimeException failure) {
             log.debug("A connection could not be returned after a transaction", failure);
         }

@@ -150,9 +150,7 @@ final class ModelDatabase {
                 .refusals()
                 .forEach((acquire, shortages) -> outcomes.settle(
                         acquire,
-                        new GrantOutcome.Refused(shortages.stream()
-                                .map(Allocation.Shortage::numbers)
-                                .toList())));
+                        new GrantOutcome.Refused(shortages)));
         return new BatchResult(outcomes.outcomes(), result.availability(), List.of(), Set.of());
     }
 
