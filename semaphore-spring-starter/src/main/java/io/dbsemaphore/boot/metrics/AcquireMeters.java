@@ -1,6 +1,5 @@
 package io.dbsemaphore.boot.metrics;
 
-import io.dbsemaphore.AcquireRequest;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -11,31 +10,33 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /** Measures the duration of acquires, and counts the callers of this JVM with an acquire in progress. */
-final class AcquireMeters implements InstrumentedPermitManager.Instrument {
+final class AcquireMeters {
 
     private static final List<String> OUTCOMES = List.of(
             SemaphoreMetrics.GRANTED, SemaphoreMetrics.REFUSED, SemaphoreMetrics.FAILED, SemaphoreMetrics.REUSED);
 
     private final MeterRegistry registry;
-    private final ConfiguredNames names;
     private final MeterProvider<Timer> acquires;
     private final Map<String, AtomicInteger> waiting = new ConcurrentHashMap<>();
 
     AcquireMeters(MeterRegistry registry, ConfiguredNames names) {
         this.registry = registry;
-        this.names = names;
         acquires = Timer.builder("semaphore.acquire")
                 .description("Duration of acquires, from the call to its end")
                 .withRegistry(registry);
         names.all().forEach(this::startAtZero);
     }
 
-    @Override
-    public Watch watch(AcquireRequest request) {
-        return new Measured(names.of(request.permits().keySet()));
+    void started(Set<String> configured) {
+        configured.forEach(name -> waiting(name).incrementAndGet());
+    }
+
+    /** Decrements first, which cannot throw: otherwise a failing timer would leave the gauge too high for good. */
+    void ended(Set<String> configured, String outcome, long nanos) {
+        configured.forEach(name -> waiting(name).decrementAndGet());
+        configured.forEach(name -> timer(name, outcome).record(nanos, TimeUnit.NANOSECONDS));
     }
 
     private void startAtZero(String name) {
@@ -56,28 +57,5 @@ final class AcquireMeters implements InstrumentedPermitManager.Instrument {
                     .register(registry);
             return callers;
         });
-    }
-
-    private final class Measured implements Watch {
-
-        private final Set<String> configured;
-        private final long begin = System.nanoTime();
-
-        private Measured(Set<String> configured) {
-            this.configured = configured;
-        }
-
-        @Override
-        public void start() {
-            configured.forEach(name -> waiting(name).incrementAndGet());
-        }
-
-        /** Decrements first, which cannot throw: otherwise a failing timer would leave the gauge too high for good. */
-        @Override
-        public void stop(String outcome, @Nullable Throwable failure) {
-            long nanos = System.nanoTime() - begin;
-            configured.forEach(name -> waiting(name).decrementAndGet());
-            configured.forEach(name -> timer(name, outcome).record(nanos, TimeUnit.NANOSECONDS));
-        }
     }
 }

@@ -113,13 +113,13 @@ class ThrowingInstrumentationTests {
                 throw new NoClassDefFoundError("a filter that does not link");
             }
         });
-        PermitManager metered = new InstrumentedPermitManager(answering(refusal), List.of(meters));
+        PermitManager metered = new InstrumentedPermitManager(answering(refusal), names, meters, null);
 
         assertThat(metered.acquire(REQUEST)).isSameAs(refusal);
     }
 
     private PermitManager observed(ObservationRegistry registry, PermitManager delegate) {
-        return new InstrumentedPermitManager(delegate, List.of(new AcquireObservations(registry, names)));
+        return new InstrumentedPermitManager(delegate, names, null, new AcquireObservations(registry));
     }
 
     private static ObservationRegistry throwingAt(Moment moment) {
