@@ -33,7 +33,7 @@ final class InstrumentedPermitManager implements PermitManager {
 
     private final PermitManager delegate;
     private final ConfiguredNames names;
-    private final @Nullable AcquireMeters meters;
+    private final @Nullable SemaphoreMetrics meters;
     private final @Nullable AcquireObservations observations;
 
     /**
@@ -43,7 +43,7 @@ final class InstrumentedPermitManager implements PermitManager {
     InstrumentedPermitManager(
             PermitManager delegate,
             ConfiguredNames names,
-            @Nullable AcquireMeters meters,
+            @Nullable SemaphoreMetrics meters,
             @Nullable AcquireObservations observations) {
         this.delegate = delegate;
         this.names = names;
@@ -193,7 +193,7 @@ final class InstrumentedPermitManager implements PermitManager {
         @Bean
         PermitManagerDecorator semaphoreInstrumentation(
                 ConfiguredNames names,
-                ObjectProvider<AcquireMeters> meters,
+                ObjectProvider<SemaphoreMetrics> meters,
                 ObjectProvider<AcquireObservations> observations) {
             return manager -> new InstrumentedPermitManager(
                     manager, names, meters.getIfAvailable(), observations.getIfAvailable());

@@ -36,11 +36,6 @@ public final class SemaphoreMetricsAutoConfiguration {
         return new SemaphoreMetrics(registry, names);
     }
 
-    @Bean
-    AcquireMeters semaphoreAcquireMeters(MeterRegistry registry, ConfiguredNames names) {
-        return new AcquireMeters(registry, names);
-    }
-
     @Bean(destroyMethod = "stop")
     PermitSnapshots semaphorePermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Properties metrics) {
         return new PermitSnapshots(

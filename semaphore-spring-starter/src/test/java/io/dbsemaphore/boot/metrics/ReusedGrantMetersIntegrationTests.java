@@ -31,7 +31,7 @@ class ReusedGrantMetersIntegrationTests {
                         settings)) {
             engine.admin().create("orders", 1);
             SemaphoreTemplate semaphores = new SemaphoreTemplate(new InstrumentedPermitManager(
-                    engine.permitManager(), names, new AcquireMeters(registry, names), null));
+                    engine.permitManager(), names, new SemaphoreMetrics(registry, names), null));
 
             for (int i = 0; i < 5; i++) {
                 semaphores.executeWithoutResult(AcquireRequest.of("orders"), grant -> {});

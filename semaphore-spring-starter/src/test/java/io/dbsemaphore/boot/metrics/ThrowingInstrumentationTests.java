@@ -106,7 +106,7 @@ class ThrowingInstrumentationTests {
     @Test
     void metersDoNotChangeTheResult() {
         MeterRegistry registry = new SimpleMeterRegistry();
-        AcquireMeters meters = new AcquireMeters(registry, names);
+        SemaphoreMetrics meters = new SemaphoreMetrics(registry, names);
         registry.config().meterFilter(new MeterFilter() {
             @Override
             public Meter.Id map(Meter.Id id) {
