@@ -46,11 +46,12 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         Map<Method, WithPermits> annotations = new LinkedHashMap<>();
         declared.forEach(method ->
                 find(method).ifPresent(it -> annotations.putIfAbsent(mostSpecific(method, targetClass), it)));
-        find(targetClass).ifPresent(ofClass -> declared.stream()
-                .map(method -> mostSpecific(method, targetClass))
-                .filter(method -> isOverridable(method) && !isObjectMethod(method))
-                .forEach(method -> ofType(method, targetClass, ofClass)
-                        .ifPresent(it -> annotations.putIfAbsent(method, it))));
+        find(targetClass)
+                .ifPresent(ofClass -> declared.stream()
+                        .map(method -> mostSpecific(method, targetClass))
+                        .filter(method -> isOverridable(method) && !isObjectMethod(method))
+                        .forEach(method -> ofType(method, targetClass, ofClass)
+                                .ifPresent(it -> annotations.putIfAbsent(method, it))));
         List<AnnotatedMethod> found = annotations.entrySet().stream()
                 .map(each -> new AnnotatedMethod(each.getKey(), targetClass, each.getValue()))
                 .toList();

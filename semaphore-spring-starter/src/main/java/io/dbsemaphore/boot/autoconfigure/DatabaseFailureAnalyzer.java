@@ -131,7 +131,9 @@ final class DatabaseFailureAnalyzer implements FailureAnalyzer {
                 String table = changeSet.group(1);
                 return Optional.of(new FailureAnalysis(
                         "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. The database reports: %s"
-                                .formatted(table, String.valueOf(error.getMessage()).strip()),
+                                .formatted(
+                                        table,
+                                        String.valueOf(error.getMessage()).strip()),
                         "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): "
                                 + MADE_BY_SCRIPT + "\n\nIf it belongs to another application: "
                                 + new SemaphoreTableMismatchException(table, List.of(), true, error).action(),

@@ -23,8 +23,8 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -200,16 +200,17 @@ final class UncountedPermits implements PermitManager {
 
     /** Answers as on a database without semaphores, and creates none. */
     private static <T> T withoutSemaphores(Class<T> contract) {
-        return ProxyFactory.getProxy(contract, (MethodInterceptor) call -> switch (call.getMethod().getName()) {
-            case "create", "delete" -> false;
-            case "find" -> Optional.empty();
-            case "list", "instances", "capacityHistory", "reclaims" -> List.of();
-            case "now" -> Instant.now();
-            case "forceRelease" -> ReleaseOutcome.NOT_FOUND;
-            case "releaseOrphans", "deleteReleasedRequests", "deleteCapacityHistory" -> 0;
-            case "toString" -> contract.getSimpleName() + " without semaphores";
-            default -> throw SemaphoreNotFoundException.nothingChanged((String) call.getArguments()[0]);
-        });
+        return ProxyFactory.getProxy(contract, (MethodInterceptor)
+                call -> switch (call.getMethod().getName()) {
+                    case "create", "delete" -> false;
+                    case "find" -> Optional.empty();
+                    case "list", "instances", "capacityHistory", "reclaims" -> List.of();
+                    case "now" -> Instant.now();
+                    case "forceRelease" -> ReleaseOutcome.NOT_FOUND;
+                    case "releaseOrphans", "deleteReleasedRequests", "deleteCapacityHistory" -> 0;
+                    case "toString" -> contract.getSimpleName() + " without semaphores";
+                    default -> throw SemaphoreNotFoundException.nothingChanged((String) call.getArguments()[0]);
+                });
     }
 
     /** The beans to inject where permits are granted without being counted. */

@@ -106,7 +106,8 @@ final class SemaphoreMetrics implements SemaphoreListener {
     /** It ends. Decrements first, which cannot throw: otherwise a failing timer would leave the gauge too high for good. */
     void ended(Set<String> configured, String outcome, long nanos) {
         configured.forEach(name -> Objects.requireNonNull(waiting.get(name)).decrementAndGet());
-        configured.forEach(name -> acquires.withTags(SEMAPHORE, name, OUTCOME, outcome).record(nanos, TimeUnit.NANOSECONDS));
+        configured.forEach(
+                name -> acquires.withTags(SEMAPHORE, name, OUTCOME, outcome).record(nanos, TimeUnit.NANOSECONDS));
     }
 
     @Override

@@ -166,7 +166,9 @@ class DisabledSemaphoresTests {
         Object bean = host.getBean(contract);
         for (Method method : contract.getMethods()) {
             Object[] arguments = Stream.of(method.getParameterTypes())
-                    .map(type -> type == int.class ? (Object) 1 : type == long.class ? 1L : type == String.class ? NAME : null)
+                    .map(type -> type == int.class
+                            ? (Object) 1
+                            : type == long.class ? 1L : type == String.class ? NAME : null)
                     .toArray();
             try {
                 method.invoke(bean, arguments);
