@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -48,7 +49,14 @@ public interface PermitGrant extends AutoCloseable {
      * @return the token
      * @throws IllegalStateException if the grant is on several semaphores
      */
-    long fencingToken();
+    default long fencingToken() {
+        Set<String> names = permits().keySet();
+        if (names.size() != 1) {
+            throw new IllegalStateException(
+                    "The grant is on " + names + ", each with a token of its own: ask for fencingToken(name)");
+        }
+        return fencingToken(names.iterator().next());
+    }
 
     /** {@return when the permits were acquired} */
     Instant acquiredAt();

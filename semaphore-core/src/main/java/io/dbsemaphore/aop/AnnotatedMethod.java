@@ -7,10 +7,10 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -42,9 +42,18 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
         if (!AnnotationUtils.isCandidateClass(targetClass, WithPermits.class)) {
             return List.of();
         }
-        Search search = new Search(targetClass);
-        List<AnnotatedMethod> found = search.candidates().stream()
-                .flatMap(method -> search.annotated(method).stream())
+        List<Method> declared = declaredMethods(targetClass);
+        Map<Method, WithPermits> annotations = new LinkedHashMap<>();
+        declared.forEach(method ->
+                find(method).ifPresent(it -> annotations.putIfAbsent(mostSpecific(method, targetClass), it)));
+        find(targetClass)
+                .ifPresent(ofClass -> declared.stream()
+                        .map(method -> mostSpecific(method, targetClass))
+                        .filter(method -> isOverridable(method) && !isObjectMethod(method))
+                        .forEach(method -> ofType(method, targetClass, ofClass)
+                                .ifPresent(it -> annotations.putIfAbsent(method, it))));
+        List<AnnotatedMethod> found = annotations.entrySet().stream()
+                .map(each -> new AnnotatedMethod(each.getKey(), targetClass, each.getValue()))
                 .toList();
         found.forEach(AnnotatedMethod::requireInterceptable);
         return found;
@@ -103,78 +112,47 @@ record AnnotatedMethod(Method method, Class<?> targetClass, WithPermits annotati
                 .anyMatch(it -> Arrays.equals(it.getParameterTypes(), method.getParameterTypes()));
     }
 
-    /** The search for the annotated methods of one class. */
-    private static final class Search {
+    /**
+     * Those of the class, then those of its interfaces: from a method that a superclass implements, the annotation of an interface that
+     * only the class has is not found. A proxy is characterized by its interfaces, not by its own methods.
+     */
+    private static List<Method> declaredMethods(Class<?> targetClass) {
+        Stream<Method> ofClass = Proxy.isProxyClass(targetClass)
+                ? Stream.empty()
+                : Stream.of(ReflectionUtils.getAllDeclaredMethods(targetClass))
+                        .filter(method -> !method.isSynthetic() || method.isBridge());
+        Stream<Method> ofInterfaces = ClassUtils.getAllInterfacesForClassAsSet(targetClass).stream()
+                .flatMap(type -> Stream.of(type.getMethods()))
+                .filter(AnnotatedMethod::isOverridable);
+        return Stream.concat(ofClass, ofInterfaces).toList();
+    }
 
-        private final Class<?> targetClass;
-        private final List<Method> interfaceMethods;
-        private final List<Method> annotatedInterfaceMethods;
-        private final Optional<WithPermits> ofType;
+    private static Method mostSpecific(Method method, Class<?> targetClass) {
+        return Proxy.isProxyClass(targetClass) || !isOverridable(method)
+                ? method
+                : AopUtils.getMostSpecificMethod(method, targetClass);
+    }
 
-        Search(Class<?> targetClass) {
-            this.targetClass = targetClass;
-            this.interfaceMethods = ClassUtils.getAllInterfacesForClassAsSet(targetClass).stream()
-                    .flatMap(type -> Stream.of(type.getMethods()))
-                    .filter(Search::isOverridable)
-                    .toList();
-            this.annotatedInterfaceMethods =
-                    interfaceMethods.stream().filter(it -> find(it).isPresent()).toList();
-            this.ofType = find(targetClass);
+    /** A proxy also implements other interfaces than those of the annotation, such as Spring's Advised. */
+    private static Optional<WithPermits> ofType(Method method, Class<?> targetClass, WithPermits ofClass) {
+        return Proxy.isProxyClass(targetClass)
+                ? Stream.of(targetClass.getInterfaces())
+                        .filter(type -> method.getDeclaringClass().isAssignableFrom(type))
+                        .flatMap(type -> find(type).stream())
+                        .findFirst()
+                : Optional.of(ofClass);
+    }
+
+    private static Optional<WithPermits> find(AnnotatedElement element) {
+        try {
+            return Optional.ofNullable(AnnotatedElementUtils.findMergedAnnotation(element, WithPermits.class));
+        } catch (AnnotationConfigurationException contradiction) {
+            throw new IllegalStateException(
+                    "@WithPermits on " + element + ": " + contradiction.getMessage(), contradiction);
         }
+    }
 
-        Set<Method> candidates() {
-            if (Proxy.isProxyClass(targetClass)) {
-                return new LinkedHashSet<>(interfaceMethods);
-            }
-            Set<Method> candidates = new LinkedHashSet<>();
-            for (Method method : ReflectionUtils.getAllDeclaredMethods(targetClass)) {
-                Method specific = isOverridable(method) ? AopUtils.getMostSpecificMethod(method, targetClass) : method;
-                if (!specific.isSynthetic() || specific.isBridge()) {
-                    candidates.add(specific);
-                }
-            }
-            return candidates;
-        }
-
-        Optional<AnnotatedMethod> annotated(Method method) {
-            Optional<WithPermits> annotation = find(method).or(() -> findOnInterfaces(method));
-            if (annotation.isEmpty() && isOverridable(method) && !isObjectMethod(method)) {
-                annotation = findOnType(method);
-            }
-            return annotation.map(found -> new AnnotatedMethod(method, targetClass, found));
-        }
-
-        /** Covers a case that the search from the method does not: an interface whose method a superclass implements. */
-        private Optional<WithPermits> findOnInterfaces(Method method) {
-            return annotatedInterfaceMethods.stream()
-                    .filter(it ->
-                            AopUtils.getMostSpecificMethod(it, targetClass).equals(method))
-                    .flatMap(it -> find(it).stream())
-                    .findFirst();
-        }
-
-        private Optional<WithPermits> findOnType(Method method) {
-            if (ofType.isEmpty() || !Proxy.isProxyClass(targetClass)) {
-                return ofType;
-            }
-            // A proxy also implements other interfaces, such as Spring's Advised
-            return Stream.of(targetClass.getInterfaces())
-                    .filter(type -> method.getDeclaringClass().isAssignableFrom(type))
-                    .flatMap(type -> find(type).stream())
-                    .findFirst();
-        }
-
-        private static Optional<WithPermits> find(AnnotatedElement element) {
-            try {
-                return Optional.ofNullable(AnnotatedElementUtils.findMergedAnnotation(element, WithPermits.class));
-            } catch (AnnotationConfigurationException contradiction) {
-                throw new IllegalStateException(
-                        "@WithPermits on " + element + ": " + contradiction.getMessage(), contradiction);
-            }
-        }
-
-        private static boolean isOverridable(Method method) {
-            return !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers());
-        }
+    private static boolean isOverridable(Method method) {
+        return !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers());
     }
 }

@@ -10,6 +10,8 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -35,12 +37,12 @@ final class RequestTemplate {
     private final BeanFactory beanFactory;
     private final List<TextTemplate> names;
     private final int[] permits;
-    private final boolean exclusive;
-    private final boolean keepAlive;
     private final @Nullable TextTemplate owner;
-    private final @Nullable Duration ttl;
-    private final @Nullable Duration waitTime;
-    private final @Nullable Duration maxHold;
+    private final boolean waits;
+
+    /** Adds the attributes that have no expressions. */
+    private final UnaryOperator<AcquireRequest> attributes;
+
     private final @Nullable AcquireRequest constant;
 
     /** @throws IllegalStateException if no call of the method could succeed */
@@ -48,15 +50,23 @@ final class RequestTemplate {
         this.annotated = annotated;
         this.beanFactory = beanFactory;
         WithPermits annotation = annotated.annotation();
-        this.waitTime = duration("waitTime", annotation.waitTime(), Duration.ZERO);
+        Optional<Duration> waitTime = duration("waitTime", annotation.waitTime(), Duration.ZERO);
         this.permits = annotation.permits();
-        this.exclusive = annotation.exclusive();
-        this.keepAlive = annotation.keepAlive();
         requireValidPermits();
         this.names = names();
-        this.ttl = duration("ttl", annotation.ttl(), AcquireRequest.MIN_TTL);
-        this.maxHold = duration("maxHold", annotation.maxHold(), Duration.ofNanos(1));
+        Optional<Duration> ttl = duration("ttl", annotation.ttl(), AcquireRequest.MIN_TTL);
+        Optional<Duration> maxHold = duration("maxHold", annotation.maxHold(), Duration.ofNanos(1));
         this.owner = owner();
+        this.waits = waitTime.filter(time -> !time.isZero()).isPresent();
+        boolean keepAlive = annotation.keepAlive();
+        boolean exclusive = annotation.exclusive();
+        this.attributes = request -> {
+            AcquireRequest with = request.withKeepAlive(keepAlive);
+            with = exclusive ? with.exclusive() : with;
+            with = waitTime.map(with::withWaitTime).orElse(with);
+            with = ttl.map(with::withTtl).orElse(with);
+            return maxHold.map(with::withMaxHold).orElse(with);
+        };
         this.constant = Stream.concat(names.stream(), Stream.ofNullable(owner)).allMatch(TextTemplate::isLiteral)
                 ? create(new StandardEvaluationContext())
                 : null;
@@ -69,7 +79,7 @@ final class RequestTemplate {
 
     /** Whether the annotation has a wait time. */
     boolean waits() {
-        return waitTime != null && !waitTime.isZero();
+        return waits;
     }
 
     /** @throws IllegalArgumentException if an expression fails, or evaluates to an invalid value */
@@ -100,25 +110,11 @@ final class RequestTemplate {
                 throw names.get(i).refuse("repeats '" + name + "'. " + NAMES_ONCE, null);
             }
         }
-        AcquireRequest request =
-                AcquireRequest.of(counts.keySet().toArray(String[]::new)).withKeepAlive(keepAlive);
+        AcquireRequest request = AcquireRequest.of(counts.keySet().toArray(String[]::new));
         for (Map.Entry<String, Integer> count : counts.entrySet()) {
-            if (count.getValue() != 1) {
-                request = request.withPermits(count.getKey(), count.getValue());
-            }
+            request = count.getValue() == 1 ? request : request.withPermits(count.getKey(), count.getValue());
         }
-        if (exclusive) {
-            request = request.exclusive();
-        }
-        if (waitTime != null) {
-            request = request.withWaitTime(waitTime);
-        }
-        if (ttl != null) {
-            request = request.withTtl(ttl);
-        }
-        if (maxHold != null) {
-            request = request.withMaxHold(maxHold);
-        }
+        request = attributes.apply(request);
         return owner == null ? request : request.withOwner(owner.evaluate(context));
     }
 
@@ -153,7 +149,7 @@ final class RequestTemplate {
             if (count < 1) {
                 throw annotated.refuse("permits", count, "is not a valid number of permits. It must be at least 1");
             }
-            if (count != 1 && exclusive) {
+            if (count != 1 && annotated.annotation().exclusive()) {
                 throw annotated.refuse(
                         "permits",
                         count,
@@ -169,11 +165,10 @@ final class RequestTemplate {
                 : TextTemplate.parse(annotated, "owner", text, owner -> SemaphoreName.requireValidKey("owner", owner));
     }
 
-    /** Null if there is none. */
-    private @Nullable Duration duration(String attribute, String given, Duration least) {
+    private Optional<Duration> duration(String attribute, String given, Duration least) {
         String text = resolve(attribute, given);
         if (text.isEmpty()) {
-            return null;
+            return Optional.empty();
         }
         // Spring parses a number without a unit as milliseconds, and a sign without a number as zero
         if (text.chars().noneMatch(Character::isDigit) || text.chars().noneMatch(Character::isLetter)) {
@@ -191,7 +186,7 @@ final class RequestTemplate {
         if (duration.compareTo(least) < 0) {
             throw annotated.refuse(attribute, text, "is too short. Give a duration of at least " + least);
         }
-        return duration;
+        return Optional.of(duration);
     }
 
     /** Resolves the placeholders of a text. */

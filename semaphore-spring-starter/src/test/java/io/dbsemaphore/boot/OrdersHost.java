@@ -58,6 +58,7 @@ public final class OrdersHost implements AutoCloseable {
                 "spring.flyway.enabled=false",
                 "spring.main.banner-mode=off",
                 "server.port=0",
+                "semaphore.shutdown-timeout=0s", // grants that a test leaves would keep its end waiting
                 "semaphore.semaphores.orders.capacity=1",
                 "semaphore.patterns.[tenant:*].capacity=2"));
         Arrays.stream(sourcesAndProperties).forEach(each -> {

@@ -34,7 +34,7 @@ class WithoutActuatorTests {
             String answer = (String)
                     without.loadClass(Host.class.getName()).getMethod("acquire").invoke(null);
 
-            assertThat(answer).startsWith("held by ").doesNotContain("semaphoreAcquireMeters");
+            assertThat(answer).startsWith("held by ").doesNotContain("semaphoreMetrics");
         }
     }
 
@@ -44,7 +44,7 @@ class WithoutActuatorTests {
         try (URLClassLoader all = classPathWithout("no-such-jar")) {
             assertThat(all.loadClass(Host.class.getName()).getMethod("acquire").invoke(null))
                     .asString()
-                    .contains("semaphoreAcquireMeters", "semaphoreAcquireObservations");
+                    .contains("semaphoreMetrics", "semaphoreAcquireObservations");
         }
     }
 

@@ -79,15 +79,6 @@ public final class GrantHandle implements PermitGrant {
     }
 
     @Override
-    public long fencingToken() {
-        if (permitsByName.size() != 1) {
-            throw new IllegalStateException("The grant is on " + permitsByName.keySet()
-                    + ", each with a token of its own: ask for fencingToken(name)");
-        }
-        return fencingToken(permitsByName.firstKey());
-    }
-
-    @Override
     public Instant acquiredAt() {
         return stored().acquiredAt();
     }

@@ -1,10 +1,8 @@
 package io.dbsemaphore.boot.actuate;
 
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
+import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +16,7 @@ import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
@@ -26,7 +25,6 @@ import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.PathContainer.PathSegment;
 import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
-import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.util.ServletRequestPathUtils;
 
@@ -40,12 +38,21 @@ final class EndpointHeadersConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-    @ConditionalOnClass({OncePerRequestFilter.class, HttpServletRequest.class})
+    @ConditionalOnClass({FilterRegistrationBean.class, HttpServletRequest.class})
     static final class Servlet {
 
         @Bean
-        HeaderFilter semaphoresEndpointHeaders(ObjectProvider<PathMappedEndpoints> endpoints) {
-            return new HeaderFilter(new EndpointHeaders(endpoints));
+        FilterRegistrationBean<Filter> semaphoresEndpointHeaders(ObjectProvider<PathMappedEndpoints> endpoints) {
+            EndpointHeaders headers = new EndpointHeaders(endpoints);
+            FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
+                headers.set(
+                        ServletRequestPathUtils.parse((HttpServletRequest) request)
+                                .pathWithinApplication(),
+                        ((HttpServletResponse) response)::setHeader);
+                chain.doFilter(request, response);
+            });
+            filter.setOrder(FIRST);
+            return filter;
         }
     }
 
@@ -63,25 +70,6 @@ final class EndpointHeadersConfiguration {
                         exchange.getResponse().getHeaders()::set);
                 return chain.filter(exchange);
             };
-        }
-    }
-
-    @Order(FIRST)
-    static final class HeaderFilter extends OncePerRequestFilter {
-
-        private final EndpointHeaders headers;
-
-        HeaderFilter(EndpointHeaders headers) {
-            this.headers = headers;
-        }
-
-        @Override
-        protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-                throws ServletException, IOException {
-            if (headers.mayConcern(request.getRequestURI())) {
-                headers.set(ServletRequestPathUtils.parse(request).pathWithinApplication(), response::setHeader);
-            }
-            chain.doFilter(request, response);
         }
     }
 
@@ -107,13 +95,6 @@ final class EndpointHeadersConfiguration {
                 String path = paths == null ? null : paths.getPath(EndpointId.of("semaphores"));
                 return path == null ? List.<String>of() : List.of(StringUtils.tokenizeToStringArray(path, "/"));
             });
-        }
-
-        /** Whether a request may be one to the endpoint, at little cost: an undecoded path is not parsed unless it may. */
-        boolean mayConcern(String undecoded) {
-            List<String> segments = endpoint.get();
-            return !segments.isEmpty()
-                    && (undecoded.indexOf('%') >= 0 || undecoded.contains(segments.get(segments.size() - 1)));
         }
 
         /** Sets the headers if the path is that of the endpoint or one below it; what precedes it, such as a servlet's path, may be anything. */

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
@@ -12,6 +13,7 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.util.HtmlUtils;
@@ -39,11 +41,7 @@ final class PageDocument {
             "instances.js",
             "page.js");
 
-    private final boolean writable;
-    private final boolean setCapacity;
-    private final boolean forceRelease;
-
-    private volatile @Nullable String template;
+    private final Supplier<String> template;
 
     /**
      * @param writable whether the access to the endpoint permits operations that change something
@@ -51,9 +49,12 @@ final class PageDocument {
      * @param forceRelease whether it offers to release permits by force
      */
     PageDocument(boolean writable, boolean setCapacity, boolean forceRelease) {
-        this.writable = writable;
-        this.setCapacity = setCapacity;
-        this.forceRelease = forceRelease;
+        template = SingletonSupplier.of(() -> read("page.html")
+                .replace("{{writable}}", String.valueOf(writable))
+                .replace("{{set-capacity}}", String.valueOf(setCapacity))
+                .replace("{{force-release}}", String.valueOf(forceRelease))
+                .replace("{{style}}", readAll(STYLES))
+                .replace("{{script}}", readAll(SCRIPTS)));
     }
 
     /**
@@ -62,25 +63,11 @@ final class PageDocument {
      * @param mayWrite whether its user may change something
      */
     String render(CsrfHeader csrf, boolean mayWrite) {
-        return template()
+        return template.get()
                 .replace("{{signed-in}}", String.valueOf(mayWrite))
                 .replace("{{nonce}}", UUID.randomUUID().toString())
                 .replace("{{csrf-header}}", HtmlUtils.htmlEscape(csrf.name()))
                 .replace("{{csrf-token}}", HtmlUtils.htmlEscape(csrf.value()));
-    }
-
-    private String template() {
-        String known = template;
-        if (known == null) {
-            known = read("page.html")
-                    .replace("{{writable}}", String.valueOf(writable))
-                    .replace("{{set-capacity}}", String.valueOf(setCapacity))
-                    .replace("{{force-release}}", String.valueOf(forceRelease))
-                    .replace("{{style}}", readAll(STYLES))
-                    .replace("{{script}}", readAll(SCRIPTS));
-            template = known;
-        }
-        return known;
     }
 
     private static String readAll(List<String> files) {

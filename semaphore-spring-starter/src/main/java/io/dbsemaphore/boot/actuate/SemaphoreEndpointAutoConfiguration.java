@@ -1,8 +1,13 @@
 package io.dbsemaphore.boot.actuate;
 
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.autoconfigure.SemaphoreAutoConfiguration;
 import io.dbsemaphore.engine.SemaphoreEngine;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
@@ -23,10 +28,30 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnBean({SemaphoreEngine.class, SemaphoreAdmin.class})
-@ConditionalOnAvailableEndpoint(SemaphoresEndpoint.class)
+@ConditionalOnAvailableEndpoint(endpoint = SemaphoresEndpoint.class, exposure = EndpointExposure.WEB)
 @EnableConfigurationProperties(SemaphoreEndpointProperties.class)
 @ImportRuntimeHints(PageDocument.Hints.class)
+@RegisterReflectionForBinding({
+    SemaphoreStatus.class,
+    SemaphoreStatus.WaitingInstance.class,
+    PermitHolder.class,
+    CapacityChange.class,
+    SemaphoreAdmin.Reclaim.class,
+    SemaphoreAdmin.PermitUse.class,
+    InstanceStatus.class,
+    SemaphoresEndpoint.Problem.class
+})
 public final class SemaphoreEndpointAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(SemaphoresEndpoint.class)
+    @ConditionalOnBooleanProperty(name = "semaphore.endpoint.page-enabled", matchIfMissing = true)
+    SemaphoresPageEndpoint semaphoresPageEndpoint(
+            SemaphoreAdmin admin,
+            SemaphoreEndpointProperties properties,
+            ObjectProvider<EndpointAccessResolver> access) {
+        return new SemaphoresPageEndpoint(admin, properties, allowed(access));
+    }
 
     @Bean
     @ConditionalOnMissingBean
@@ -34,39 +59,11 @@ public final class SemaphoreEndpointAutoConfiguration {
             SemaphoreAdmin admin,
             SemaphoreEndpointProperties properties,
             ObjectProvider<EndpointAccessResolver> access) {
-        access.ifAvailable(resolver ->
-                properties.warnOfNoEffect(resolver.accessFor(EndpointId.of("semaphores"), Access.UNRESTRICTED)));
-        return new SemaphoresEndpoint(admin, properties);
+        return new SemaphoresEndpoint(admin, properties, allowed(access));
     }
 
-    @Bean
-    @ConditionalOnBean(SemaphoresEndpoint.class)
-    @ConditionalOnMissingBean(SemaphoresEndpointWebExtension.class)
-    @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
-    @ConditionalOnBooleanProperty(name = "semaphore.endpoint.page-enabled", matchIfMissing = true)
-    SemaphoresPageWebExtension semaphoresPageWebExtension(
-            SemaphoresEndpoint endpoint,
-            SemaphoreAdmin admin,
-            SemaphoreEndpointProperties properties,
-            ObjectProvider<EndpointAccessResolver> access) {
-        Access allowed = access.getIfAvailable(() -> (id, fallback) -> fallback)
+    private static Access allowed(ObjectProvider<EndpointAccessResolver> access) {
+        return access.getIfAvailable(() -> (id, fallback) -> fallback)
                 .accessFor(EndpointId.of("semaphores"), Access.UNRESTRICTED);
-        return new SemaphoresPageWebExtension(
-                endpoint,
-                new SemaphoreViews(admin),
-                properties,
-                new PageDocument(
-                        allowed == Access.UNRESTRICTED,
-                        properties.setCapacityEnabled(),
-                        properties.forceReleaseEnabled()));
-    }
-
-    @Bean
-    @ConditionalOnBean(SemaphoresEndpoint.class)
-    @ConditionalOnMissingBean // Spring Boot permits one extension: the one with the page, or this one
-    @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
-    SemaphoresEndpointWebExtension semaphoresEndpointWebExtension(
-            SemaphoresEndpoint endpoint, SemaphoreAdmin admin, SemaphoreEndpointProperties properties) {
-        return new SemaphoresEndpointWebExtension(endpoint, new SemaphoreViews(admin), properties);
     }
 }

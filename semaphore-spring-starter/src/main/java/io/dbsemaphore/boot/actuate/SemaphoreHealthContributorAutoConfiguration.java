@@ -20,14 +20,7 @@ public final class SemaphoreHealthContributorAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = {"semaphoreHealthIndicator", "semaphoreHealthContributor"})
-    HealthContributor semaphoreHealthContributor(
-            SemaphoreEngine engine, SemaphoreHealthIndicator.MaintenanceLog log, SemaphoreSettings settings) {
-        return new SemaphoreHealthIndicator(engine, log, settings);
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    SemaphoreHealthIndicator.MaintenanceLog semaphoreMaintenanceLog() {
-        return new SemaphoreHealthIndicator.MaintenanceLog(System::nanoTime);
+    SemaphoreHealthIndicator semaphoreHealthContributor(SemaphoreEngine engine, SemaphoreSettings settings) {
+        return new SemaphoreHealthIndicator(engine, settings, System::nanoTime);
     }
 }

@@ -19,9 +19,10 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * Reports UP if the tables can be read and, on instances that run the maintenance, each task was completed within three
- * of its intervals.
+ * of its intervals, by the monotonic clock of this instance. That begins anew when the application context is started again after a
+ * pause: no task was due meanwhile.
  */
-final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
+final class SemaphoreHealthIndicator extends AbstractHealthIndicator implements SemaphoreListener, SmartLifecycle {
 
     private static final int INTERVALS = 3;
     /** The lower bound of the time allowed, since a slow database may not keep up with a short interval. */
@@ -39,16 +40,20 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
                     MaintenanceSettings.HISTORY_CLEANUP_INTERVAL));
 
     private final SemaphoreEngine engine;
-    private final MaintenanceLog log;
     private final SemaphoreSettings settings;
+    private final LongSupplier clock;
+    private final Map<MaintenanceTask, Long> doneAt = new ConcurrentHashMap<>();
+    private volatile long begun;
+    private volatile boolean running;
 
     private record Task(MaintenanceTask task, String what, Setting<Duration> interval) {}
 
-    SemaphoreHealthIndicator(SemaphoreEngine engine, MaintenanceLog log, SemaphoreSettings settings) {
+    SemaphoreHealthIndicator(SemaphoreEngine engine, SemaphoreSettings settings, LongSupplier clock) {
         super("The semaphores are not healthy");
         this.engine = engine;
-        this.log = log;
         this.settings = settings;
+        this.clock = clock;
+        this.begun = clock.getAsLong();
     }
 
     @Override
@@ -76,7 +81,7 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
     private boolean isOverdue(Task task) {
         Duration intervals = settings.get(task.interval()).multipliedBy(INTERVALS);
         Duration allowed = intervals.compareTo(AT_LEAST) < 0 ? AT_LEAST : intervals;
-        return log.since(task.task()).compareTo(allowed) > 0;
+        return sinceLast(task.task()).compareTo(allowed) > 0;
     }
 
     private String describe(Task task) {
@@ -85,58 +90,41 @@ final class SemaphoreHealthIndicator extends AbstractHealthIndicator {
                         + " semaphore-listeners-N")
                 .formatted(
                         task.what(),
-                        Duration.ofSeconds(log.since(task.task()).toSeconds()),
+                        Duration.ofSeconds(sinceLast(task.task()).toSeconds()),
                         task.interval().property(),
                         settings.get(task.interval()));
     }
 
-    /**
-     * Records when this instance last completed each maintenance task, by its monotonic clock. It begins anew when the application
-     * context is started again after a pause: no task was due meanwhile.
-     */
-    static final class MaintenanceLog implements SemaphoreListener, SmartLifecycle {
+    @Override
+    public void maintained(Maintained event) {
+        doneAt.put(event.task(), clock.getAsLong());
+    }
 
-        private final LongSupplier clock;
-        private final Map<MaintenanceTask, Long> doneAt = new ConcurrentHashMap<>();
-        private volatile long begun;
-        private volatile boolean running;
+    /** The time since the last completion of a task, or since this instance was started if there was none. */
+    private Duration sinceLast(MaintenanceTask task) {
+        return Duration.ofNanos(clock.getAsLong() - doneAt.getOrDefault(task, begun));
+    }
 
-        MaintenanceLog(LongSupplier clock) {
-            this.clock = clock;
-            this.begun = clock.getAsLong();
-        }
+    @Override
+    public void start() {
+        begun = clock.getAsLong();
+        doneAt.clear();
+        running = true;
+    }
 
-        @Override
-        public void maintained(Maintained event) {
-            doneAt.put(event.task(), clock.getAsLong());
-        }
+    @Override
+    public void stop() {
+        running = false;
+    }
 
-        /** The time since the last completion of a task, or since this instance was started if there was none. */
-        Duration since(MaintenanceTask task) {
-            return Duration.ofNanos(clock.getAsLong() - doneAt.getOrDefault(task, begun));
-        }
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
 
-        @Override
-        public void start() {
-            begun = clock.getAsLong();
-            doneAt.clear();
-            running = true;
-        }
-
-        @Override
-        public void stop() {
-            running = false;
-        }
-
-        @Override
-        public boolean isRunning() {
-            return running;
-        }
-
-        /** Starts before the engine, whose maintenance it records, and stops after it. */
-        @Override
-        public int getPhase() {
-            return 0;
-        }
+    /** Starts before the engine, whose maintenance it records, and stops after it. */
+    @Override
+    public int getPhase() {
+        return 0;
     }
 }

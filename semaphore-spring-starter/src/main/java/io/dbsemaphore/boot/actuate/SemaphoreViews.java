@@ -1,26 +1,32 @@
 package io.dbsemaphore.boot.actuate;
 
+import io.dbsemaphore.admin.CapacityChange;
 import io.dbsemaphore.admin.InstanceStatus;
 import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.PermitHolder.HolderInstance;
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
-import io.dbsemaphore.admin.SemaphoreAdmin.Reclaim;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
-import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HistoryDescriptor;
-import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.HolderDescriptor;
-import io.dbsemaphore.boot.actuate.SemaphoresEndpoint.SemaphoreDescriptor;
+import java.lang.reflect.RecordComponent;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.util.ObjectUtils;
+import org.springframework.util.ReflectionUtils;
 
-/** The bounded views of the endpoint over HTTP, with the time of the database that they refer to. */
+/**
+ * What the endpoint shows: the records of {@link SemaphoreAdmin} as JSON objects, with the same names. What is empty is left out, and ids
+ * are texts, since JavaScript would round so large a number.
+ */
 final class SemaphoreViews {
 
     private static final int HISTORY = 100;
@@ -38,8 +44,23 @@ final class SemaphoreViews {
         this.admin = admin;
     }
 
-    /** The view of a name; null if it is about a semaphore that does not exist. The parameters are those of the endpoint. */
-    @Nullable Object view(
+    /** All semaphores. */
+    Map<String, Object> semaphores() {
+        return Map.of("semaphores", objects(admin.list()));
+    }
+
+    /** A semaphore, all its holders and its whole history; null if it does not exist. */
+    @Nullable Map<String, Object> semaphore(String name) {
+        return admin.find(name)
+                .map(status -> details(status, objects(admin.holders(name)), admin.capacityHistory(name)))
+                .orElse(null);
+    }
+
+    /**
+     * A bounded view, with the time of the database that it refers to; null if it is about a semaphore that does not exist. The parameters
+     * are those of the endpoint.
+     */
+    @Nullable Map<String, Object> view(
             String view,
             @Nullable String name,
             @Nullable String containing,
@@ -48,7 +69,7 @@ final class SemaphoreViews {
             @Nullable String period,
             @Nullable String limit) {
         return switch (view) {
-            case "overview" -> overview();
+            case "overview" -> asOf(admin.now(), semaphores());
             case "semaphore" ->
                 semaphore(
                         required(name),
@@ -61,7 +82,7 @@ final class SemaphoreViews {
                         until == null ? null : parsed("until", until, Instant::parse, "2026-01-31T12:00:00Z", FIRST),
                         parsed("period", period, DurationStyle::detectAndParse, "15m", Duration.ofHours(1)),
                         parsed("limit", limit, Integer::valueOf, "100", 500));
-            case "instances" -> instances();
+            case "instances" -> asOf(admin.now(), Map.of("instances", objects(admin.instances())));
             default ->
                 throw new IllegalArgumentException(
                         "There is no view '%s'. Views are overview, semaphore, requests and instances".formatted(view));
@@ -86,40 +107,59 @@ final class SemaphoreViews {
         }
     }
 
-    private OverviewDescriptor overview() {
-        return new OverviewDescriptor(
-                admin.now(), admin.list().stream().map(SemaphoreDescriptor::of).toList());
+    private @Nullable Map<String, Object> semaphore(String name, String containing, long after, int limit) {
+        SemaphoreStatus status = admin.find(name).orElse(null);
+        if (status == null) {
+            return null;
+        }
+        Instant now = admin.now();
+        Map<String, Object> details = details(
+                status, described(admin.holders(name, containing, after, limit)), admin.capacityHistory(name, HISTORY));
+        details.put(
+                "waiting",
+                admin.waiting(name).stream().map(SemaphoreViews::object).toList());
+        details.put("reclaims", objects(admin.reclaims(name, HISTORY)));
+        return asOf(now, details);
     }
 
-    private @Nullable SemaphorePageDescriptor semaphore(String name, String containing, long after, int limit) {
-        return admin.find(name)
-                .map(status -> new SemaphorePageDescriptor(
-                        admin.now(),
-                        SemaphoreDescriptor.of(status),
-                        described(admin.holders(name, containing, after, limit)),
-                        admin.waiting(name).stream().map(WaitingDescriptor::of).toList(),
-                        admin.capacityHistory(name, HISTORY).stream()
-                                .map(HistoryDescriptor::of)
-                                .toList(),
-                        admin.reclaims(name, HISTORY).stream()
-                                .map(ReclaimDescriptor::of)
-                                .toList()))
-                .orElse(null);
+    private static Map<String, Object> details(
+            SemaphoreStatus status, List<Map<String, Object>> holders, List<CapacityChange> history) {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("semaphore", object(status));
+        details.put("holders", holders);
+        details.put(
+                "capacityHistory", history.stream().map(SemaphoreViews::object).toList());
+        return details;
     }
 
     /** With the instances of the owners of grants that no instance keeps alive: all that is known of the process of such a holder. */
-    private List<HolderDescriptor> described(List<PermitHolder> holders) {
+    private List<Map<String, Object>> described(List<PermitHolder> holders) {
         Map<String, InstanceStatus> byName = new HashMap<>();
         if (holders.stream().anyMatch(holder -> holder.instance().isEmpty())) {
             admin.instances().forEach(instance -> byName.putIfAbsent(instance.name(), instance)); // the last started
         }
         return holders.stream()
-                .map(holder ->
-                        HolderDescriptor.of(holder, holder.instance().isEmpty() ? byName.get(holder.owner()) : null))
+                .map(holder -> {
+                    Map<String, Object> shown = object(holder);
+                    InstanceStatus owner = holder.instance().isEmpty() ? byName.get(holder.owner()) : null;
+                    if (owner != null) {
+                        shown.put("ownerInstance", object(ofHolder(owner)));
+                    }
+                    return shown;
+                })
                 .toList();
     }
 
-    private RequestsDescriptor requests(String name, @Nullable Instant until, Duration period, int limit) {
+    private static HolderInstance ofHolder(InstanceStatus instance) {
+        return new HolderInstance(
+                instance.id(),
+                Optional.of(instance.name()),
+                Optional.of(instance.heartbeatAt()),
+                instance.alive(),
+                instance.reclaimableAt());
+    }
+
+    private Map<String, Object> requests(String name, @Nullable Instant until, Duration period, int limit) {
         if (period.isNegative() || period.compareTo(MAX_PERIOD) > 0) {
             throw new IllegalArgumentException(
                     "The parameter 'period' must be between 0 and %d days: %s".formatted(MAX_PERIOD.toDays(), period));
@@ -131,132 +171,38 @@ final class SemaphoreViews {
         Instant now = admin.now();
         Instant to = until == null ? now : until;
         Instant from = to.minus(period);
-        return new RequestsDescriptor(
-                now,
-                from,
-                to,
-                admin.requests(name, from, to, limit).stream()
-                        .map(UseDescriptor::of)
-                        .toList());
+        Map<String, Object> view = asOf(now, Map.of("from", from));
+        view.put("to", to);
+        view.put("requests", objects(admin.requests(name, from, to, limit)));
+        return view;
     }
 
-    private InstancesDescriptor instances() {
-        return new InstancesDescriptor(
-                admin.now(),
-                admin.instances().stream().map(InstanceStatusDescriptor::of).toList());
+    private static Map<String, Object> asOf(Instant now, Map<String, Object> shown) {
+        Map<String, Object> view = new LinkedHashMap<>();
+        view.put("asOf", now);
+        view.putAll(shown);
+        return view;
     }
 
-    /** The view {@code overview}: all semaphores, ordered by name. */
-    record OverviewDescriptor(Instant asOf, List<SemaphoreDescriptor> semaphores) implements OperationResponseBody {}
+    private static List<Map<String, Object>> objects(List<? extends Record> records) {
+        return records.stream().map(SemaphoreViews::object).toList();
+    }
 
-    /**
-     * The view {@code semaphore}.
-     *
-     * @param holders a page of the holders, ordered by fencing token
-     * @param waiting the instances with waiting callers, the one whose caller has waited longest first
-     * @param capacityHistory what operators did, the latest entries of the audit, newest first
-     * @param reclaims what the library took back, the latest first
-     */
-    record SemaphorePageDescriptor(
-            Instant asOf,
-            SemaphoreDescriptor semaphore,
-            List<HolderDescriptor> holders,
-            List<WaitingDescriptor> waiting,
-            List<HistoryDescriptor> capacityHistory,
-            List<ReclaimDescriptor> reclaims)
-            implements OperationResponseBody {}
-
-    /**
-     * Permits that the library took back without their holder.
-     *
-     * @param reason why, as a sentence
-     */
-    record ReclaimDescriptor(String externalId, String owner, int permits, String reason, Instant reclaimedAt) {
-
-        private static ReclaimDescriptor of(Reclaim reclaim) {
-            return new ReclaimDescriptor(
-                    reclaim.externalId(), reclaim.owner(), reclaim.permits(), reclaim.reason(), reclaim.reclaimedAt());
+    /** A record as a JSON object. An instance that waits is named as elsewhere, and a forced release has no capacities. */
+    static Map<String, Object> object(Record shown) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        for (RecordComponent component : shown.getClass().getRecordComponents()) {
+            Object value = ObjectUtils.unwrapOptional(ReflectionUtils.invokeMethod(component.getAccessor(), shown));
+            String name = component.getName();
+            if (name.equals("id") || shown instanceof WaitingInstance && name.equals("instance")) {
+                object.put("id", String.valueOf(value));
+            } else if (value != null) {
+                object.put(name, value instanceof Record nested ? object(nested) : value);
+            }
         }
-    }
-
-    /**
-     * The waiting callers of an instance.
-     *
-     * @param since when the caller that has waited longest was first refused
-     */
-    record WaitingDescriptor(String id, String name, Instant since, int callers) {
-
-        private static WaitingDescriptor of(WaitingInstance waiting) {
-            return new WaitingDescriptor(
-                    String.valueOf(waiting.instance()), waiting.name(), waiting.since(), waiting.callers());
+        if (object.containsKey("forcedRelease")) {
+            object.keySet().removeAll(Set.of("from", "to"));
         }
-    }
-
-    /**
-     * The view {@code requests}.
-     *
-     * @param requests the requests that held permits in it, the last acquired first
-     */
-    record RequestsDescriptor(Instant asOf, Instant from, Instant to, List<UseDescriptor> requests)
-            implements OperationResponseBody {}
-
-    /**
-     * A request that holds or held permits.
-     *
-     * @param releasedAt when they were released; null if they are held
-     * @param expiresAt when they expire; null if they are held until released
-     */
-    record UseDescriptor(
-            String externalId,
-            String owner,
-            int count,
-            long fencingToken,
-            Instant acquiredAt,
-            @Nullable Instant releasedAt,
-            @Nullable Instant expiresAt) {
-
-        static UseDescriptor of(PermitUse use) {
-            return new UseDescriptor(
-                    use.externalId(),
-                    use.owner(),
-                    use.count(),
-                    use.fencingToken(),
-                    use.acquiredAt(),
-                    use.releasedAt().orElse(null),
-                    use.expiresAt().orElse(null));
-        }
-    }
-
-    /** The view {@code instances}: all registered instances, the last started first. */
-    record InstancesDescriptor(Instant asOf, List<InstanceStatusDescriptor> instances)
-            implements OperationResponseBody {}
-
-    /**
-     * A registered instance.
-     *
-     * @param id its id; a string, since JavaScript would round so large a number
-     * @param alive whether the last heartbeat is recent enough
-     * @param reclaimableAt when others may take back what it keeps alive, unless there is a heartbeat before
-     * @param requests how many requests that hold permits it keeps alive
-     */
-    record InstanceStatusDescriptor(
-            String id,
-            String name,
-            Instant startedAt,
-            Instant heartbeatAt,
-            boolean alive,
-            @Nullable Instant reclaimableAt,
-            long requests) {
-
-        static InstanceStatusDescriptor of(InstanceStatus status) {
-            return new InstanceStatusDescriptor(
-                    String.valueOf(status.id()),
-                    status.name(),
-                    status.startedAt(),
-                    status.heartbeatAt(),
-                    status.alive(),
-                    status.reclaimableAt().orElse(null),
-                    status.requests());
-        }
+        return object;
     }
 }

@@ -1,73 +1,149 @@
 package io.dbsemaphore.boot.actuate;
 
-import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.admin.CapacityChange;
-import io.dbsemaphore.admin.InstanceStatus;
-import io.dbsemaphore.admin.PermitHolder;
-import io.dbsemaphore.admin.PermitHolder.HolderInstance;
+import io.dbsemaphore.SemaphoreClosedException;
+import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreName;
-import io.dbsemaphore.admin.SemaphoreStatus;
 import java.security.Principal;
-import java.time.Instant;
-import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.MimeType;
 
 /**
- * Actuator endpoint {@code semaphores}: shows the semaphores and their holders and, if enabled, changes capacities and
- * releases permits by force. Both write operations are audited with the name of the principal.
+ * Actuator endpoint {@code semaphores}: shows the semaphores and their holders and, if enabled, changes capacities and releases permits by
+ * force. Both write operations are audited with the name of the principal. Errors have a status and a body that explains them (RFC 9457,
+ * problem details).
  */
-@Endpoint(id = "semaphores")
+@WebEndpoint(id = "semaphores")
 public class SemaphoresEndpoint {
 
+    private static final Logger log = LoggerFactory.getLogger(SemaphoresEndpoint.class);
+
+    private static final MimeType PROBLEM = MimeType.valueOf("application/problem+json");
     private static final String ANONYMOUS = "anonymous";
     private static final String NO_REASON = "no reason given";
 
     private final SemaphoreAdmin admin;
+    private final SemaphoreViews views;
     private final SemaphoreEndpointProperties properties;
 
-    SemaphoresEndpoint(SemaphoreAdmin admin, SemaphoreEndpointProperties properties) {
-        this.admin = admin;
-        this.properties = properties;
-    }
-
     /**
-     * Lists all semaphores.
+     * Creates the endpoint. Warns if an operation is enabled that the access to the endpoint as a whole does not permit.
      *
-     * @return the current state of all semaphores
+     * @param access to the endpoint
      */
-    @ReadOperation
-    public SemaphoresDescriptor semaphores() {
-        return new SemaphoresDescriptor(
-                admin.list().stream().map(SemaphoreDescriptor::of).toList());
+    SemaphoresEndpoint(SemaphoreAdmin admin, SemaphoreEndpointProperties properties, Access access) {
+        this.admin = admin;
+        this.views = new SemaphoreViews(admin);
+        this.properties = properties;
+        if (access != Access.UNRESTRICTED && (properties.setCapacityEnabled() || properties.forceReleaseEnabled())) {
+            log.warn(
+                    "semaphore.endpoint.set-capacity-enabled and semaphore.endpoint.force-release-enabled have no effect: the"
+                            + " access to the endpoint is {} (management.endpoint.semaphores.access or"
+                            + " management.endpoints.access). Set it to unrestricted, or remove them",
+                    access);
+        }
     }
 
     /**
      * Shows a semaphore with its holders and its audit.
      *
      * @param name the name of the semaphore
-     * @return the details; null if it does not exist
+     * @return the details, or 404
      */
     @ReadOperation
-    public @Nullable SemaphoreDetails semaphore(@Selector String name) {
-        return admin.find(name)
-                .map(status -> new SemaphoreDetails(
-                        SemaphoreDescriptor.of(status),
-                        admin.holders(name).stream().map(HolderDescriptor::of).toList(),
-                        admin.capacityHistory(name).stream()
-                                .map(HistoryDescriptor::of)
-                                .toList()))
-                .orElse(null);
+    public WebEndpointResponse<Object> semaphore(@Selector String name) {
+        return answer(() -> views.semaphore(name), () -> noSemaphore(name));
+    }
+
+    /**
+     * Without a parameter, all semaphores. With a name, what {@link #semaphore} shows; the name as a query parameter instead of a part of
+     * the path, since many servers and firewalls refuse paths with an encoded slash or percent sign. With a view, a bounded part of the
+     * data.
+     *
+     * @param view {@code overview}, {@code semaphore}, {@code requests} or {@code instances}
+     * @param name the name of a semaphore; for the views {@code semaphore} and {@code requests}
+     * @param containing a part of the owner or external id of the holders; for the view {@code semaphore}
+     * @param after the fencing token of the last holder of the previous page; for the view {@code semaphore}
+     * @param until the end of the period, by default now; for the view {@code requests}
+     * @param period the length of the period, by default an hour; for the view {@code requests}
+     * @param limit the maximum number of holders or requests
+     * @return the view, or 400 or 404
+     */
+    @ReadOperation
+    public WebEndpointResponse<Object> semaphores(
+            @Nullable String view,
+            @Nullable String name,
+            @Nullable String containing,
+            @Nullable String after,
+            @Nullable String until,
+            @Nullable String period,
+            @Nullable String limit) {
+        if (view == null) {
+            return name == null ? answer(views::semaphores, () -> "There are no semaphores") : semaphore(name);
+        }
+        return answer(
+                () -> views.view(view, name, containing, after, until, period, limit),
+                () -> noSemaphore(String.valueOf(name)));
+    }
+
+    /**
+     * See {@link #setCapacity}, with the name in the body.
+     *
+     * @param securityContext the principal, for the audit
+     * @param name the name of the semaphore
+     * @param capacity the new capacity
+     * @param reason the reason, for the audit
+     * @return the changed semaphore, or 400, 403 or 404
+     */
+    @WriteOperation
+    public WebEndpointResponse<Object> setCapacityByName(
+            SecurityContext securityContext,
+            @Nullable String name,
+            @Nullable String capacity,
+            @Nullable String reason) {
+        return name == null
+                ? missing("name", "{\"name\": \"backup\", \"capacity\": 5, \"reason\": \"why\"}")
+                : setCapacity(securityContext, name, capacity, reason);
+    }
+
+    /**
+     * See {@link #forceRelease}, with the name and the external id as query parameters.
+     *
+     * @param securityContext the principal, for the audit
+     * @param name the name of a semaphore that the request holds permits of
+     * @param externalId the external id of the request
+     * @param reason the reason, for the audit
+     * @return the outcome, or 400, 403 or 404
+     */
+    @DeleteOperation
+    public WebEndpointResponse<Object> forceReleaseByName(
+            SecurityContext securityContext,
+            @Nullable String name,
+            @Nullable String externalId,
+            @Nullable String reason) {
+        if (name == null || externalId == null) {
+            return missing(name == null ? "name" : "externalId", "?name=backup&externalId=…&reason=why");
+        }
+        return forceRelease(securityContext, name, externalId, reason);
     }
 
     /**
@@ -75,19 +151,26 @@ public class SemaphoresEndpoint {
      *
      * @param securityContext the principal, for the audit
      * @param name the name of the semaphore
-     * @param capacity the new capacity, at least 0
+     * @param capacity the new capacity, at least 0; a string, so that an invalid number is answered with an explanation
      * @param reason the reason, for the audit
-     * @return the changed semaphore
-     * @throws io.dbsemaphore.SemaphoreNotFoundException if it does not exist
+     * @return the changed semaphore, or 400, 403 or 404
      */
     @WriteOperation
-    public SemaphoreDescriptor setCapacity(
-            SecurityContext securityContext, @Selector String name, int capacity, @Nullable String reason) {
-        if (!properties.setCapacityEnabled()) {
-            throw OperationDisabledException.enabledBy("semaphore.endpoint.set-capacity-enabled");
-        }
-        admin.setCapacity(name, capacity, operator(securityContext), reasonOrNone(reason));
-        return admin.find(name).map(SemaphoreDescriptor::of).orElseThrow();
+    public WebEndpointResponse<Object> setCapacity(
+            SecurityContext securityContext,
+            @Selector String name,
+            @Nullable String capacity,
+            @Nullable String reason) {
+        return answer(
+                () -> {
+                    requirePermitted(
+                            securityContext,
+                            properties.setCapacityEnabled(),
+                            "semaphore.endpoint.set-capacity-enabled");
+                    admin.setCapacity(name, number(capacity), operator(securityContext), reasonOrNone(reason));
+                    return admin.find(name).map(SemaphoreViews::object).orElseThrow();
+                },
+                () -> noSemaphore(name));
     }
 
     /**
@@ -97,22 +180,70 @@ public class SemaphoresEndpoint {
      * @param name the name of a semaphore that the request holds permits of
      * @param externalId the external id of the request
      * @param reason the reason, for the audit
-     * @return the outcome; null if the request holds no permit of this semaphore
+     * @return the outcome, or 400, 403 or 404
      */
     @DeleteOperation
-    public @Nullable ForcedRelease forceRelease(
+    public WebEndpointResponse<Object> forceRelease(
             SecurityContext securityContext,
             @Selector String name,
             @Selector String externalId,
             @Nullable String reason) {
-        if (!properties.forceReleaseEnabled()) {
-            throw OperationDisabledException.enabledBy("semaphore.endpoint.force-release-enabled");
+        return answer(
+                () -> {
+                    requirePermitted(
+                            securityContext,
+                            properties.forceReleaseEnabled(),
+                            "semaphore.endpoint.force-release-enabled");
+                    boolean holds = admin.holders(name).stream()
+                            .anyMatch(holder -> holder.externalId().equals(externalId));
+                    return holds
+                            ? Map.of(
+                                    "externalId",
+                                    externalId,
+                                    "outcome",
+                                    admin.forceRelease(externalId, operator(securityContext), reasonOrNone(reason)))
+                            : null;
+                },
+                () -> "The request '%s' holds no permit of semaphore '%s'. Nothing was released"
+                        .formatted(externalId, name));
+    }
+
+    private static String noSemaphore(String name) {
+        return "There is no semaphore named '%s'. Names are compared byte for byte; the endpoint without a name lists all of them"
+                .formatted(name);
+    }
+
+    private static int number(@Nullable String capacity) {
+        try {
+            return Integer.parseInt(String.valueOf(capacity));
+        } catch (NumberFormatException invalid) {
+            throw new IllegalArgumentException(
+                    "The capacity must be a whole number from 0 to %d: %s. Nothing was changed. Send {\"capacity\": 5, \"reason\": \"why\"}"
+                            .formatted(Integer.MAX_VALUE, capacity),
+                    invalid);
         }
-        return admin.holders(name).stream()
-                        .anyMatch(holder -> holder.externalId().equals(externalId))
-                ? new ForcedRelease(
-                        externalId, admin.forceRelease(externalId, operator(securityContext), reasonOrNone(reason)))
-                : null;
+    }
+
+    /**
+     * A request without a user is refused by default: a page of another site can send one with the browser of somebody who reaches
+     * the endpoint, once the site's name resolves to the address of the endpoint (DNS rebinding).
+     */
+    private void requirePermitted(SecurityContext securityContext, boolean enabled, String property) {
+        if (!enabled) {
+            throw new OperationDisabledException(
+                    "This operation is disabled. Set %s=true to enable it.".formatted(property));
+        }
+        if (!mayWrite(securityContext)) {
+            throw new OperationDisabledException(
+                    "Nothing was changed: the request has no authenticated user. Sign in. In an application"
+                            + " without a login, set semaphore.endpoint.anonymous-write-enabled=true only where nobody else reaches the"
+                            + " endpoint: neither other hosts nor a browser that also opens pages of other sites.");
+        }
+    }
+
+    /** Whether a request may change what is enabled. */
+    boolean mayWrite(SecurityContext securityContext) {
+        return properties.anonymousWriteEnabled() || AuthenticatedUser.of(securityContext) != null;
     }
 
     private static String operator(SecurityContext securityContext) {
@@ -133,193 +264,60 @@ public class SemaphoresEndpoint {
         return reason == null || reason.isBlank() ? NO_REASON : reason;
     }
 
-    /**
-     * All semaphores.
-     *
-     * @param semaphores the semaphores, ordered by name
-     */
-    public record SemaphoresDescriptor(List<SemaphoreDescriptor> semaphores) implements OperationResponseBody {}
-
-    /**
-     * The current state of a semaphore.
-     *
-     * @param name the name
-     * @param capacity how many permits may be held at once; 0 if it is paused
-     * @param held how many permits are held
-     * @param available how many permits could be acquired now
-     * @param requests how many acquires hold permits
-     * @param waiting how many callers of all instances wait
-     */
-    public record SemaphoreDescriptor(String name, int capacity, long held, long available, long requests, long waiting)
-            implements OperationResponseBody {
-
-        static SemaphoreDescriptor of(SemaphoreStatus status) {
-            return new SemaphoreDescriptor(
-                    status.name(),
-                    status.capacity(),
-                    status.held(),
-                    status.available(),
-                    status.requests(),
-                    status.waiting());
+    private static WebEndpointResponse<Object> answer(
+            Supplier<? extends @Nullable Map<String, ?>> operation, Supplier<String> notFound) {
+        try {
+            Map<String, ?> body = operation.get();
+            return body == null
+                    ? problem(HttpStatus.NOT_FOUND, notFound.get())
+                    : new WebEndpointResponse<>(OperationResponseBody.of(body));
+        } catch (OperationDisabledException disabled) {
+            return problem(HttpStatus.FORBIDDEN, disabled.getMessage());
+        } catch (SemaphoreNotFoundException unknown) {
+            return problem(HttpStatus.NOT_FOUND, unknown.getMessage());
+        } catch (IllegalArgumentException invalid) {
+            return problem(HttpStatus.BAD_REQUEST, invalid.getMessage());
+        } catch (DataAccessException | SemaphoreClosedException unavailable) {
+            log.debug("The endpoint semaphores cannot answer", unavailable);
+            return problem(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "The database did not answer, or refused (%s). Nothing was changed as far as is known; try again"
+                            .formatted(NestedExceptionUtils.getMostSpecificCause(unavailable)
+                                    .getClass()
+                                    .getSimpleName()));
         }
     }
 
-    /**
-     * A semaphore, its holders, and its audit.
-     *
-     * @param semaphore the current state
-     * @param holders the holders, ordered by fencing token
-     * @param capacityHistory the audit, newest entry first
-     */
-    public record SemaphoreDetails(
-            SemaphoreDescriptor semaphore, List<HolderDescriptor> holders, List<HistoryDescriptor> capacityHistory)
-            implements OperationResponseBody {}
-
-    /**
-     * A change of the capacity, or a forced release.
-     *
-     * @param name the name of the semaphore
-     * @param from the capacity before; null for a forced release
-     * @param to the capacity after; null for a forced release
-     * @param forcedRelease the request that was released by force; null for a change of the capacity
-     * @param changedBy the operator
-     * @param reason the reason that the operator gave
-     * @param changedAt the time of the change, by the database's clock
-     */
-    public record HistoryDescriptor(
-            String name,
-            @Nullable Integer from,
-            @Nullable Integer to,
-            CapacityChange.@Nullable ForcedRelease forcedRelease,
-            String changedBy,
-            String reason,
-            Instant changedAt) {
-
-        static HistoryDescriptor of(CapacityChange change) {
-            boolean forced = change.forcedRelease().isPresent();
-            return new HistoryDescriptor(
-                    change.name(),
-                    forced ? null : change.from(),
-                    forced ? null : change.to(),
-                    change.forcedRelease().orElse(null),
-                    change.changedBy(),
-                    change.reason(),
-                    change.changedAt());
-        }
+    /** Such parameters are nullable: Spring Boot would answer without an explanation. */
+    private static WebEndpointResponse<Object> missing(String parameter, String example) {
+        return problem(
+                HttpStatus.BAD_REQUEST,
+                "The parameter '%s' is missing. Nothing was changed. Send %s".formatted(parameter, example));
     }
 
-    /**
-     * A holder of permits.
-     *
-     * @param externalId the external id of the request
-     * @param owner the owner
-     * @param count the number of permits
-     * @param fencingToken the fencing token of the grant for this semaphore
-     * @param acquiredAt when the permits were acquired, by the database's clock
-     * @param expiresAt when they expire unless renewed; null if they are held until released
-     * @param instance the instance that keeps the grant alive; null if none does
-     * @param ownerInstance the registered instance that is named like the owner, where none keeps the grant alive; null if there is
-     *     none, or if it was not looked for
-     */
-    public record HolderDescriptor(
-            String externalId,
-            String owner,
-            int count,
-            long fencingToken,
-            Instant acquiredAt,
-            @Nullable Instant expiresAt,
-            @Nullable InstanceDescriptor instance,
-            @Nullable InstanceDescriptor ownerInstance) {
-
-        static HolderDescriptor of(PermitHolder holder) {
-            return of(holder, null);
-        }
-
-        static HolderDescriptor of(PermitHolder holder, @Nullable InstanceStatus owner) {
-            return new HolderDescriptor(
-                    holder.externalId(),
-                    holder.owner(),
-                    holder.count(),
-                    holder.fencingToken(),
-                    holder.acquiredAt(),
-                    holder.expiresAt().orElse(null),
-                    holder.instance().map(InstanceDescriptor::of).orElse(null),
-                    owner == null ? null : InstanceDescriptor.of(owner));
-        }
+    private static WebEndpointResponse<Object> problem(HttpStatus status, @Nullable String detail) {
+        return new WebEndpointResponse<>(
+                new Problem(status.getReasonPhrase(), status.value(), String.valueOf(detail)), status.value(), PROBLEM);
     }
 
-    /**
-     * The instance that keeps a grant alive.
-     *
-     * @param id its id; a string, since JavaScript would round so large a number
-     * @param name its name; null if it has deregistered
-     * @param heartbeatAt the time of its last heartbeat, by the database's clock; null if it has deregistered
-     * @param alive whether the last heartbeat is recent enough
-     * @param reclaimableAt when others may take back what it keeps alive unless there is a heartbeat; null if it has deregistered
-     */
-    public record InstanceDescriptor(
-            String id,
-            @Nullable String name,
-            @Nullable Instant heartbeatAt,
-            boolean alive,
-            @Nullable Instant reclaimableAt) {
-
-        static InstanceDescriptor of(HolderInstance instance) {
-            return new InstanceDescriptor(
-                    String.valueOf(instance.id()),
-                    instance.name().orElse(null),
-                    instance.heartbeatAt().orElse(null),
-                    instance.alive(),
-                    instance.reclaimableAt().orElse(null));
-        }
-
-        static InstanceDescriptor of(InstanceStatus instance) {
-            return new InstanceDescriptor(
-                    String.valueOf(instance.id()),
-                    instance.name(),
-                    instance.heartbeatAt(),
-                    instance.alive(),
-                    instance.reclaimableAt().orElse(null));
-        }
-    }
-
-    /**
-     * The outcome of a forced release.
-     *
-     * @param externalId the external id of the request
-     * @param outcome what the release did
-     */
-    public record ForcedRelease(String externalId, ReleaseOutcome outcome) implements OperationResponseBody {}
+    /** The body of an error response. */
+    record Problem(String title, int status, String detail) implements OperationResponseBody {}
 
     /** Thrown for an operation of the endpoint that is not enabled, or not for this request. */
-    static final class OperationDisabledException extends RuntimeException {
+    private static final class OperationDisabledException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
 
-        private OperationDisabledException(String message) {
+        OperationDisabledException(String message) {
             super(message);
-        }
-
-        static OperationDisabledException enabledBy(String property) {
-            return new OperationDisabledException(
-                    "This operation is disabled. Set %s=true to enable it.".formatted(property));
-        }
-
-        static OperationDisabledException withoutUser() {
-            return new OperationDisabledException(
-                    "Nothing was changed: the request has no authenticated user. Sign in. In an application"
-                            + " without a login, set semaphore.endpoint.anonymous-write-enabled=true only where nobody else reaches the"
-                            + " endpoint: neither other hosts nor a browser that also opens pages of other sites.");
         }
     }
 
     /** Who has signed in. */
-    static final class AuthenticatedUser {
+    private static final class AuthenticatedUser {
 
         private static final boolean SPRING_SECURITY = ClassUtils.isPresent(
                 "org.springframework.security.core.Authentication", AuthenticatedUser.class.getClassLoader());
-
-        private AuthenticatedUser() {}
 
         /** The user of a request; null if nobody has signed in. */
         static @Nullable Principal of(SecurityContext context) {

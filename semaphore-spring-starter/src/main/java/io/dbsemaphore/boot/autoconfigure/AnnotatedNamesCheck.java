@@ -9,48 +9,37 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
+import java.util.stream.Stream;
 
 /**
  * Finds names in annotations that no call can acquire, after all singletons have been created. Without this check a
  * misspelled name would only fail the first call. Names with expressions are known only when the method is called.
  */
-final class AnnotatedNamesCheck implements SmartInitializingSingleton {
+final class AnnotatedNamesCheck {
 
-    private final SemaphoreAdmin admin;
-    private final SemaphoreProperties properties;
-    private final SemaphorePatterns patterns;
-    private final ObjectProvider<WithPermitsAdvisor> advisors;
+    private AnnotatedNamesCheck() {}
 
-    AnnotatedNamesCheck(
+    /** @throws SemaphoreConfigurationException for the first unknown name */
+    static void check(
             SemaphoreAdmin admin,
             SemaphoreProperties properties,
             SemaphorePatterns patterns,
-            ObjectProvider<WithPermitsAdvisor> advisors) {
-        this.admin = admin;
-        this.properties = properties;
-        this.patterns = patterns;
-        this.advisors = advisors;
-    }
-
-    /** @throws SemaphoreConfigurationException for the first unknown name */
-    @Override
-    public void afterSingletonsInstantiated() {
+            Stream<WithPermitsAdvisor> advisors) {
         if (properties.aop().allowUnknownNames()) {
             return;
         }
         SortedMap<String, String> methodsByName = new TreeMap<>();
-        advisors.stream().forEach(advisor -> methodsByName.putAll(advisor.literalNames()));
+        advisors.forEach(advisor -> methodsByName.putAll(advisor.literalNames()));
         methodsByName.entrySet().stream()
                 .filter(named -> !properties.semaphores().containsKey(named.getKey()))
                 .filter(named -> patterns.match(named.getKey()).isEmpty())
                 .filter(named -> admin.find(named.getKey()).isEmpty())
                 .findFirst()
-                .ifPresent(this::refuse);
+                .ifPresent(unknown -> refuse(unknown, admin, properties));
     }
 
-    private void refuse(Map.Entry<String, String> unknown) {
+    private static void refuse(
+            Map.Entry<String, String> unknown, SemaphoreAdmin admin, SemaphoreProperties properties) {
         String name = unknown.getKey();
         Set<String> existing = new TreeSet<>(properties.semaphores().keySet());
         admin.list().forEach(semaphore -> existing.add(semaphore.name()));

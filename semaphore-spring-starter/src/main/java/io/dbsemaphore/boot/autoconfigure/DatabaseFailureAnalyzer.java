@@ -55,6 +55,14 @@ final class DatabaseFailureAnalyzer implements FailureAnalyzer {
     /** The errors of Group Replication, for a write, and of sql_require_primary_key, for the creation of the table. */
     private static final Set<Integer> KEY_REQUIRED = Set.of(3098, 3750);
 
+    /** What to do where the SQL script has made the tables. */
+    private static final String MADE_BY_SCRIPT = """
+            Do one of these:
+                - Stay with the script: remove the include of db/dbsemaphore/changelog.xml, or semaphore.liquibase.enabled
+                - Let Liquibase take over: bring the tables up to date with the script of this version, record the change sets once as \
+            executed with "liquibase changelog-sync" on a changelog that includes db/dbsemaphore/changelog.xml only, and set \
+            semaphore.initialize-schema=never""";
+
     private static final String CHANGELOG_TABLE = "DATABASECHANGELOG";
 
     private static final String ADD_KEY = """
@@ -113,28 +121,26 @@ final class DatabaseFailureAnalyzer implements FailureAnalyzer {
 
     /** Works on names, since Liquibase may be missing from the class path. */
     private static Optional<FailureAnalysis> existingTable(List<Throwable> causes) {
-        return causes.stream()
-                .filter(cause -> cause.getClass().getName().startsWith("liquibase."))
-                .flatMap(cause -> SqlErrors.root(cause)
-                        .filter(error -> TABLE_EXISTS.contains(String.valueOf(error.getSQLState())))
-                        .flatMap(exists -> existingTable(cause, exists))
-                        .stream())
-                .findFirst();
-    }
-
-    private static Optional<FailureAnalysis> existingTable(Throwable cause, SQLException exists) {
-        Matcher changeSet = CHANGE_SET.matcher(String.valueOf(cause.getMessage()));
-        if (!changeSet.find()) {
-            return Optional.empty();
+        for (Throwable cause : causes) {
+            Matcher changeSet = CHANGE_SET.matcher(String.valueOf(cause.getMessage()));
+            SQLException error = SqlErrors.root(cause).orElse(null);
+            if (cause.getClass().getName().startsWith("liquibase.")
+                    && error != null
+                    && TABLE_EXISTS.contains(String.valueOf(error.getSQLState()))
+                    && changeSet.find()) {
+                String table = changeSet.group(1);
+                return Optional.of(new FailureAnalysis(
+                        "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. The database reports: %s"
+                                .formatted(
+                                        table,
+                                        String.valueOf(error.getMessage()).strip()),
+                        "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): "
+                                + MADE_BY_SCRIPT + "\n\nIf it belongs to another application: "
+                                + new SemaphoreTableMismatchException(table, List.of(), true, error).action(),
+                        cause));
+            }
         }
-        String table = changeSet.group(1);
-        return Optional.of(new FailureAnalysis(
-                "The changelog of the semaphores cannot create the table '%s', because a table of that name exists. The database reports: %s"
-                        .formatted(table, String.valueOf(exists.getMessage()).strip()),
-                "If the SQL script of the library has made it (semaphore.initialize-schema, Flyway, or by hand): "
-                        + OwnChangelog.MADE_BY_SCRIPT + "\n\nIf it belongs to another application: "
-                        + new SemaphoreTableMismatchException(table, List.of(), true, exists).action(),
-                cause));
+        return Optional.empty();
     }
 
     private Optional<FailureAnalysis> unreachable(List<Throwable> causes) {

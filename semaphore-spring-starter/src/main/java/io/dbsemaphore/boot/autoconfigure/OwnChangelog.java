@@ -4,17 +4,14 @@ import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.engine.DatabaseUnreachableException;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
 import java.sql.Connection;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import javax.sql.DataSource;
 import liquibase.UpdateSummaryEnum;
 import liquibase.exception.LiquibaseException;
 import liquibase.integration.spring.SpringLiquibase;
 import liquibase.ui.UIServiceEnum;
 import org.springframework.core.io.ResourceLoader;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
 
@@ -23,14 +20,6 @@ import org.springframework.util.ClassUtils;
  * Spring Boot would take a bean for the application's, and skip the application's changelog.
  */
 final class OwnChangelog {
-
-    /** What to do where the SQL script has made the tables. */
-    static final String MADE_BY_SCRIPT = """
-            Do one of these:
-                - Stay with the script: remove the include of db/dbsemaphore/changelog.xml, or semaphore.liquibase.enabled
-                - Let Liquibase take over: bring the tables up to date with the script of this version, record the change sets once as \
-            executed with "liquibase changelog-sync" on a changelog that includes db/dbsemaphore/changelog.xml only, and set \
-            semaphore.initialize-schema=never""";
 
     private static final String GROUP_REPLICATION = """
             select count(*) from information_schema.plugins
@@ -61,7 +50,7 @@ final class OwnChangelog {
     /**
      * Creates or updates the tables. Instances that start at the same time wait for each other, as with any changelog.
      *
-     * @throws SemaphoreConfigurationException if Liquibase is not on the class path, or the SQL script has made the tables
+     * @throws SemaphoreConfigurationException if Liquibase is not on the class path
      * @throws DatabaseNotWritableException if the database rejects writes
      * @throws IllegalStateException if the changelog fails
      */
@@ -73,42 +62,6 @@ final class OwnChangelog {
                             + " the property.");
         }
         LiquibaseRun.update(dataSource, tablePrefix, resourceLoader);
-    }
-
-    /**
-     * Refuses tables that the SQL script has made: Liquibase would report the first one, with its stack trace. Where another
-     * instance runs the changelog, Liquibase waits for it. Once its lock is released, its change sets are recorded, so the lock
-     * is read after the tables and before the records.
-     */
-    private static void refuseTablesOfTheScript(DataSource dataSource, String tablePrefix) {
-        JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-        boolean exist = read(
-                        jdbc, "select id from %ssemaphore where fence = live_from and 1 = 0".formatted(tablePrefix))
-                .isPresent();
-        if (exist
-                && !read(jdbc, "select LOCKED from DATABASECHANGELOGLOCK")
-                        .orElse(List.of())
-                        .contains(true)
-                && read(
-                                jdbc,
-                                "select 1 from DATABASECHANGELOG where FILENAME = '%s'"
-                                        .formatted(SemaphoreTablesMissingException.CHANGELOG))
-                        .orElse(List.of())
-                        .isEmpty()) {
-            throw new SemaphoreConfigurationException(
-                    "The changelog of the semaphores cannot create the table '%ssemaphore': the SQL script of the library (semaphore.initialize-schema, Flyway, or by hand) has made the tables, and Liquibase has no record of them."
-                            .formatted(tablePrefix),
-                    MADE_BY_SCRIPT);
-        }
-    }
-
-    /** The first column; empty if the table does not exist, is another application's, or cannot be read. */
-    private static Optional<List<Boolean>> read(JdbcTemplate jdbc, String query) {
-        try {
-            return Optional.of(jdbc.query(query, (row, number) -> row.getBoolean(1)));
-        } catch (DataAccessException failure) {
-            return Optional.empty();
-        }
     }
 
     /** Loaded only if Liquibase is on the class path. */
@@ -124,7 +77,6 @@ final class OwnChangelog {
             liquibase.setAnalyticsEnabled(false);
             try {
                 liquibase.setChangeLogParameters(Map.of("dbsemaphore.tablePrefix", unquoted(tablePrefix, dataSource)));
-                refuseTablesOfTheScript(dataSource, tablePrefix);
                 createChangeLogTable(dataSource);
                 liquibase.afterPropertiesSet();
             } catch (LiquibaseException failure) {

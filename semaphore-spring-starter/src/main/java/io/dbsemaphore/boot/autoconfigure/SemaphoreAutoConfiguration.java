@@ -20,6 +20,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -160,19 +161,19 @@ public final class SemaphoreAutoConfiguration {
     }
 
     @Bean
-    static SemaphoreKeys semaphoreKeys(Environment environment) {
-        return new SemaphoreKeys(environment);
+    static BeanFactoryPostProcessor semaphoreKeys(Environment environment) {
+        return beanFactory -> SemaphoreKeys.refuseUnbracketed(environment);
     }
 
     /** Not lazy: unknown names must be found at start. */
     @Bean
     @Lazy(false)
-    AnnotatedNamesCheck annotatedNamesCheck(
+    SmartInitializingSingleton annotatedNamesCheck(
             SemaphoreEngine engine,
             SemaphoreProperties properties,
             SemaphorePatterns patterns,
             ObjectProvider<WithPermitsAdvisor> advisors) {
-        return new AnnotatedNamesCheck(engine.admin(), properties, patterns, advisors);
+        return () -> AnnotatedNamesCheck.check(engine.admin(), properties, patterns, advisors.stream());
     }
 
     @Bean

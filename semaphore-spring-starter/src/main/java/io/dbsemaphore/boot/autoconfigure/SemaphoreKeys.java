@@ -4,8 +4,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -17,21 +15,16 @@ import org.springframework.core.env.Environment;
  * dashes and dots, so that {@code tenant:a} would create a semaphore {@code tenanta}. It omits entries without a capacity, because
  * that is misspelled, or because the name contains a dot and the part after it was taken for a property.
  */
-final class SemaphoreKeys implements BeanFactoryPostProcessor {
+final class SemaphoreKeys {
 
     private static final String SEMAPHORES = "semaphore.semaphores";
     private static final String PATTERNS = "semaphore.patterns";
     private static final Pattern KEPT = Pattern.compile("[A-Za-z0-9.-]*");
 
-    private final Environment environment;
-
-    SemaphoreKeys(Environment environment) {
-        this.environment = environment;
-    }
+    private SemaphoreKeys() {}
 
     /** @throws SemaphoreConfigurationException naming the first key that needs brackets */
-    @Override
-    public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+    static void refuseUnbracketed(Environment environment) {
         if (environment instanceof ConfigurableEnvironment configurable) {
             configurable.getPropertySources().stream()
                     .filter(EnumerablePropertySource.class::isInstance)

@@ -7,7 +7,6 @@ import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -17,12 +16,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
-import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -39,7 +37,7 @@ import org.springframework.util.ClassUtils;
  * own attempt. The next attempt finds that object. A statement that fails twice in a row without a conflict is therefore
  * reported.
  */
-final class TableInitializer extends DataSourceScriptDatabaseInitializer {
+final class TableInitializer {
 
     private static final Logger log = LoggerFactory.getLogger(TableInitializer.class);
 
@@ -51,15 +49,7 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
     private static final String LIQUIBASE = "liquibase.integration.spring.SpringLiquibase";
     private static final Duration DEFAULT_WAIT = Duration.ofMinutes(1);
 
-    private final SchemaScript script;
-    private final DatabaseInitializationMode mode;
-
-    private TableInitializer(SchemaScript script, DatabaseInitializationMode mode) {
-        super(script.dataSource(), settings(script, mode));
-        this.script = script;
-        this.mode = mode;
-        setResourceLoader(new DefaultResourceLoader(SchemaScript.class.getClassLoader()));
-    }
+    private TableInitializer() {}
 
     /**
      * @throws DatabaseNotWritableException if the database rejects writes
@@ -67,24 +57,20 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
      * @throws SemaphoreConfigurationException if the script fails
      */
     static void run(SchemaScript script, DatabaseInitializationMode mode) {
-        new TableInitializer(script, mode).initializeDatabase();
-    }
-
-    private static DatabaseInitializationSettings settings(SchemaScript script, DatabaseInitializationMode mode) {
-        DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-        settings.setSchemaLocations(List.of("classpath:" + script.location()));
-        settings.setMode(mode);
-        return settings;
-    }
-
-    @Override
-    protected void runScripts(Scripts scripts) {
+        if (mode == DatabaseInitializationMode.NEVER
+                || (mode == DatabaseInitializationMode.EMBEDDED
+                        && !EmbeddedDatabaseConnection.isEmbedded(script.dataSource()))) {
+            return;
+        }
         long begin = System.nanoTime();
-        boolean logged = false;
         @Nullable String failedBefore = null;
-        while (script.isNeeded()) {
+        for (int attempt = 1; script.isNeeded(); attempt++) {
             try {
-                super.runScripts(withPrefix());
+                byte[] sql = script.sql().getBytes(StandardCharsets.UTF_8);
+                ResourceDatabasePopulator populator =
+                        new ResourceDatabasePopulator(new ByteArrayResource(sql, script.location()));
+                populator.setSqlScriptEncoding(StandardCharsets.UTF_8.name());
+                populator.execute(script.dataSource());
                 log.info("Created the tables of the semaphores by {} (semaphore.initialize-schema)", script.location());
                 return;
             } catch (DataAccessException failure) {
@@ -92,15 +78,14 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
                         || isRefusal(failure)
                         || (!SqlErrors.isConflict(failure) && Objects.equals(failure.getMessage(), failedBefore))
                         || Thread.currentThread().isInterrupted()) {
-                    throw explain(failure);
+                    throw explain(failure, script, mode);
                 }
-                if (!logged) {
+                if (attempt == 1) {
                     log.info(
                             "{} failed; it is tried again for up to {} s, since other instances may create the same tables: {}",
                             script.location(),
                             MAX_TIME.toSeconds(),
                             failure.getMessage());
-                    logged = true;
                 }
                 failedBefore = SqlErrors.isConflict(failure) ? null : failure.getMessage();
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE.toNanos()));
@@ -112,21 +97,18 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
         return SqlErrors.is(failure, SqlErrorKind.DENIED) || SqlErrors.isReadOnly(failure);
     }
 
-    private Scripts withPrefix() {
-        byte[] sql = script.sql().getBytes(StandardCharsets.UTF_8);
-        return new Scripts(List.of(new ByteArrayResource(sql, script.location()))).encoding(StandardCharsets.UTF_8);
-    }
-
-    private RuntimeException explain(DataAccessException failure) {
+    private static RuntimeException explain(
+            DataAccessException failure, SchemaScript script, DatabaseInitializationMode mode) {
         return DatabaseNotWritableException.of(failure, "")
                 .filter(refused ->
                         refused.reason() != DatabaseNotWritableException.Reason.DENIED) // here, of creating tables
                 .<RuntimeException>map(refused -> refused)
                 .or(() -> DatabaseUnreachableException.of(script.dataSource(), failure))
-                .orElseGet(() -> notCreated(failure));
+                .orElseGet(() -> notCreated(failure, script, mode));
     }
 
-    private SemaphoreConfigurationException notCreated(DataAccessException failure) {
+    private static SemaphoreConfigurationException notCreated(
+            DataAccessException failure, SchemaScript script, DatabaseInitializationMode mode) {
         SemaphoreConfigurationException explained = new SemaphoreConfigurationException(
                 "The tables of the semaphores cannot be created by %s (semaphore.initialize-schema=%s). The database reports: %s."
                         .formatted(

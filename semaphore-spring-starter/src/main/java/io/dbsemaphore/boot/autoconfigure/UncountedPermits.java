@@ -7,13 +7,8 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.SemaphoreTemplate;
-import io.dbsemaphore.admin.CapacityChange;
-import io.dbsemaphore.admin.InstanceStatus;
-import io.dbsemaphore.admin.PermitHolder;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
-import io.dbsemaphore.admin.SemaphoreStatus;
-import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.spi.PermitManager;
 import java.time.Duration;
@@ -28,13 +23,19 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
 /**
@@ -165,15 +166,6 @@ final class UncountedPermits implements PermitManager {
         }
 
         @Override
-        public long fencingToken() {
-            if (permits.size() != 1) {
-                throw new IllegalStateException("The grant is on " + permits.keySet()
-                        + ", each with a token of its own: ask for fencingToken(name)");
-            }
-            return 0;
-        }
-
-        @Override
         public Instant acquiredAt() {
             return acquiredAt;
         }
@@ -207,105 +199,23 @@ final class UncountedPermits implements PermitManager {
     }
 
     /** Answers as on a database without semaphores, and creates none. */
-    static final class NoSemaphores implements SemaphoreAdmin {
-
-        @Override
-        public boolean create(String name, int capacity) {
-            return false;
-        }
-
-        @Override
-        public void setCapacity(String name, int capacity, String changedBy, String reason) {
-            throw SemaphoreNotFoundException.nothingChanged(name);
-        }
-
-        @Override
-        public boolean delete(String name) {
-            return false;
-        }
-
-        @Override
-        public Optional<SemaphoreStatus> find(String name) {
-            return Optional.empty();
-        }
-
-        @Override
-        public List<SemaphoreStatus> list() {
-            return List.of();
-        }
-
-        @Override
-        public List<PermitHolder> holders(String name) {
-            throw SemaphoreNotFoundException.nothingChanged(name);
-        }
-
-        @Override
-        public List<PermitHolder> holders(String name, String containing, long afterToken, int limit) {
-            throw SemaphoreNotFoundException.nothingChanged(name);
-        }
-
-        @Override
-        public List<PermitUse> requests(String name, Instant from, Instant to, int limit) {
-            throw SemaphoreNotFoundException.nothingChanged(name);
-        }
-
-        @Override
-        public List<WaitingInstance> waiting(String name) {
-            throw SemaphoreNotFoundException.nothingChanged(name);
-        }
-
-        @Override
-        public List<InstanceStatus> instances() {
-            return List.of();
-        }
-
-        @Override
-        public Instant now() {
-            return Instant.now();
-        }
-
-        @Override
-        public List<CapacityChange> capacityHistory(String name, int limit) {
-            return List.of();
-        }
-
-        @Override
-        public List<CapacityChange> capacityHistory(String name) {
-            return List.of();
-        }
-
-        @Override
-        public List<Reclaim> reclaims(String name, int limit) {
-            return List.of();
-        }
-
-        @Override
-        public ReleaseOutcome forceRelease(String externalId, String releasedBy, String reason) {
-            return ReleaseOutcome.NOT_FOUND;
-        }
-
-        /** Finds nothing to do. A class of its own: otherwise there would be two beans of the type. */
-        static final class Maintenance implements SemaphoreMaintenance {
-
-            @Override
-            public int releaseOrphans() {
-                return 0;
-            }
-
-            @Override
-            public int deleteReleasedRequests() {
-                return 0;
-            }
-
-            @Override
-            public int deleteCapacityHistory() {
-                return 0;
-            }
-        }
+    private static <T> T withoutSemaphores(Class<T> contract) {
+        return ProxyFactory.getProxy(contract, (MethodInterceptor)
+                call -> switch (call.getMethod().getName()) {
+                    case "create", "delete" -> false;
+                    case "find" -> Optional.empty();
+                    case "list", "instances", "capacityHistory", "reclaims" -> List.of();
+                    case "now" -> Instant.now();
+                    case "forceRelease" -> ReleaseOutcome.NOT_FOUND;
+                    case "releaseOrphans", "deleteReleasedRequests", "deleteCapacityHistory" -> 0;
+                    case "toString" -> contract.getSimpleName() + " without semaphores";
+                    default -> throw SemaphoreNotFoundException.nothingChanged((String) call.getArguments()[0]);
+                });
     }
 
     /** The beans to inject where permits are granted without being counted. */
     @Configuration(proxyBeanMethods = false)
+    @ImportRuntimeHints(Hints.class)
     static final class Beans {
 
         @Bean
@@ -320,13 +230,24 @@ final class UncountedPermits implements PermitManager {
         @Bean
         @ConditionalOnMissingBean
         SemaphoreAdmin semaphoreAdmin() {
-            return new UncountedPermits.NoSemaphores();
+            return withoutSemaphores(SemaphoreAdmin.class);
         }
 
         @Bean
         @ConditionalOnMissingBean
         SemaphoreMaintenance semaphoreMaintenance() {
-            return new UncountedPermits.NoSemaphores.Maintenance();
+            return withoutSemaphores(SemaphoreMaintenance.class);
+        }
+    }
+
+    /** Hints for native images. */
+    static final class Hints implements RuntimeHintsRegistrar {
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+            for (Class<?> contract : List.of(SemaphoreAdmin.class, SemaphoreMaintenance.class)) {
+                hints.proxies().registerJdkProxy(AopProxyUtils.completeJdkProxyInterfaces(contract));
+            }
         }
     }
 }

@@ -1,7 +1,5 @@
 package io.dbsemaphore.boot.integration;
 
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,19 +23,7 @@ final class LockCache {
     private final Consumer<String> removed;
     private final Map<String, PermitLock> locks = new LinkedHashMap<>(16, 0.75f, true);
     /** Guarded by the monitor of {@link #locks}. */
-    private final Map<String, Removed> removedLocks = new HashMap<>();
-
-    private final ReferenceQueue<PermitLock> dropped = new ReferenceQueue<>();
-
-    private static final class Removed extends WeakReference<PermitLock> {
-
-        private final String key;
-
-        Removed(PermitLock lock, ReferenceQueue<PermitLock> dropped) {
-            super(lock, dropped);
-            key = lock.key();
-        }
-    }
+    private final Map<String, WeakReference<PermitLock>> removedLocks = new HashMap<>();
 
     /** @param removed told of the keys of locks that were removed, outside of any monitor */
     LockCache(int capacity, Function<String, PermitLock> factory, Consumer<String> removed) {
@@ -66,16 +52,14 @@ final class LockCache {
     }
 
     private PermitLock knownOrNew(String key) {
-        Removed known = removedLocks.remove(key);
+        WeakReference<PermitLock> known = removedLocks.remove(key);
         PermitLock lock = known == null ? null : known.get();
         return lock == null ? factory.apply(key) : lock;
     }
 
     private void remember(PermitLock lock) {
-        for (Reference<?> each = dropped.poll(); each != null; each = dropped.poll()) {
-            removedLocks.remove(((Removed) each).key, each);
-        }
-        removedLocks.put(lock.key(), new Removed(lock, dropped));
+        removedLocks.values().removeIf(each -> each.get() == null);
+        removedLocks.put(lock.key(), new WeakReference<>(lock));
     }
 
     void removeUnusedFor(Duration age) {

@@ -7,6 +7,7 @@ import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import java.time.Duration;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -16,8 +17,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.core.annotation.Order;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.LockRegistry;
 
@@ -31,35 +31,28 @@ import org.springframework.integration.support.locks.LockRegistry;
 @EnableConfigurationProperties(LockRegistryAutoConfiguration.Properties.class)
 public final class LockRegistryAutoConfiguration {
 
-    /** Tells why the property has no effect. Comes first: the adapter's own bean must not count. */
-    @Configuration(proxyBeanMethods = false)
-    @Order(0)
-    @ConditionalOnBean(LockRegistry.class)
-    static class OwnBeanConfiguration {
-
-        OwnBeanConfiguration() {
-            LoggerFactory.getLogger(LockRegistryAutoConfiguration.class)
-                    .warn(
-                            "semaphore.adapters.spring-integration.enabled=true has no effect, since the application defines a LockRegistry of its"
-                                    + " own, whose locks are no semaphores. Remove that bean, or the property");
-        }
+    @Bean
+    @ConditionalOnMissingBean(LockRegistry.class)
+    SemaphoreLockRegistry semaphoreLockRegistry(
+            SemaphoreOperations semaphores, SemaphoreAdmin admin, Properties properties) {
+        return new SemaphoreLockRegistry(semaphores, admin, properties.toRequests(), properties.cacheCapacity());
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @Order(1)
-    @ConditionalOnMissingBean(LockRegistry.class)
-    static class AdapterConfiguration {
+    @Bean
+    @ConditionalOnBean(SemaphoreLockRegistry.class)
+    MutexRequests.Pattern semaphoreLockRegistryPattern(Properties properties) {
+        return new MutexRequests.Pattern(properties.toRequests().pattern());
+    }
 
-        @Bean
-        SemaphoreLockRegistry semaphoreLockRegistry(
-                SemaphoreOperations semaphores, SemaphoreAdmin admin, Properties properties) {
-            return new SemaphoreLockRegistry(semaphores, admin, properties.toRequests(), properties.cacheCapacity());
-        }
-
-        @Bean
-        MutexRequests.Pattern semaphoreLockRegistryPattern(Properties properties) {
-            return new MutexRequests.Pattern(properties.toRequests().pattern());
-        }
+    /** Tells why the property has no effect. */
+    @Bean
+    @Lazy(false)
+    @ConditionalOnMissingBean(SemaphoreLockRegistry.class)
+    SmartInitializingSingleton semaphoreLockRegistryWithoutEffect() {
+        return () -> LoggerFactory.getLogger(LockRegistryAutoConfiguration.class)
+                .warn(
+                        "semaphore.adapters.spring-integration.enabled=true has no effect, since the application defines a LockRegistry of its"
+                                + " own, whose locks are no semaphores. Remove that bean, or the property");
     }
 
     /**

@@ -64,10 +64,7 @@ final class PermitLock implements DistributedLock {
     public void lock(Duration ttl) {
         local.lock();
         enterOrUnlock(() -> {
-            boolean acquired = false;
-            while (!acquired) {
-                acquired = enterUninterruptibly(LONGEST_WAIT, ttl);
-            }
+            while (!enterUninterruptibly(LONGEST_WAIT, ttl)) {} // after a year, wait again
             return true;
         });
     }
@@ -76,10 +73,7 @@ final class PermitLock implements DistributedLock {
     public void lockInterruptibly() throws InterruptedException {
         local.lockInterruptibly();
         enterOrUnlock(() -> {
-            boolean acquired = false;
-            while (!acquired) {
-                acquired = enter(LONGEST_WAIT, defaultTtl);
-            }
+            while (!enter(LONGEST_WAIT, defaultTtl)) {} // after a year, wait again
             return true;
         });
     }
@@ -208,8 +202,7 @@ final class PermitLock implements DistributedLock {
 
         private @Nullable PermitGrant grant;
         private boolean lost;
-        private long expiry;
-        /** The longest time to live since the first {@link #enter}, which the keep-alive renews with. */
+        /** The longest time to live since the first {@link #enter}. */
         private Duration longestTtl = Duration.ZERO;
 
         Permit(SemaphoreOperations semaphores, UnusedSemaphores unusedSemaphores, MutexRequests requests, String key) {
@@ -220,8 +213,8 @@ final class PermitLock implements DistributedLock {
         }
 
         /**
-         * Acquires the permit, or renews it if the thread has it: it lasts at least for the time to live from now on, and not
-         * shorter than before. One that has expired is restored if nobody else has had it since; otherwise it is acquired anew,
+         * Acquires the permit, or renews it if the thread has it, for the longest time to live since it entered first: it then lasts at
+         * least for that of this call, and not shorter than before. One that has expired is restored if nobody else has had it since; otherwise it is acquired anew,
          * which {@link #exit} reports.
          *
          * @return false if it did not become available within the wait time
@@ -243,10 +236,9 @@ final class PermitLock implements DistributedLock {
             if (grant == null) {
                 return false;
             }
-            long now = System.nanoTime();
             try {
                 grant.renew(MutexRequests.atLeastMinimum(ttl));
-                held(ttl, now);
+                longestTtl = longer(ttl);
                 return true;
             } catch (PermitLostException alreadyLost) {
                 return false;
@@ -290,12 +282,9 @@ final class PermitLock implements DistributedLock {
 
         private boolean acquire(AcquireRequest request, Duration ttl) {
             for (int attempt = 1; ; attempt++) {
-                long now = System.nanoTime();
                 try {
                     grant = semaphores.tryAcquire(request).orElse(null);
-                    if (grant != null) {
-                        held(ttl, now);
-                    }
+                    longestTtl = grant == null ? longestTtl : longer(ttl);
                     return grant != null;
                 } catch (PatternLimitExceededException full) {
                     if (attempt == ATTEMPTS) {
@@ -306,14 +295,8 @@ final class PermitLock implements DistributedLock {
             }
         }
 
-        private void held(Duration ttl, long since) {
-            expiry = since + ttl.toNanos();
-            longestTtl = ttl.compareTo(longestTtl) > 0 ? ttl : longestTtl;
-        }
-
         private Duration longer(Duration ttl) {
-            Duration left = requests.isKeptAlive() ? longestTtl : Duration.ofNanos(expiry - System.nanoTime());
-            return left.compareTo(ttl) > 0 ? left : ttl;
+            return longestTtl.compareTo(ttl) > 0 ? longestTtl : ttl;
         }
     }
 }

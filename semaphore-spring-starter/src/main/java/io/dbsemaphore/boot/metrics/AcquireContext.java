@@ -1,7 +1,10 @@
 package io.dbsemaphore.boot.metrics;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.micrometer.observation.Observation;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is observed of an acquire. To observe it in another way, register a
@@ -9,13 +12,16 @@ import io.micrometer.observation.Observation;
  */
 public final class AcquireContext extends Observation.Context {
 
+    private static final String SEVERAL = "several";
+
     private final AcquireRequest request;
     private final String semaphore;
     private volatile String outcome = "unknown";
 
-    AcquireContext(AcquireRequest request, String semaphore) {
+    /** @param configured what the semaphores of the request are called; few values, however many names are combined */
+    AcquireContext(AcquireRequest request, Set<String> configured) {
         this.request = request;
-        this.semaphore = semaphore;
+        this.semaphore = configured.size() == 1 ? configured.iterator().next() : SEVERAL;
     }
 
     /** {@return what is requested} */
@@ -33,7 +39,12 @@ public final class AcquireContext extends Observation.Context {
         return outcome;
     }
 
-    void setOutcome(String outcome) {
-        this.outcome = outcome;
+    /** @param result null if the acquire failed */
+    void ended(@Nullable AcquireResult result) {
+        outcome = result == null
+                ? SemaphoreMetrics.FAILED
+                : !(result instanceof AcquireResult.Granted granted)
+                        ? SemaphoreMetrics.REFUSED
+                        : granted.grant().isReused() ? SemaphoreMetrics.REUSED : SemaphoreMetrics.GRANTED;
     }
 }

@@ -3,19 +3,15 @@ package io.dbsemaphore.boot.metrics;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
-import io.dbsemaphore.boot.metrics.InstrumentedPermitManager.Instrument.Watch;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.spi.PermitManager;
-import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.PermitManagerDecorator;
+import io.micrometer.observation.Observation;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,19 +24,31 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Has each acquire watched by the instruments. What they throw is logged and does not change the acquire: a caller that got
- * it instead of its grant could never release its permits.
+ * Measures and observes each acquire. What meters and handlers throw is logged and does not change the acquire: a caller that got it
+ * instead of its grant could never release its permits.
  */
 final class InstrumentedPermitManager implements PermitManager {
 
     private static final Logger log = LoggerFactory.getLogger(InstrumentedPermitManager.class);
 
     private final PermitManager delegate;
-    private final List<Instrument> instruments;
+    private final ConfiguredNames names;
+    private final @Nullable SemaphoreMetrics meters;
+    private final @Nullable AcquireObservations observations;
 
-    InstrumentedPermitManager(PermitManager delegate, List<Instrument> instruments) {
+    /**
+     * @param meters null if acquires are not measured
+     * @param observations null if they are not observed
+     */
+    InstrumentedPermitManager(
+            PermitManager delegate,
+            ConfiguredNames names,
+            @Nullable SemaphoreMetrics meters,
+            @Nullable AcquireObservations observations) {
         this.delegate = delegate;
-        this.instruments = instruments;
+        this.names = names;
+        this.meters = meters;
+        this.observations = observations;
     }
 
     @Override
@@ -55,15 +63,15 @@ final class InstrumentedPermitManager implements PermitManager {
 
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
-        List<Watch> watches = start(request);
+        Watch watch = new Watch(request);
         CompletableFuture<AcquireResult> acquire;
         try {
             acquire = delegate.acquireAsync(request);
         } catch (RuntimeException | Error failure) {
-            stop(watches, null, failure);
+            watch.stop(null, failure);
             throw failure;
         }
-        CompletableFuture<?> unused = acquire.whenComplete((result, failure) -> stop(watches, result, failure));
+        CompletableFuture<?> unused = acquire.whenComplete(watch::stop);
         return acquire; // itself, since completing it ends the acquire
     }
 
@@ -93,8 +101,8 @@ final class InstrumentedPermitManager implements PermitManager {
     }
 
     private AcquireResult watched(AcquireRequest request, Function<AcquireRequest, AcquireResult> acquire) {
-        List<Watch> watches = start(request);
-        each(watches, Watch::openScope);
+        Watch watch = new Watch(request);
+        watch.openScope();
         AcquireResult result = null;
         Throwable thrown = null;
         try {
@@ -104,61 +112,73 @@ final class InstrumentedPermitManager implements PermitManager {
             thrown = failure;
             throw failure;
         } finally {
-            stop(watches, result, thrown);
+            watch.stop(result, thrown);
         }
     }
 
-    private List<Watch> start(AcquireRequest request) {
-        List<Watch> watches = new ArrayList<>();
-        each(instruments, instrument -> watches.add(instrument.watch(request)));
-        each(watches, Watch::start);
-        return watches;
-    }
-
-    private static void stop(List<Watch> watches, @Nullable AcquireResult result, @Nullable Throwable failure) {
-        String outcome = result == null ? SemaphoreMetrics.FAILED : outcome(result);
-        each(watches, watch -> watch.stop(outcome, failure));
-    }
-
-    private static String outcome(AcquireResult result) {
-        if (result instanceof AcquireResult.Granted granted) {
-            return granted.grant().isReused() ? SemaphoreMetrics.REUSED : SemaphoreMetrics.GRANTED;
+    private static void safely(Runnable instrument) {
+        try {
+            instrument.run();
+        } catch (Throwable failure) {
+            log.warn("An acquire could not be measured or observed; that does not change it", failure);
         }
-        return SemaphoreMetrics.REFUSED;
     }
 
-    private static <T> void each(List<T> all, Consumer<T> call) {
-        for (T one : all) {
-            try {
-                call.accept(one);
-            } catch (Throwable failure) {
-                log.warn("An acquire could not be measured or observed; that does not change it", failure);
+    /** Follows one acquire from its start to its end. */
+    private final class Watch {
+
+        private final long begin = System.nanoTime();
+        private final Set<String> configured;
+        private final AcquireContext context;
+        private Observation observation = Observation.NOOP;
+        private Observation.@Nullable Scope scope;
+
+        Watch(AcquireRequest request) {
+            configured = names.of(request.permits().keySet());
+            context = new AcquireContext(request, configured);
+            if (meters != null) {
+                safely(() -> meters.started(configured));
+            }
+            if (observations != null) {
+                safely(() -> observation = observations.of(context));
+                safely(observation::start);
             }
         }
-    }
 
-    /** Measures or observes acquires. */
-    interface Instrument {
+        /** Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. */
+        void openScope() {
+            orRestore(
+                    observation.getObservationRegistry().getCurrentObservationScope(),
+                    () -> scope = observation.openScope());
+        }
 
-        /** Returns what follows one acquire from its start to its end. */
-        Watch watch(AcquireRequest request);
+        /** Measures first, within the observation: registries take exemplars from there. */
+        void stop(@Nullable AcquireResult result, @Nullable Throwable failure) {
+            long nanos = System.nanoTime() - begin;
+            context.ended(result);
+            if (meters != null) {
+                safely(() -> meters.ended(configured, context.outcome(), nanos));
+            }
+            if (failure != null) {
+                safely(() -> observation.error(failure));
+            }
+            Observation.Scope opened = scope;
+            if (opened != null) {
+                orRestore(opened.getPreviousObservationScope(), opened::close);
+            }
+            safely(observation::stop);
+        }
 
-        /** Follows one acquire. {@link InstrumentedPermitManager} logs exceptions of its methods; the acquire is not affected. */
-        interface Watch {
-
-            /** The acquire begins. */
-            void start();
-
-            /** Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. */
-            default void openScope() {}
-
-            /**
-             * The acquire has ended. Called on any thread if it was asynchronous.
-             *
-             * @param outcome one of the outcomes of {@link SemaphoreMetrics}
-             * @param failure what it threw
-             */
-            void stop(String outcome, @Nullable Throwable failure);
+        /** Restores the outer scope if a handler throws; its scope would otherwise be the parent of later observations. */
+        private void orRestore(Observation.@Nullable Scope outer, Runnable change) {
+            safely(() -> {
+                try {
+                    change.run();
+                } catch (Throwable failure) {
+                    observation.getObservationRegistry().setCurrentObservationScope(outer);
+                    throw failure;
+                }
+            });
         }
     }
 
@@ -177,9 +197,11 @@ final class InstrumentedPermitManager implements PermitManager {
 
         @Bean
         PermitManagerDecorator semaphoreInstrumentation(
-                ObjectProvider<InstrumentedPermitManager.Instrument> instruments) {
+                ConfiguredNames names,
+                ObjectProvider<SemaphoreMetrics> meters,
+                ObjectProvider<AcquireObservations> observations) {
             return manager -> new InstrumentedPermitManager(
-                    manager, instruments.orderedStream().toList());
+                    manager, names, meters.getIfAvailable(), observations.getIfAvailable());
         }
     }
 }

@@ -8,11 +8,13 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -21,12 +23,12 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * The status of all semaphores, read by one query at an interval, on a thread of its own. A gauge gets the last reading at once,
- * however slow the database is. Nothing is read before a gauge has been asked for its value, or when none has been for two
- * minutes; the first value after that is not a number. While the application context is paused or stopped there is no thread and
- * nothing is read.
+ * The status of all semaphores, read by one query at an interval, on a thread of its own; and the gauges of capacity, held and available
+ * permits and of waiting callers of what is configured. A gauge gets the last reading at once, however slow the database is. Nothing is
+ * read before a gauge has been asked for its value, or when none has been for two minutes; the first value after that is not a number.
+ * While the application context is paused or stopped there is no thread and nothing is read.
  */
-final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
+final class PermitSnapshots implements SmartLifecycle, MeterBinder {
 
     /**
      * Above 1024, the phase of the engine, so that the readings end before it; below {@code Integer.MAX_VALUE / 2}, where
@@ -41,16 +43,24 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
 
     private static final Duration IDLE_AFTER = Duration.ofMinutes(2);
 
-    /** How long a stop waits for a reading in progress before it interrupts it, and again afterwards. */
+    /** How long a stop waits for a reading in progress before it interrupts it. */
     private static final Duration END_WITHIN = Duration.ofSeconds(2);
+
+    private static final List<Shown> SHOWN = List.of(
+            new Shown("capacity", "How many permits may be held at once", SemaphoreStatus::capacity),
+            new Shown("held", "How many permits are held", SemaphoreStatus::held),
+            new Shown("available", "How many permits could be acquired now", SemaphoreStatus::available),
+            new Shown("waiting", "How many callers wait for permits, in all instances", SemaphoreStatus::waiting));
 
     private final SemaphoreAdmin admin;
     private final ConfiguredNames names;
     private final long intervalNanos;
     private final ThreadFactory threads;
-    private volatile long askedAt;
+    private final AtomicLong askedAt = new AtomicLong();
     private volatile @Nullable Snapshot last;
-    private volatile @Nullable Readings readings;
+    private volatile @Nullable ScheduledExecutorService readings;
+
+    private record Shown(String meter, String description, ToLongFunction<SemaphoreStatus> value) {}
 
     private record Snapshot(Map<String, List<SemaphoreStatus>> byName, long readAt) {}
 
@@ -61,15 +71,25 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
         this.threads = threads;
     }
 
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        names.all()
+                .forEach(name -> SHOWN.forEach(shown -> Gauge.builder(
+                                "semaphore.permits." + shown.meter(), this, source -> source.sum(name, shown.value()))
+                        .description(shown.description())
+                        .tag(SemaphoreMetrics.SEMAPHORE, name)
+                        .register(registry)));
+    }
+
     /** The sum over all semaphores of this configured name; not a number when it is not known. Never waits. */
     double sum(String name, ToLongFunction<SemaphoreStatus> value) {
-        askedAt = System.nanoTime();
-        Readings current = readings;
-        if (current != null) {
-            current.beginUnlessBegun();
+        long now = System.nanoTime();
+        ScheduledExecutorService current = readings;
+        if (current != null && isIdle(askedAt.getAndSet(now))) {
+            current.execute(this::read);
         }
         Snapshot snapshot = last;
-        return snapshot == null || System.nanoTime() - snapshot.readAt() > MAX_AGE * intervalNanos
+        return snapshot == null || now - snapshot.readAt() > MAX_AGE * intervalNanos
                 ? Double.NaN
                 : snapshot.byName().getOrDefault(name, List.of()).stream()
                         .mapToLong(value)
@@ -78,17 +98,51 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
 
     @Override
     public void start() {
-        if (readings == null) {
-            readings = new Readings();
+        askedAt.set(System.nanoTime() - IDLE_AFTER.toNanos());
+        ScheduledThreadPoolExecutor started =
+                new ScheduledThreadPoolExecutor(1, threads, new ThreadPoolExecutor.DiscardPolicy());
+        ScheduledFuture<?> unused = started.scheduleWithFixedDelay(
+                () -> {
+                    if (!isIdle(askedAt.get())) {
+                        read();
+                    }
+                },
+                intervalNanos,
+                intervalNanos,
+                TimeUnit.NANOSECONDS);
+        readings = started;
+    }
+
+    private static boolean isIdle(long askedAt) {
+        return System.nanoTime() - askedAt >= IDLE_AFTER.toNanos();
+    }
+
+    private void read() {
+        try {
+            long readAt = System.nanoTime();
+            last = new Snapshot(
+                    admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))), readAt);
+        } catch (RuntimeException | Error failure) {
+            log.debug("The status of the semaphores could not be read", failure);
         }
     }
 
+    /** Lets a reading end first, since an interrupt can make a driver close the database, as H2's does. */
     @Override
     public void stop() {
-        Readings current = readings;
+        ScheduledExecutorService ended = readings;
         readings = null;
-        if (current != null) {
-            current.end();
+        if (ended == null) {
+            return;
+        }
+        ended.shutdown();
+        try {
+            if (!ended.awaitTermination(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
+                ended.shutdownNow();
+            }
+        } catch (InterruptedException interrupt) {
+            ended.shutdownNow();
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -100,106 +154,5 @@ final class PermitSnapshots implements SmartLifecycle, AutoCloseable {
     @Override
     public int getPhase() {
         return PHASE;
-    }
-
-    @Override
-    public void close() {
-        stop();
-    }
-
-    /** The readings between a start and the next stop. */
-    private final class Readings {
-
-        private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, threads);
-        private final AtomicBoolean begun = new AtomicBoolean();
-
-        Readings() {
-            thread.setKeepAliveTime(1, TimeUnit.SECONDS);
-            thread.allowCoreThreadTimeOut(true);
-            thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        }
-
-        void beginUnlessBegun() {
-            if (begun.compareAndSet(false, true)) {
-                readIn(0);
-            }
-        }
-
-        private void readIn(long nanos) {
-            try {
-                ScheduledFuture<?> unused = thread.schedule(this::read, nanos, TimeUnit.NANOSECONDS);
-            } catch (RuntimeException | Error failure) { // ended, or no thread available: the next caller tries again
-                thread.getQueue().clear(); // the executor has queued the task nevertheless
-                begun.set(false);
-                log.debug("The status of the semaphores is not read for the moment", failure);
-            }
-        }
-
-        private void read() {
-            try {
-                long readAt = System.nanoTime();
-                last = new Snapshot(
-                        admin.list().stream().collect(Collectors.groupingBy(status -> names.of(status.name()))),
-                        readAt);
-            } catch (RuntimeException | Error failure) {
-                log.debug("The status of the semaphores could not be read", failure);
-            }
-            if (System.nanoTime() - askedAt < IDLE_AFTER.toNanos()) {
-                readIn(intervalNanos);
-            } else {
-                begun.set(false);
-            }
-        }
-
-        /** Lets a reading end first, since an interrupt can make a driver close the database, as H2's does. */
-        void end() {
-            thread.shutdown();
-            try {
-                if (!thread.awaitTermination(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
-                    thread.shutdownNow();
-                    if (!thread.awaitTermination(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
-                        log.debug("A read of the status of the semaphores is still in progress");
-                    }
-                }
-            } catch (InterruptedException interrupt) {
-                thread.shutdownNow();
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /**
-     * Publishes capacity, held and available permits of what is configured, and how many callers wait, as the database had them a
-     * moment ago.
-     */
-    static final class Gauges implements MeterBinder {
-
-        private static final List<Shown> SHOWN = List.of(
-                new Shown("capacity", "How many permits may be held at once", SemaphoreStatus::capacity),
-                new Shown("held", "How many permits are held", SemaphoreStatus::held),
-                new Shown("available", "How many permits could be acquired now", SemaphoreStatus::available),
-                new Shown("waiting", "How many callers wait for permits, in all instances", SemaphoreStatus::waiting));
-
-        private final PermitSnapshots snapshots;
-        private final ConfiguredNames names;
-
-        private record Shown(String meter, String description, ToLongFunction<SemaphoreStatus> value) {}
-
-        Gauges(PermitSnapshots snapshots, ConfiguredNames names) {
-            this.snapshots = snapshots;
-            this.names = names;
-        }
-
-        @Override
-        public void bindTo(MeterRegistry registry) {
-            names.all()
-                    .forEach(name -> SHOWN.forEach(shown -> Gauge.builder(
-                                    "semaphore.permits." + shown.meter(),
-                                    snapshots,
-                                    source -> source.sum(name, shown.value()))
-                            .description(shown.description())
-                            .tag(SemaphoreMetrics.SEMAPHORE, name)
-                            .register(registry)));
-        }
     }
 }

@@ -4,15 +4,22 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.spi.SemaphoreListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** Meters for the events of a {@link SemaphoreListener}. */
+/** Meters for acquires, which {@link InstrumentedPermitManager} reports, and for the events of a {@link SemaphoreListener}. */
 final class SemaphoreMetrics implements SemaphoreListener {
 
     static final String SEMAPHORE = "semaphore";
@@ -31,7 +38,11 @@ final class SemaphoreMetrics implements SemaphoreListener {
             "DataAccessResourceFailureException",
             "DuplicateKeyException");
 
+    private static final List<String> OUTCOMES = List.of(GRANTED, REFUSED, FAILED, REUSED);
+
     private final ConfiguredNames names;
+    private final Map<String, AtomicInteger> waiting = new HashMap<>();
+    private final MeterProvider<Timer> acquires;
     private final MeterProvider<Timer> wait;
     private final MeterProvider<Timer> hold;
     private final MeterProvider<Counter> refused;
@@ -42,6 +53,9 @@ final class SemaphoreMetrics implements SemaphoreListener {
 
     SemaphoreMetrics(MeterRegistry registry, ConfiguredNames names) {
         this.names = names;
+        acquires = Timer.builder("semaphore.acquire")
+                .description("Duration of acquires, from the call to its end")
+                .withRegistry(registry);
         wait = Timer.builder("semaphore.wait")
                 .description("Duration of acquires that had a wait time and found too few permits at first")
                 .withRegistry(registry);
@@ -63,18 +77,37 @@ final class SemaphoreMetrics implements SemaphoreListener {
         batchSize = DistributionSummary.builder("semaphore.batch.size")
                 .description("How many acquires one transaction decided")
                 .register(registry);
-        names.all().forEach(this::startAtZero);
+        names.all().forEach(name -> startAtZero(name, registry));
         RETRIED.forEach(exception -> retries.withTags(EXCEPTION, exception));
     }
 
     /** Registers the meters now: a counter that is registered by its first event would not show that event as an increase. */
-    private void startAtZero(String name) {
+    private void startAtZero(String name, MeterRegistry registry) {
+        AtomicInteger callers = new AtomicInteger();
+        waiting.put(name, callers);
+        Gauge.builder("semaphore.waiting", callers, AtomicInteger::get)
+                .description("Callers of this instance with an acquire in progress")
+                .tag(SEMAPHORE, name)
+                .register(registry);
+        OUTCOMES.forEach(outcome -> acquires.withTags(SEMAPHORE, name, OUTCOME, outcome));
         wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED);
         wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED);
         hold.withTags(SEMAPHORE, name);
         refused.withTags(SEMAPHORE, name);
         expired.withTags(SEMAPHORE, name);
         lost.withTags(SEMAPHORE, name);
+    }
+
+    /** An acquire of what is configured begins. */
+    void started(Set<String> configured) {
+        configured.forEach(name -> Objects.requireNonNull(waiting.get(name)).incrementAndGet());
+    }
+
+    /** It ends. Decrements first, which cannot throw: otherwise a failing timer would leave the gauge too high for good. */
+    void ended(Set<String> configured, String outcome, long nanos) {
+        configured.forEach(name -> Objects.requireNonNull(waiting.get(name)).decrementAndGet());
+        configured.forEach(
+                name -> acquires.withTags(SEMAPHORE, name, OUTCOME, outcome).record(nanos, TimeUnit.NANOSECONDS));
     }
 
     @Override

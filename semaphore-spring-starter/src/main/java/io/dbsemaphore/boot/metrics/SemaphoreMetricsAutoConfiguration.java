@@ -15,7 +15,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.annotation.Order;
 
 /** Auto-configuration for the metrics of semaphores, where the application has a {@link MeterRegistry}. */
 @AutoConfiguration(
@@ -37,22 +36,10 @@ public final class SemaphoreMetricsAutoConfiguration {
         return new SemaphoreMetrics(registry, names);
     }
 
-    /** Stops first, so that it is recorded within the observation: registries take exemplars from there. */
-    @Bean
-    @Order(0)
-    AcquireMeters semaphoreAcquireMeters(MeterRegistry registry, ConfiguredNames names) {
-        return new AcquireMeters(registry, names);
-    }
-
-    @Bean
+    @Bean(destroyMethod = "stop")
     PermitSnapshots semaphorePermitSnapshots(SemaphoreAdmin admin, ConfiguredNames names, Properties metrics) {
         return new PermitSnapshots(
                 admin, names, metrics.refreshInterval(), new DaemonThreads().named("semaphore-metrics"));
-    }
-
-    @Bean
-    PermitSnapshots.Gauges semaphorePermitGauges(PermitSnapshots snapshots, ConfiguredNames names) {
-        return new PermitSnapshots.Gauges(snapshots, names);
     }
 
     /**

@@ -8,7 +8,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.annotation.Order;
 
 /** Auto-configuration for the observation of acquires, where the application has an {@link ObservationRegistry}. */
 @AutoConfiguration(
@@ -20,8 +19,7 @@ import org.springframework.core.annotation.Order;
 public final class SemaphoreObservationAutoConfiguration {
 
     @Bean
-    @Order(1)
-    AcquireObservations semaphoreAcquireObservations(ObservationRegistry registry, ConfiguredNames names) {
-        return new AcquireObservations(registry, names);
+    AcquireObservations semaphoreAcquireObservations(ObservationRegistry registry) {
+        return new AcquireObservations(registry);
     }
 }

@@ -53,11 +53,6 @@ public final class MutexRequests {
         this.keptAlive = keptAlive;
     }
 
-    /** {@return whether this instance renews what it acquires until it is released} */
-    public boolean isKeptAlive() {
-        return keptAlive;
-    }
-
     /** {@return the time to live unless a request says otherwise} */
     public Duration ttl() {
         return ttl;

@@ -6,6 +6,7 @@ import io.dbsemaphore.boot.mutex.MutexRequests;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import net.javacrumbs.shedlock.core.LockProvider;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -15,8 +16,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.core.annotation.Order;
+import org.springframework.context.annotation.Lazy;
 
 /** Auto-configuration for a {@link LockProvider} of ShedLock whose locks are semaphores. */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
@@ -26,35 +26,28 @@ import org.springframework.core.annotation.Order;
 @EnableConfigurationProperties(LockProviderAutoConfiguration.Properties.class)
 public final class LockProviderAutoConfiguration {
 
-    /** Tells why the property has no effect. Comes first: the adapter's own bean must not count. */
-    @Configuration(proxyBeanMethods = false)
-    @Order(0)
-    @ConditionalOnBean(LockProvider.class)
-    static class OwnBeanConfiguration {
-
-        OwnBeanConfiguration() {
-            LoggerFactory.getLogger(LockProviderAutoConfiguration.class)
-                    .warn(
-                            "semaphore.adapters.shedlock.enabled=true has no effect, since the application defines a LockProvider of its"
-                                    + " own, whose locks are no semaphores. Remove that bean, or the property");
-        }
+    @Bean
+    @ConditionalOnMissingBean(LockProvider.class)
+    SemaphoreLockProvider semaphoreLockProvider(SemaphoreOperations semaphores, Properties properties) {
+        return new SemaphoreLockProvider(semaphores, properties.prefix());
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @Order(1)
-    @ConditionalOnMissingBean(LockProvider.class)
-    static class AdapterConfiguration {
+    @Bean
+    @ConditionalOnBean(SemaphoreLockProvider.class)
+    MutexRequests.Pattern semaphoreLockProviderPattern(Properties properties) {
+        return new MutexRequests.Pattern(
+                SemaphoreLockProvider.requests(properties.prefix()).pattern());
+    }
 
-        @Bean
-        SemaphoreLockProvider semaphoreLockProvider(SemaphoreOperations semaphores, Properties properties) {
-            return new SemaphoreLockProvider(semaphores, properties.prefix());
-        }
-
-        @Bean
-        MutexRequests.Pattern semaphoreLockProviderPattern(Properties properties) {
-            return new MutexRequests.Pattern(
-                    SemaphoreLockProvider.requests(properties.prefix()).pattern());
-        }
+    /** Tells why the property has no effect. */
+    @Bean
+    @Lazy(false)
+    @ConditionalOnMissingBean(SemaphoreLockProvider.class)
+    SmartInitializingSingleton semaphoreLockProviderWithoutEffect() {
+        return () -> LoggerFactory.getLogger(LockProviderAutoConfiguration.class)
+                .warn(
+                        "semaphore.adapters.shedlock.enabled=true has no effect, since the application defines a LockProvider of its"
+                                + " own, whose locks are no semaphores. Remove that bean, or the property");
     }
 
     /**

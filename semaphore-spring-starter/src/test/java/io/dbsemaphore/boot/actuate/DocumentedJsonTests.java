@@ -2,20 +2,27 @@ package io.dbsemaphore.boot.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.admin.CapacityChange;
+import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
+import io.dbsemaphore.admin.InstanceStatus;
+import io.dbsemaphore.admin.PermitHolder;
+import io.dbsemaphore.admin.PermitHolder.HolderInstance;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
 import java.io.IOException;
-import java.lang.reflect.ParameterizedType;
-import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The tables of docs/operators-page.md list each field of each view with its type, in its order, and nothing else. */
 class DocumentedJsonTests {
@@ -25,17 +32,12 @@ class DocumentedJsonTests {
             .getParent()
             .resolve("docs/operators-page.md");
 
-    static Stream<Arguments> views() {
-        return Stream.of(
-                Arguments.of("overview", SemaphoreViews.OverviewDescriptor.class),
-                Arguments.of("semaphore", SemaphoreViews.SemaphorePageDescriptor.class),
-                Arguments.of("requests", SemaphoreViews.RequestsDescriptor.class),
-                Arguments.of("instances", SemaphoreViews.InstancesDescriptor.class));
-    }
+    private static final Instant NOW = Instant.parse("2026-01-31T12:00:00Z");
+    private static final long ID = Long.MAX_VALUE;
 
     @ParameterizedTest
-    @MethodSource("views")
-    void listsTheFields(String view, Class<?> descriptor) throws IOException {
+    @ValueSource(strings = {"overview", "semaphore", "requests", "instances"})
+    void listsTheFields(String view) throws IOException {
         String section = Files.readString(DOCUMENT)
                 .split("\n### `" + view + "`\n", -1)[1]
                 .split("\n### ", -1)[0];
@@ -46,29 +48,61 @@ class DocumentedJsonTests {
                 .map(row -> row.group(1) + " " + row.group(2))
                 .toList();
 
-        assertThat(documented).isEqualTo(fields("", descriptor).toList());
+        Map<String, Object> shown = new SemaphoreViews(everything()).view(view, "backup", null, null, null, null, null);
+        assertThat(documented).isEqualTo(fields("", shown).distinct().toList());
     }
 
-    private static Stream<String> fields(String prefix, Class<?> type) {
-        return Arrays.stream(type.getRecordComponents()).flatMap(component -> field(prefix, component));
+    private static Stream<String> fields(String prefix, Map<?, ?> object) {
+        return object.entrySet().stream().flatMap(field -> field(prefix + field.getKey(), field.getValue()));
     }
 
-    private static Stream<String> field(String prefix, RecordComponent component) {
-        String name = prefix + component.getName();
-        if (component.getGenericType() instanceof ParameterizedType list) {
-            return fields(name + "[].", (Class<?>) list.getActualTypeArguments()[0]);
+    private static Stream<String> field(String name, Object value) {
+        if (value instanceof List<?> list) {
+            return list.stream().flatMap(each -> fields(name + "[].", (Map<?, ?>) each));
         }
-        Class<?> type = component.getType();
-        return type.isRecord() ? fields(name + ".", type) : Stream.of(name + " " + jsonType(type));
+        return value instanceof Map<?, ?> object
+                ? fields(name + ".", object)
+                : Stream.of(name + " "
+                        + (value instanceof Number
+                                ? "number"
+                                : value.getClass().getSimpleName().toLowerCase(Locale.ROOT)));
     }
 
-    private static String jsonType(Class<?> type) {
-        if (type == Instant.class) {
-            return "instant";
-        }
-        if (type == String.class || type == boolean.class) {
-            return type.getSimpleName().toLowerCase(Locale.ROOT);
-        }
-        return "number";
+    /** Answers each report with records that have all there can be, the holder of a permit once with and once without an instance. */
+    private static SemaphoreAdmin everything() {
+        SemaphoreStatus status = new SemaphoreStatus("backup", 3, 2, 1, 2, 1);
+        Map<String, Object> answers = Map.of(
+                "now", NOW,
+                "list", List.of(status),
+                "find", Optional.of(status),
+                "holders",
+                        List.of(
+                                holder(Optional.of(new HolderInstance(
+                                        ID, Optional.of("a"), Optional.of(NOW), true, Optional.of(NOW)))),
+                                holder(Optional.empty())),
+                "waiting", List.of(new WaitingInstance(ID, "a", NOW, 1)),
+                "instances", List.of(new InstanceStatus(ID, "a", NOW, NOW, true, Optional.of(NOW), 1)),
+                "requests",
+                        List.of(new SemaphoreAdmin.PermitUse("id", "a", 1, 1, NOW, Optional.of(NOW), Optional.of(NOW))),
+                "capacityHistory",
+                        List.of(
+                                new CapacityChange("backup", 1, 2, "ada", "noon", NOW, Optional.empty()),
+                                new CapacityChange(
+                                        "backup",
+                                        2,
+                                        2,
+                                        "ada",
+                                        "stuck",
+                                        NOW,
+                                        Optional.of(new ForcedRelease("id", "a", 1)))),
+                "reclaims", List.of(new SemaphoreAdmin.Reclaim("backup", "id", "a", 1, "gone", NOW)));
+        return (SemaphoreAdmin) Proxy.newProxyInstance(
+                SemaphoreAdmin.class.getClassLoader(),
+                new Class<?>[] {SemaphoreAdmin.class},
+                (proxy, method, arguments) -> answers.get(method.getName()));
+    }
+
+    private static PermitHolder holder(Optional<HolderInstance> instance) {
+        return new PermitHolder("id", "a", 1, 1, NOW, Optional.of(NOW), instance);
     }
 }

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -151,8 +153,8 @@ class SemaphoreHealthIntegrationTests {
     static class LaterClock {
 
         @Bean
-        SemaphoreHealthIndicator.MaintenanceLog semaphoreMaintenanceLog() {
-            return new SemaphoreHealthIndicator.MaintenanceLog(() -> System.nanoTime() + LATER.get());
+        SemaphoreHealthIndicator semaphoreHealthContributor(SemaphoreEngine engine, SemaphoreSettings settings) {
+            return new SemaphoreHealthIndicator(engine, settings, () -> System.nanoTime() + LATER.get());
         }
     }
 }

@@ -14,6 +14,8 @@ import io.dbsemaphore.SemaphoreTemplate;
 import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.annotation.WithPermits;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
@@ -27,6 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -153,6 +157,26 @@ class DisabledSemaphoresTests {
                         + maintenance.deleteReleasedRequests()
                         + maintenance.deleteCapacityHistory())
                 .isZero();
+    }
+
+    /** Whatever they are asked, the answer has the type of the method, or says that the semaphore does not exist. */
+    @ParameterizedTest
+    @ValueSource(classes = {SemaphoreAdmin.class, SemaphoreMaintenance.class})
+    void answersEverythingThatOperatorsMayAsk(Class<?> contract) throws IllegalAccessException {
+        Object bean = host.getBean(contract);
+        for (Method method : contract.getMethods()) {
+            Object[] arguments = Stream.of(method.getParameterTypes())
+                    .map(type -> type == int.class
+                            ? (Object) 1
+                            : type == long.class ? 1L : type == String.class ? NAME : null)
+                    .toArray();
+            try {
+                method.invoke(bean, arguments);
+            } catch (InvocationTargetException thrown) {
+                assertThat(thrown.getCause()).as(method.toString()).isInstanceOf(SemaphoreNotFoundException.class);
+            }
+        }
+        assertThat(bean).isEqualTo(bean).hasSameHashCodeAs(bean).asString().contains(contract.getSimpleName());
     }
 
     @Test

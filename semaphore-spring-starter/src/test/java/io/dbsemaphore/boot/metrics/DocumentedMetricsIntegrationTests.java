@@ -86,11 +86,11 @@ class DocumentedMetricsIntegrationTests {
         Set<String> published = registry().getMeters().stream()
                 .map(meter -> meter.getId().getName())
                 .filter(name -> name.startsWith("semaphore."))
-                .filter(name -> !name.startsWith(AcquireObservations.Convention.NAME))
+                .filter(name -> !name.startsWith(AcquireObservations.NAME))
                 .collect(Collectors.toCollection(TreeSet::new));
 
         assertThat(documentedMeters()).isEqualTo(published);
-        assertThat(doc("metrics.md")).contains(AcquireObservations.Convention.NAME);
+        assertThat(doc("metrics.md")).contains(AcquireObservations.NAME);
     }
 
     @Test

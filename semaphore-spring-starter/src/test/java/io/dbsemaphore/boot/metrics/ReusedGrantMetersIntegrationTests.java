@@ -11,7 +11,6 @@ import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -31,8 +30,8 @@ class ReusedGrantMetersIntegrationTests {
                         new DriverManagerDataSource(schema.jdbcUrl(), schema.username(), schema.password()),
                         settings)) {
             engine.admin().create("orders", 1);
-            SemaphoreTemplate semaphores = new SemaphoreTemplate(
-                    new InstrumentedPermitManager(engine.permitManager(), List.of(new AcquireMeters(registry, names))));
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(new InstrumentedPermitManager(
+                    engine.permitManager(), names, new SemaphoreMetrics(registry, names), null));
 
             for (int i = 0; i < 5; i++) {
                 semaphores.executeWithoutResult(AcquireRequest.of("orders"), grant -> {});

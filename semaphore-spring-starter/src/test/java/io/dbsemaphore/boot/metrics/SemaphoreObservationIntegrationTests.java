@@ -8,9 +8,14 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -113,10 +118,28 @@ class SemaphoreObservationIntegrationTests {
     /** Registries take the exemplars of a timer from the observation that is open when it is recorded. */
     @Test
     void isStillOpenWhenTheAcquireIsMeasured() {
-        assertThat(host.context()
-                        .getBeanProvider(InstrumentedPermitManager.Instrument.class)
-                        .orderedStream())
-                .hasExactlyElementsOfTypes(AcquireMeters.class, AcquireObservations.class);
+        Timer measured = host.bean(MeterRegistry.class)
+                .get("semaphore.acquire")
+                .tags("semaphore", "tenant:*", "outcome", "granted")
+                .timer();
+        long before = measured.count();
+        List<Long> atTheEnd = new ArrayList<>();
+        observations.observationConfig().observationHandler(new ObservationHandler<AcquireContext>() {
+            @Override
+            public void onScopeClosed(AcquireContext context) {
+                atTheEnd.add(measured.count());
+            }
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return context instanceof AcquireContext acquire
+                        && acquire.semaphore().equals("tenant:*");
+            }
+        });
+
+        host.semaphores().acquire(AcquireRequest.of("tenant:measured")).release();
+
+        assertThat(atTheEnd).containsExactly(before + 1);
     }
 
     @Configuration(proxyBeanMethods = false)

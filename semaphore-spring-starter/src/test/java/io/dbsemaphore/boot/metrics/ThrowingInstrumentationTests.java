@@ -106,20 +106,20 @@ class ThrowingInstrumentationTests {
     @Test
     void metersDoNotChangeTheResult() {
         MeterRegistry registry = new SimpleMeterRegistry();
-        AcquireMeters meters = new AcquireMeters(registry, names);
+        SemaphoreMetrics meters = new SemaphoreMetrics(registry, names);
         registry.config().meterFilter(new MeterFilter() {
             @Override
             public Meter.Id map(Meter.Id id) {
                 throw new NoClassDefFoundError("a filter that does not link");
             }
         });
-        PermitManager metered = new InstrumentedPermitManager(answering(refusal), List.of(meters));
+        PermitManager metered = new InstrumentedPermitManager(answering(refusal), names, meters, null);
 
         assertThat(metered.acquire(REQUEST)).isSameAs(refusal);
     }
 
     private PermitManager observed(ObservationRegistry registry, PermitManager delegate) {
-        return new InstrumentedPermitManager(delegate, List.of(new AcquireObservations(registry, names)));
+        return new InstrumentedPermitManager(delegate, names, null, new AcquireObservations(registry));
     }
 
     private static ObservationRegistry throwingAt(Moment moment) {

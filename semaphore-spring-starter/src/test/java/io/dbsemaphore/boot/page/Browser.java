@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
@@ -21,6 +22,7 @@ import org.openqa.selenium.NoSuchElementException;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
+import org.openqa.selenium.WindowType;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
@@ -36,14 +38,22 @@ final class Browser implements AutoCloseable {
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final Path RECORD = Path.of(System.getProperty("basedir", ""), "target", "test-browser.txt");
 
+    /** That of this JVM, which starts once: each class has a window of its own. */
+    private static @Nullable ChromeDriver shared;
+
     private final ChromeDriver driver;
 
     private Browser(ChromeDriver driver) {
         this.driver = driver;
     }
 
-    /** Starts it; skips the test if there is none. */
-    static Browser start() {
+    /** Opens a window, without the cookies of others; skips the test if there is no browser. */
+    static synchronized Browser start() {
+        ChromeDriver driver = shared == null ? shared = newDriver() : shared;
+        return new Browser(driver).sized(1280, 900);
+    }
+
+    private static ChromeDriver newDriver() {
         Path chromium = executable("chromium", "chromium-browser", "google-chrome");
         Path chromedriver = executable("chromedriver");
         Assumptions.assumeTrue(
@@ -65,7 +75,8 @@ final class Browser implements AutoCloseable {
         driver.manage().timeouts().scriptTimeout(Duration.ofMinutes(3));
         record(driver.getCapabilities().getBrowserName() + " "
                 + driver.getCapabilities().getBrowserVersion());
-        return new Browser(driver).sized(1280, 900);
+        Runtime.getRuntime().addShutdownHook(new Thread(driver::quit, "end of the browser"));
+        return driver;
     }
 
     private static Path executable(String... names) {
@@ -222,8 +233,13 @@ final class Browser implements AutoCloseable {
         }
     }
 
+    /** Closes the window, which takes its size, its scripts and its requests with it. */
     @Override
     public void close() {
-        driver.quit();
+        driver.executeCdpCommand("Network.clearBrowserCookies", Map.of());
+        String window = driver.getWindowHandle();
+        String next = driver.switchTo().newWindow(WindowType.TAB).getWindowHandle();
+        driver.switchTo().window(window).close();
+        driver.switchTo().window(next);
     }
 }

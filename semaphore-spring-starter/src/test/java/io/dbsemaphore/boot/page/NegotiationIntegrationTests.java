@@ -3,7 +3,7 @@ package io.dbsemaphore.boot.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.boot.OrdersHost;
-import io.dbsemaphore.boot.actuate.SemaphoresEndpointWebExtension;
+import io.dbsemaphore.boot.actuate.SemaphoresEndpoint;
 import io.dbsemaphore.testing.TestDatabase;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -81,12 +81,11 @@ class NegotiationIntegrationTests {
     @ParameterizedTest
     @ValueSource(strings = {Http.BROWSER, "*/*"})
     void givesJsonToAllWithoutThePage(String accept) {
-        assertThat(withoutPage.bean(SemaphoresEndpointWebExtension.class).getClass())
-                .isEqualTo(SemaphoresEndpointWebExtension.class);
+        assertThat(withoutPage.bean(SemaphoresEndpoint.class).getClass()).isEqualTo(SemaphoresEndpoint.class);
         assertThat(Http.get(withoutPage.port(), "", accept).contentType()).contains("json");
     }
 
-    /** Boot permits one extension of an endpoint over HTTP: with the page or without. */
+    /** There is one endpoint: with the page or without. */
     @Test
     void isNoFurtherBean() {
         assertThat(servlet.context().getBeanDefinitionCount())

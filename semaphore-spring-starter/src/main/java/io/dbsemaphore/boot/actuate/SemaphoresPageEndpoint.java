@@ -1,29 +1,26 @@
 package io.dbsemaphore.boot.actuate;
 
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
-import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 import org.springframework.util.MimeType;
 
 /**
- * The endpoint over HTTP with the operator's page: what a browser gets at the URL of the endpoint. Programs, which do not
- * prefer {@code text/html}, get JSON at the same URL.
+ * The endpoint with the operator's page: what a browser gets at its URL. Programs, which do not prefer {@code text/html}, get JSON at
+ * the same URL.
  */
-@EndpointWebExtension(endpoint = SemaphoresEndpoint.class)
-public class SemaphoresPageWebExtension extends SemaphoresEndpointWebExtension {
+public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
 
     private static final MimeType HTML = MimeType.valueOf("text/html;charset=UTF-8");
 
     private final PageDocument document;
 
-    SemaphoresPageWebExtension(
-            SemaphoresEndpoint endpoint,
-            SemaphoreViews views,
-            SemaphoreEndpointProperties properties,
-            PageDocument document) {
-        super(endpoint, views, properties);
-        this.document = document;
+    SemaphoresPageEndpoint(SemaphoreAdmin admin, SemaphoreEndpointProperties properties, Access access) {
+        super(admin, properties, access);
+        this.document = new PageDocument(
+                access == Access.UNRESTRICTED, properties.setCapacityEnabled(), properties.forceReleaseEnabled());
     }
 
     /**
