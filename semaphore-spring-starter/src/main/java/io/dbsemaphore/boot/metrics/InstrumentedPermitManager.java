@@ -9,6 +9,7 @@ import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.micrometer.observation.Observation;
 import java.time.Duration;
 import java.util.Map;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
