@@ -109,8 +109,7 @@ public class PermitsUnavailableException extends SemaphoreException {
         return held;
     }
 
-    private static String describe(
-            PermitShortage shortage, int own, Function<String, List<String>> firstHolders) {
+    private static String describe(PermitShortage shortage, int own, Function<String, List<String>> firstHolders) {
         String held = shortage.held() + " of " + shortage.capacity() + " held"
                 + (own == 0
                         ? holders(firstHolders.apply(shortage.name()))

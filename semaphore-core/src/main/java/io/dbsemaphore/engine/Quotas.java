@@ -478,8 +478,8 @@ final class Quotas {
             asked.put(chunk.terms().name(), chunk.quota());
         });
         long asOf = System.nanoTime();
-        Confirmation confirmation = transactions.confirm(
-                requests, asked.keySet(), marks, instance, settings.get(SemaphoreSettings.OWNER));
+        Confirmation confirmation =
+                transactions.confirm(requests, asked.keySet(), marks, instance, settings.get(SemaphoreSettings.OWNER));
         asked.forEach((name, quota) -> {
             quota.observe(
                     confirmation.awaited().contains(name),
@@ -489,7 +489,8 @@ final class Quotas {
             }
         });
         chunks.stream()
-                .filter(chunk -> confirmation.held().contains(chunk.state().grant().requestId()))
+                .filter(chunk ->
+                        confirmation.held().contains(chunk.state().grant().requestId()))
                 .forEach(chunk -> chunk.confirm(asOf));
         clearDue();
     }

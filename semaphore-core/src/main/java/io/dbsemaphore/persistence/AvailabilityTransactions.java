@@ -159,8 +159,8 @@ public final class AvailabilityTransactions {
                     .forEach(ids -> tables.sql().queryRows(HELD, (row, number) -> found.held.add(row.getLong(1)), ids));
             batches(idsOf(names)).forEach(ids -> tables.sql().queryRows(WANTED, found::add, instance, -instance, ids));
             tables.sql().flush();
-            marks.forEach((name, validFor) ->
-                    idsOf(Set.of(name)).forEach(id -> waiters.mark(id, instance, owner, validFor)));
+            marks.forEach(
+                    (name, validFor) -> idsOf(Set.of(name)).forEach(id -> waiters.mark(id, instance, owner, validFor)));
             return found;
         });
     }

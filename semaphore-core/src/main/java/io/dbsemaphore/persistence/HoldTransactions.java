@@ -47,7 +47,8 @@ public final class HoldTransactions {
 
     /** Whether there is a request with this external id, held or released. */
     public boolean isKnown(String externalId) {
-        return transaction.execute(() -> !requests.findByExternalIds(List.of(externalId)).isEmpty());
+        return transaction.execute(
+                () -> !requests.findByExternalIds(List.of(externalId)).isEmpty());
     }
 
     /** Sets the expiry of a known grant to now + {@code ttl}; empty if it is no longer held. */

@@ -66,8 +66,7 @@ public final class MaintenanceTransactions {
 
     /** A page of semaphores above an id, in the order of ids. */
     public List<Long> findSemaphores(long after) {
-        return transaction.executeWithRepositories(
-                () -> rows().findSemaphores(after, Limit.of(SEMAPHORES_AT_ONCE)));
+        return transaction.executeWithRepositories(() -> rows().findSemaphores(after, Limit.of(SEMAPHORES_AT_ONCE)));
     }
 
     /**

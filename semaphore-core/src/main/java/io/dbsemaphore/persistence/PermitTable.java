@@ -108,8 +108,12 @@ final class PermitTable {
         sql.flush();
         Map<Long, HeldSum> sums = new HashMap<>();
         found.get().forEach(sum -> sums.put(sum.semaphoreId(), sum));
-        found.get().stream().findFirst().map(HeldSum::now).ifPresent(now -> // of one instant, on all rows
-                semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now))));
+        found.get().stream()
+                .findFirst()
+                .map(HeldSum::now)
+                .ifPresent(
+                        now -> // of one instant, on all rows
+                        semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now))));
         return sums;
     }
 

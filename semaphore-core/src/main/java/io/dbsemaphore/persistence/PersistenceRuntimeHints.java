@@ -19,10 +19,8 @@ import org.springframework.transaction.interceptor.TransactionalProxy;
  */
 final class PersistenceRuntimeHints implements RuntimeHintsRegistrar {
 
-    private static final List<Class<?>> REPOSITORIES = List.of(
-            SemaphoreRepository.class,
-            MaintenanceRepository.class,
-            SemaphoreReports.class);
+    private static final List<Class<?>> REPOSITORIES =
+            List.of(SemaphoreRepository.class, MaintenanceRepository.class, SemaphoreReports.class);
 
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {

@@ -143,11 +143,10 @@ public final class ReportTransactions {
     }
 
     private <T> List<T> history(long kind, String name, int limit, Function<CapacityAudit, T> toContract) {
-        return transaction.executeWithRepositories(() -> reports()
-                .findChanges(name, kind, kind + Long.MAX_VALUE, Limit.of(limit))
-                .stream()
-                .map(toContract)
-                .toList());
+        return transaction.executeWithRepositories(
+                () -> reports().findChanges(name, kind, kind + Long.MAX_VALUE, Limit.of(limit)).stream()
+                        .map(toContract)
+                        .toList());
     }
 
     /** The registered instances, the last started first. */

@@ -84,8 +84,7 @@ class AllocationOfSeveralTests {
         assertThat(allocation.refused(Map.of(1L, expiry)))
                 .containsEntry(
                         first,
-                        new GrantOutcome.Refused(
-                                List.of(new PermitShortage("a", 2, 5, 1, Optional.of(expiry), 0))));
+                        new GrantOutcome.Refused(List.of(new PermitShortage("a", 2, 5, 1, Optional.of(expiry), 0))));
     }
 
     @Test

@@ -148,9 +148,7 @@ final class ModelDatabase {
         allocation.rejections().forEach(outcomes::settle);
         allocation
                 .refusals()
-                .forEach((acquire, shortages) -> outcomes.settle(
-                        acquire,
-                        new GrantOutcome.Refused(shortages)));
+                .forEach((acquire, shortages) -> outcomes.settle(acquire, new GrantOutcome.Refused(shortages)));
         return new BatchResult(outcomes.outcomes(), result.availability(), List.of(), Set.of());
     }
 
