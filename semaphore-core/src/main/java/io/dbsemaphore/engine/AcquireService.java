@@ -14,7 +14,7 @@ import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
-import io.dbsemaphore.engine.quota.Chunk;
+import io.dbsemaphore.engine.quota.Quota.Chunk;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;

@@ -386,7 +386,7 @@ public final class BatchTransaction {
 
     /** Queues the release of a grant. The result is 1, or 0 if it was released before. */
     Supplier<Integer> queueRelease(StoredGrant grant) {
-        permits.queueRelease(grant.permits().stream().map(StoredPermit::id).toList());
+        permits.queueReleaseOf(grant.requestId());
         return requests.queueRelease(Set.of(grant.requestId()));
     }
 

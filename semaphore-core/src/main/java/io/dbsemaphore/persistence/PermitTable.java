@@ -47,6 +47,9 @@ final class PermitTable {
             where id in (?) and state = 'ACQUIRED' order by id for update nowait""";
 
     private static final String RELEASE = "update permit set state = 'RELEASED' where id in (?) and state = 'ACQUIRED'";
+    private static final String RELEASE_OF_REQUEST =
+            "update permit set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'";
+
     private static final String RELEASE_OF_RELEASED = """
             update permit set state = 'RELEASED'
             where permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')
@@ -82,6 +85,7 @@ final class PermitTable {
     private final Sql sql;
     private final boolean notifies;
     private final String release;
+    private final String releaseOfRequest;
     private final String releaseOfReleased;
 
     PermitTable(Sql sql, @Nullable ReleaseChannel channel) {
@@ -89,6 +93,9 @@ final class PermitTable {
         this.notifies = channel != null;
         String notification = channel == null ? "" : channel.notification("s.name");
         this.release = notifies ? RELEASE + NOTIFICATION.formatted(notification, "p.id in (?)") : RELEASE;
+        this.releaseOfRequest = notifies
+                ? RELEASE_OF_REQUEST + NOTIFICATION.formatted(notification, "p.permit_request_id = ?")
+                : RELEASE_OF_REQUEST;
         this.releaseOfReleased = notifies
                 ? RELEASE_OF_RELEASED
                         + NOTIFICATION.formatted(
@@ -199,6 +206,11 @@ final class PermitTable {
         if (!ids.isEmpty()) {
             queueRelease(release, ids);
         }
+    }
+
+    /** Queues the release of the held permits of a request, including those of deleted semaphores. */
+    void queueReleaseOf(long requestId) {
+        queueRelease(releaseOfRequest, requestId);
     }
 
     /** Queues the release of the held permits of those of the requests that are released. */

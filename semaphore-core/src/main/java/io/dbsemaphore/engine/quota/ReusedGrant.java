@@ -3,6 +3,7 @@ package io.dbsemaphore.engine.quota;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.engine.quota.Quota.Chunk;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

@@ -7,6 +7,7 @@ import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.quota.Quota.Chunk;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.orm.jpa.JpaSystemException;
-import org.springframework.transaction.TransactionSystemException;
 
 /** The table of errors in {@code docs/databases.md} describes what the library does, and lists all errors that it handles. */
 class DocumentedErrorsTests {
@@ -60,7 +60,7 @@ class DocumentedErrorsTests {
         for (RuntimeException wrapped : List.of(
                 new PersistenceException(error),
                 new JpaSystemException(new PersistenceException(new SQLException("pool", error))),
-                new TransactionSystemException("commit", error))) {
+                new UncategorizedSQLException("commit", null, error))) {
             assertThat(DataAccessFailures.translate(wrapped).getClass().getSimpleName())
                     .isEqualTo(row.exception());
             assertThat(TransactionFailures.isWorthRepeating(wrapped)).isEqualTo(row.again());
