@@ -26,6 +26,9 @@ public final class Hosts {
     public static final String ORDERS_CHANGELOG =
             "spring.liquibase.change-log=classpath:com/example/orders/changelog.xml";
 
+    /** Grants that a test leaves would keep the end of the application waiting. */
+    private static final String NO_WAIT_AT_THE_END = "semaphore.shutdown-timeout=0s";
+
     private Hosts() {}
 
     /** The starter alone: no {@code DataSource}, no tables. */
@@ -38,6 +41,7 @@ public final class Hosts {
     /** An application with a {@code JdbcTemplate} on an H2 of its own, without the tables of the library. */
     static ApplicationContextRunner jdbcWithoutTables() {
         return new ApplicationContextRunner()
+                .withPropertyValues(NO_WAIT_AT_THE_END)
                 .withConfiguration(AutoConfigurations.of(
                         AopAutoConfiguration.class,
                         DataSourceAutoConfiguration.class,
@@ -79,8 +83,8 @@ public final class Hosts {
     /** Any application, to be started. */
     public static SpringApplicationBuilder application(Class<?> application, Object... sourcesAndProperties) {
         List<Class<?>> sources = new ArrayList<>(List.of(application));
-        List<String> properties =
-                new ArrayList<>(List.of("spring.main.banner-mode=off", "spring.flyway.enabled=false"));
+        List<String> properties = new ArrayList<>(
+                List.of("spring.main.banner-mode=off", "spring.flyway.enabled=false", NO_WAIT_AT_THE_END));
         Arrays.stream(sourcesAndProperties).forEach(each -> {
             if (each instanceof Class<?> source) {
                 sources.add(source);
