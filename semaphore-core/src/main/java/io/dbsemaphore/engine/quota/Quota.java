@@ -4,19 +4,19 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import java.time.Duration;
-import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * This JVM's quota of one semaphore: chunks, used or idle. R is the reuse time.
  *
  * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held: by its acquire, or by a
- * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for R, and at once when others want it. The chunk
- * that became idle last is used first, so that those that are needed only now and then go back.
+ * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for R, and at once when others want it. A thread
+ * looks for an idle chunk where it left one, so that those that are needed only now and then go back.
  */
 public final class Quota {
 
@@ -50,6 +50,7 @@ public final class Quota {
         private final ReuseTerms terms;
         private final int tokens;
         private final long grantedAt;
+        private final long life;
         private volatile long confirmedAt;
         private volatile int uses;
         private volatile long usedAt;
@@ -67,13 +68,14 @@ public final class Quota {
             this.terms = terms;
             this.tokens = tokens;
             this.grantedAt = grantedAt;
+            this.life = quota.lifeOf(terms).toNanos();
             this.confirmedAt = grantedAt;
             this.usedAt = grantedAt;
         }
 
         /** Whether another use may begin, if the database confirms in time that the grant is held. */
         boolean isConfirmable(long nowNanos) {
-            return uses < tokens && nowNanos - grantedAt < quota.lifeOf(terms).toNanos() && state.isHeld();
+            return uses < tokens && nowNanos - grantedAt < life && state.isHeld();
         }
 
         /** The time since the database was last asked whether the grant is held. */
@@ -146,7 +148,7 @@ public final class Quota {
     private final Duration reuse;
     private final long reuseNanos;
     private final boolean fair;
-    private final Deque<Chunk> idle = new ConcurrentLinkedDeque<>();
+    private final Slots<Chunk> idle = new Slots<>();
     private int chunks;
     private CompletableFuture<?> returns = CompletableFuture.completedFuture(null);
     private volatile long returnedAt = System.nanoTime();
@@ -188,21 +190,15 @@ public final class Quota {
         if (isWantedElsewhere(nowNanos)) {
             return false;
         }
-        idle.addFirst(chunk);
+        idle.add(chunk);
         return true;
     }
 
     /** Removes an idle chunk for a use; null if none can be used. */
     public @Nullable Chunk poll(ReuseTerms terms, long nowNanos) {
-        for (Chunk chunk : idle) {
-            if (chunk.terms().equals(terms)
-                    && isReusable(chunk, nowNanos)
-                    && !isWantedElsewhere(nowNanos)
-                    && idle.removeFirstOccurrence(chunk)) {
-                return chunk;
-            }
-        }
-        return null;
+        return isWantedElsewhere(nowNanos)
+                ? null
+                : idle.poll(chunk -> chunk.terms().equals(terms) && isReusable(chunk, nowNanos));
     }
 
     public boolean hasIdle(Predicate<Chunk> filter) {
@@ -211,8 +207,9 @@ public final class Quota {
 
     /** Removes the idle chunks that match. */
     public List<Chunk> pollAll(Predicate<Chunk> filter) {
-        List<Chunk> matching = idle.stream().filter(filter).toList();
-        return matching.stream().filter(idle::remove).toList();
+        return Stream.generate(() -> idle.poll(filter))
+                .takeWhile(Objects::nonNull)
+                .toList();
     }
 
     /**

@@ -1,0 +1,64 @@
+package io.dbsemaphore.engine.quota;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What threads leave and take: slots, of which each thread begins with another one, so that threads that acquire and release at the same
+ * time seldom write to the same one, and a queue for what exceeds them. Lock-free.
+ */
+final class Slots<T> {
+
+    private static final int SIZE_BITS = 7;
+    private static final int SIZE = 1 << SIZE_BITS;
+
+    /** Spreads thread ids, which are consecutive numbers (Fibonacci hashing). */
+    private static final long SPREAD = 0x9E3779B97F4A7C15L;
+
+    private final AtomicReferenceArray<@Nullable T> slots = new AtomicReferenceArray<>(SIZE);
+    private final Queue<T> others = new ConcurrentLinkedQueue<>();
+
+    void add(T item) {
+        int first = firstSlot();
+        for (int i = 0; i < SIZE; i++) {
+            int slot = (first + i) & (SIZE - 1);
+            if (slots.get(slot) == null && slots.compareAndSet(slot, null, item)) {
+                return;
+            }
+        }
+        others.add(item);
+    }
+
+    /** Removes one that matches; null if there is none. */
+    @Nullable T poll(Predicate<T> filter) {
+        int first = firstSlot();
+        for (int i = 0; i < SIZE; i++) {
+            int slot = (first + i) & (SIZE - 1);
+            T item = slots.get(slot);
+            if (item != null && filter.test(item) && slots.compareAndSet(slot, item, null)) {
+                return item;
+            }
+        }
+        for (T item : others) {
+            if (filter.test(item) && others.remove(item)) {
+                return item;
+            }
+        }
+        return null;
+    }
+
+    /** What is there, without removing it. */
+    Stream<T> stream() {
+        return Stream.concat(
+                IntStream.range(0, SIZE).mapToObj(slots::get).flatMap(Stream::ofNullable), others.stream());
+    }
+
+    private static int firstSlot() {
+        return (int) ((Thread.currentThread().getId() * SPREAD) >>> (Long.SIZE - SIZE_BITS));
+    }
+}
