@@ -21,7 +21,7 @@ import org.springframework.jdbc.core.ResultSetExtractor;
  * Statements of a transaction that are queued for the next round trip: until the queue is {@linkplain #flush flushed},
  * another statement of the transaction is prepared, or the transaction commits. They are executed in order. Execution ends
  * at the first statement that fails. A result that is asked for before its statement was executed is an
- * {@link IllegalStateException}. A connection of {@link Sessions} unwraps to this type. Used by one thread at a
+ * {@link IllegalStateException}. Each {@link Session} has one. Used by one thread at a
  * time, like the connection.
  *
  * <p>Where {@link Pipelining} is on, the statements are one text, {@code a; b; commit}, and one round trip:

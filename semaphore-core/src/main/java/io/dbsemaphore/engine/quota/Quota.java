@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * This JVM's quota of one semaphore: chunks, used or idle. R is the reuse time.
  *
  * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held: by its acquire, or by a
- * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for R, and at once when others want it. A thread
+ * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for 4 R, and at once when others want it. A thread
  * looks for an idle chunk where it left one, so that those that are needed only now and then go back.
  */
 public final class Quota {
@@ -33,6 +33,12 @@ public final class Quota {
 
     /** The database is asked about a chunk when this part of R has passed. */
     private static final int CONFIRM_PARTS = 3;
+
+    /**
+     * A chunk that nobody else wants goes back when it has not been used for so many R. With many semaphores each is used less often, most
+     * rarely at first, when every use needs a transaction.
+     */
+    private static final int UNUSED = 4;
 
     /** A use that has lasted for so many R is not confirmed: its chunk goes back when it ends. */
     private static final int LONG_USE = 10;
@@ -255,14 +261,16 @@ public final class Quota {
 
     /** Whether an idle chunk is to go back now. */
     public boolean isDue(Chunk chunk, long nowNanos) {
-        return isWantedElsewhere(nowNanos) || chunk.unusedFor(nowNanos) >= reuseNanos || !chunk.isConfirmable(nowNanos);
+        return isWantedElsewhere(nowNanos)
+                || chunk.unusedFor(nowNanos) >= UNUSED * reuseNanos
+                || !chunk.isConfirmable(nowNanos);
     }
 
     /** Whether the database is asked about the chunk when it is asked about others. */
     public boolean isConfirmable(Chunk chunk, long nowNanos) {
         return fair
                 && chunk.isConfirmable(nowNanos)
-                && chunk.unusedFor(nowNanos) < (chunk.user() == null ? reuseNanos : LONG_USE * reuseNanos);
+                && chunk.unusedFor(nowNanos) < (chunk.user() == null ? UNUSED : LONG_USE) * reuseNanos;
     }
 
     /** Whether the database is to be asked about the chunk now. */

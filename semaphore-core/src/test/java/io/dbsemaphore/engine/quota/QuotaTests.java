@@ -55,10 +55,10 @@ class QuotaTests {
         Chunk chunk = chunk();
         chunk.confirm(now + NANOS / 2);
 
-        assertThat(quota.isDue(chunk, now + NANOS - 1)).isFalse();
-        assertThat(quota.isConfirmable(chunk, now + NANOS - 1)).isTrue();
-        assertThat(quota.isDue(chunk, now + NANOS)).isTrue();
-        assertThat(quota.isConfirmable(chunk, now + NANOS)).isFalse();
+        assertThat(quota.isDue(chunk, now + 4 * NANOS - 1)).isFalse();
+        assertThat(quota.isConfirmable(chunk, now + 4 * NANOS - 1)).isTrue();
+        assertThat(quota.isDue(chunk, now + 4 * NANOS)).isTrue();
+        assertThat(quota.isConfirmable(chunk, now + 4 * NANOS)).isFalse();
     }
 
     @Test

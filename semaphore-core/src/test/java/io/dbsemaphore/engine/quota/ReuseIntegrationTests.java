@@ -47,12 +47,12 @@ class ReuseIntegrationTests extends ReuseFixture {
 
     @Test
     void anIdlePermitGoesBack() {
-        Duration reuse = Duration.ofSeconds(3);
+        Duration reuse = Duration.ofSeconds(1);
         try (Node own = Node.on(cluster.schema(), settings(reuse))) {
             acquire(own).release();
             assertThat(cluster.held(name)).isEqualTo(1);
 
-            await().atMost(reuse.multipliedBy(2))
+            await().atMost(reuse.multipliedBy(7))
                     .untilAsserted(() -> assertThat(cluster.held(name)).isZero());
             try (PermitGrant grant = acquire(other)) {
                 assertThat(grant.isReused()).isFalse();
