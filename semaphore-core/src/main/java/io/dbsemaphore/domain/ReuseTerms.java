@@ -6,8 +6,9 @@ import java.time.Duration;
  * What acquires must have in common for one of them to use the permits that another one has released.
  *
  * @param name the semaphore
- * @param count the number of permits
+ * @param count the number of permits; 1 if exclusive
+ * @param exclusive whether they ask for the whole capacity
  * @param ttl the time to live
  * @param maxHold the maximum time for which the grant is kept alive
  */
-public record ReuseTerms(String name, int count, Duration ttl, Duration maxHold) {}
+public record ReuseTerms(String name, int count, boolean exclusive, Duration ttl, Duration maxHold) {}

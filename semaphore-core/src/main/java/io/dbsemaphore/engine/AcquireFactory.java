@@ -101,7 +101,6 @@ final class AcquireFactory {
     Optional<ReuseTerms> reuseTerms(AcquireRequest request, boolean keptAlive) {
         if (!keptAlive
                 || request.permits().size() != 1
-                || request.isExclusive()
                 || request.isWithoutTtl()
                 || request.externalId().isPresent()
                 || request.owner().isPresent()) {
@@ -112,6 +111,7 @@ final class AcquireFactory {
         return Optional.of(new ReuseTerms(
                 permits.getKey(),
                 permits.getValue(),
+                request.isExclusive(),
                 request.ttl().orElse(settings.get(SemaphoreSettings.DEFAULT_TTL)),
                 maxHold(request)));
     }

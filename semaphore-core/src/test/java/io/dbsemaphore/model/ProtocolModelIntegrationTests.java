@@ -9,11 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tlc2.TLC;
 
 /** Checks the model of the protocol in {@code docs/model} with TLC, in a process of its own. */
@@ -22,40 +22,47 @@ import tlc2.TLC;
 class ProtocolModelIntegrationTests {
 
     private static final Path MODEL = Path.of("..", "docs", "model");
-    private static final String MODULE = "ThreeInstances";
+    private static final String REQUESTS = "ThreeInstances";
+    private static final String QUOTAS = "TwoInstances";
 
     @TempDir
     private Path directory;
 
-    @Test
-    void keepsItsPromisesInEveryState() throws Exception {
-        assertThat(check(configuration()))
+    @ParameterizedTest
+    @ValueSource(strings = {REQUESTS, QUOTAS})
+    void keepsItsPromisesInEveryState(String module) throws Exception {
+        assertThat(check(module, configuration(module)))
                 .contains("Model checking completed. No error has been found.")
                 .contains("0 states left on queue");
     }
 
     @ParameterizedTest
     @CsvSource({
-        "LocksRow,        Invariant NeverOverCapacity is violated",
-        "LeavesTombstone, Invariant NoPermitLost is violated",
-        "SkipsChecked,    a stale write",
-        "RaisesFence,     Invariant TokensRise is violated",
-        "HonoursQueue,    a caller was overtaken",
+        REQUESTS + ", LocksRow,           Invariant NeverOverCapacity is violated",
+        REQUESTS + ", LeavesTombstone,    Invariant NoPermitLost is violated",
+        REQUESTS + ", SkipsChecked,       a stale write",
+        REQUESTS + ", RaisesFence,        Invariant TokensRise is violated",
+        REQUESTS + ", HonoursQueue,       a caller was overtaken",
+        QUOTAS + ",   ConfirmsUses,       a use began although its permits were gone",
+        QUOTAS + ",   CountsFromQuestion, a use began although its permits were gone",
+        QUOTAS + ",   CountsIdle,         Invariant UsedWithinCapacity is violated",
+        QUOTAS + ",   LeavesMarks,        Invariant RefusedIsHeard is violated",
+        QUOTAS + ",   HeedsMarks,         Invariant RefusedIsHeard is violated",
     })
-    void breaksAPromiseWithoutEachOfItsRules(String rule, String violation) throws Exception {
-        String without = configuration().replace(rule + " = TRUE", rule + " = FALSE");
+    void breaksAPromiseWithoutEachOfItsRules(String module, String rule, String violation) throws Exception {
+        String without = configuration(module).replace(rule + " = TRUE", rule + " = FALSE");
 
-        assertThat(without).isNotEqualTo(configuration());
-        assertThat(check(without)).contains(violation);
+        assertThat(without).isNotEqualTo(configuration(module));
+        assertThat(check(module, without)).contains(violation);
     }
 
-    private static String configuration() throws IOException {
-        return Files.readString(MODEL.resolve(MODULE + ".cfg"));
+    private static String configuration(String module) throws IOException {
+        return Files.readString(MODEL.resolve(module + ".cfg"));
     }
 
-    private String check(String configuration) throws Exception {
-        for (String module : List.of("Semaphore", MODULE)) {
-            Files.copy(MODEL.resolve(module + ".tla"), directory.resolve(module + ".tla"));
+    private String check(String module, String configuration) throws Exception {
+        for (String each : List.of("Semaphore", "Quotas", module)) {
+            Files.copy(MODEL.resolve(each + ".tla"), directory.resolve(each + ".tla"));
         }
         Files.writeString(directory.resolve("check.cfg"), configuration);
         File output = directory.resolve("output.txt").toFile();
@@ -73,7 +80,7 @@ class ProtocolModelIntegrationTests {
                 "auto",
                 "-config",
                 "check.cfg",
-                MODULE);
+                module);
         Process tlc = new ProcessBuilder(command)
                 .directory(directory.toFile())
                 .redirectErrorStream(true)

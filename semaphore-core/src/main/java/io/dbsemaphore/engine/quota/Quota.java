@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * This JVM's quota of one semaphore: chunks, used or idle. R is the reuse time.
  *
  * <p>A use of a {@link Chunk} begins only within R after the database was asked whether its grant is held: by its acquire, or by a
- * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for 4 R, and at once when others want it. A thread
+ * {@linkplain Chunk#confirm confirmation}. A chunk goes back when it has not been used for 8 R, and at once when others want it. A thread
  * looks for an idle chunk where it left one, so that those that are needed only now and then go back.
  */
 public final class Quota {
@@ -36,9 +36,9 @@ public final class Quota {
 
     /**
      * A chunk that nobody else wants goes back when it has not been used for so many R. With many semaphores each is used less often, most
-     * rarely at first, when every use needs a transaction.
+     * rarely at first, when every use needs a transaction: see decision 0061.
      */
-    private static final int UNUSED = 4;
+    private static final int UNUSED = 8;
 
     /** A use that has lasted for so many R is not confirmed: its chunk goes back when it ends. */
     private static final int LONG_USE = 10;

@@ -104,7 +104,8 @@ public final class ReusedGrant implements PermitGrant {
 
     @Override
     public Map<String, Integer> permits() {
-        return Map.of(chunk.terms().name(), chunk.terms().count());
+        StoredGrant.StoredPermit permit = stored().permits().get(0);
+        return Map.of(permit.name(), permit.count());
     }
 
     @Override

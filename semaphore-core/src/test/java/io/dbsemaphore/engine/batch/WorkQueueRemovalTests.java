@@ -20,7 +20,8 @@ import org.springframework.dao.DataAccessResourceFailureException;
 /** Callers that leave: at the end of their wait time, of their own accord, or with permits that were handed to them. */
 class WorkQueueRemovalTests extends WorkQueueFixture {
 
-    private static final ReuseTerms TERMS = new ReuseTerms("backup", 1, Duration.ofMinutes(1), Duration.ofMinutes(5));
+    private static final ReuseTerms TERMS =
+            new ReuseTerms("backup", 1, false, Duration.ofMinutes(1), Duration.ofMinutes(5));
     private static final Acquire.Answer ANSWER = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
 
     private long now = 1;
@@ -167,7 +168,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         Acquire waiter = waiter(BACKUP);
         addForReuse(waiter);
         refuseAll();
-        ReuseTerms shorter = new ReuseTerms("backup", 1, Duration.ofSeconds(1), TERMS.maxHold());
+        ReuseTerms shorter = new ReuseTerms("backup", 1, false, Duration.ofSeconds(1), TERMS.maxHold());
 
         assertThat(queue.handOver(shorter, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
 

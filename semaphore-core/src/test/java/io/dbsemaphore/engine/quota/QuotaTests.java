@@ -21,7 +21,7 @@ class QuotaTests {
     private static final Duration R = Duration.ofSeconds(100);
     private static final long NANOS = R.toNanos();
     private static final Duration MAX_HOLD = R.multipliedBy(10);
-    private static final ReuseTerms TERMS = new ReuseTerms("s", 1, Duration.ofHours(1), MAX_HOLD);
+    private static final ReuseTerms TERMS = new ReuseTerms("s", 1, false, Duration.ofHours(1), MAX_HOLD);
 
     private final GrantRegistry held = new GrantRegistry();
     private final Quota quota = new Quota(R, true);
@@ -51,14 +51,14 @@ class QuotaTests {
     }
 
     @Test
-    void whatIsNotUsedForTheReuseTimeGoesBackAndIsNotConfirmed() {
+    void whatIsNotUsedForLongGoesBackAndIsNotConfirmed() {
         Chunk chunk = chunk();
         chunk.confirm(now + NANOS / 2);
 
-        assertThat(quota.isDue(chunk, now + 4 * NANOS - 1)).isFalse();
-        assertThat(quota.isConfirmable(chunk, now + 4 * NANOS - 1)).isTrue();
-        assertThat(quota.isDue(chunk, now + 4 * NANOS)).isTrue();
-        assertThat(quota.isConfirmable(chunk, now + 4 * NANOS)).isFalse();
+        assertThat(quota.isDue(chunk, now + 8 * NANOS - 1)).isFalse();
+        assertThat(quota.isConfirmable(chunk, now + 8 * NANOS - 1)).isTrue();
+        assertThat(quota.isDue(chunk, now + 8 * NANOS)).isTrue();
+        assertThat(quota.isConfirmable(chunk, now + 8 * NANOS)).isFalse();
     }
 
     @Test

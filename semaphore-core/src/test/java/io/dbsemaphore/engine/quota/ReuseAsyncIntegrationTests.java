@@ -59,7 +59,7 @@ class ReuseAsyncIntegrationTests extends ReuseFixture {
             PermitGrant grant = acquire(own);
             Pause goesBack = pauseOfReturn(own);
             grant.release();
-            goesBack.awaitReached(SOON); // when it has not been used for four times the reuse time
+            goesBack.awaitReached(SOON); // when it has not been used for eight times the reuse time
 
             CompletableFuture<PermitGrant> acquire = acquireAtOnce(own, request());
 

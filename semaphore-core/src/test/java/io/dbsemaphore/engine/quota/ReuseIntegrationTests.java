@@ -46,13 +46,32 @@ class ReuseIntegrationTests extends ReuseFixture {
     }
 
     @Test
+    void whatAnExclusiveAcquireHasReleasedIsReusedByTheNextOne() {
+        String three = cluster.semaphore(3);
+        AcquireRequest exclusive = AcquireRequest.of(three).withKeepAlive(true).exclusive();
+        node.semaphores().acquire(exclusive).release();
+        node.gate().clear();
+
+        try (PermitGrant reused = node.semaphores().acquire(exclusive)) {
+            assertThat(reused.isReused()).isTrue();
+            assertThat(reused.permits()).isEqualTo(Map.of(three, 3));
+            assertNoStatement(node);
+            assertThat(node.semaphores().tryAcquire(AcquireRequest.of(three))).isEmpty();
+            assertThat(other.semaphores().tryAcquire(AcquireRequest.of(three))).isEmpty();
+        }
+        try (PermitGrant one = node.semaphores().acquire(AcquireRequest.of(three))) { // not refused beside idle permits
+            assertThat(one.isReused()).isFalse();
+        }
+    }
+
+    @Test
     void anIdlePermitGoesBack() {
         Duration reuse = Duration.ofSeconds(1);
         try (Node own = Node.on(cluster.schema(), settings(reuse))) {
             acquire(own).release();
             assertThat(cluster.held(name)).isEqualTo(1);
 
-            await().atMost(reuse.multipliedBy(7))
+            await().atMost(reuse.multipliedBy(12))
                     .untilAsserted(() -> assertThat(cluster.held(name)).isZero());
             try (PermitGrant grant = acquire(other)) {
                 assertThat(grant.isReused()).isFalse();

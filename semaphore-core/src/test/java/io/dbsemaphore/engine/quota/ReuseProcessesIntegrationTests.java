@@ -17,6 +17,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,11 +57,13 @@ class ReuseProcessesIntegrationTests {
     @Test
     void neverUseMoreThanTheCapacity(@TempDir Path directory) {
         Path file = directory.resolve("at-work");
-        SharedCounter atWork = new SharedCounter(file);
+        SharedCounter atWork = new SharedCounter(file, 0);
         List<ChildJvm> both =
                 Stream.generate(() -> process(Duration.ofMillis(100))).limit(2).toList();
 
-        both.forEach(process -> process.send("work %s 6 6 %s".formatted(NAME, file)));
+        for (int slot = 0; slot < both.size(); slot++) {
+            both.get(slot).send("work %s 6 6 %s %d".formatted(NAME, file, slot));
+        }
         List<String[]> results = both.stream()
                 .map(process -> process.awaitLine("WORKED", START).split(" "))
                 .toList();
@@ -68,6 +72,58 @@ class ReuseProcessesIntegrationTests {
         Measurement.check(() -> assertThat(results)
                 .as("reuses of each process, within a tenth of a second each")
                 .allSatisfy(result -> assertThat(Integer.parseInt(result[2])).isPositive()));
+    }
+
+    /**
+     * At full speed, while processes are killed, and frozen for less than the instance timeout. With
+     * {@code -Dsemaphore.test.reuse-attack-seconds=300} there are more than a hundred million acquires.
+     */
+    @Slow
+    @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Test
+    void neverUseMoreThanTheCapacityWhileTheyAreKilledAndFrozen(@TempDir Path directory) throws Exception {
+        int capacity = 12;
+        Duration length = Duration.ofSeconds(Integer.getInteger("semaphore.test.reuse-attack-seconds", 20));
+        node.admin().setCapacity(NAME, capacity, "test", "many permits");
+        Path file = directory.resolve("at-work");
+        List<SharedCounter> slots = Stream.iterate(0, slot -> slot + 1)
+                .limit(3)
+                .map(slot -> new SharedCounter(file, slot))
+                .toList();
+        List<ChildJvm> hammering = new ArrayList<>();
+        for (int slot = 0; slot < slots.size(); slot++) {
+            hammering.add(hammer(file, slot));
+        }
+        Random random = new Random(1);
+        long end = System.nanoTime() + length.toNanos();
+
+        for (int attack = 0; System.nanoTime() < end; attack++) {
+            Thread.sleep(random.nextInt(500, 1500));
+            int slot = random.nextInt(slots.size());
+            ChildJvm attacked = hammering.get(slot);
+            if (attack % 4 == 3) {
+                attacked.kill9();
+                slots.get(slot).clear(); // before its permits are reclaimed
+                hammering.set(slot, hammer(file, slot));
+            } else {
+                attacked.stop();
+                Thread.sleep(random.nextInt(50, 2000));
+                attacked.cont();
+            }
+        }
+
+        System.out.printf(
+                "%,d acquires, at most %d at once%n",
+                slots.get(0).total(), slots.get(0).peak());
+        assertThat(slots.get(0).peak()).as("the most at work at once").isBetween(capacity / 2, capacity);
+        assertThat(slots.get(0).total()).as("acquires").isGreaterThan(100_000);
+    }
+
+    private ChildJvm hammer(Path file, int slot) {
+        ChildJvm process = process(Duration.ofMillis(250));
+        process.send("hammer %s 16 %s %d".formatted(NAME, file, slot));
+        process.awaitLine("HAMMERING", START);
+        return process;
     }
 
     @Test

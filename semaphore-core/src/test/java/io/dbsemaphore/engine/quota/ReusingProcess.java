@@ -29,7 +29,8 @@ import java.util.concurrent.locks.LockSupport;
  *   <li>{@code hold NAME} acquires until it has a reused permit, and says {@code HOLDING}
  *   <li>{@code release} releases that, and says {@code RELEASED} and the outcome
  *   <li>{@code try NAME} acquires without a wait time and says {@code GRANTED} or {@code REFUSED}
- *   <li>{@code work NAME THREADS SECONDS FILE} says {@code WORKED}, how often, and how often with a reused permit
+ *   <li>{@code work NAME THREADS SECONDS FILE SLOT} says {@code WORKED}, how often, and how often with a reused permit
+ *   <li>{@code hammer NAME THREADS FILE SLOT} acquires and releases as fast as possible until the process ends
  * </ul>
  */
 final class ReusingProcess {
@@ -69,7 +70,17 @@ final class ReusingProcess {
             case "hold" -> hold(words[1]);
             case "release" -> "RELEASED " + held.release();
             case "try" -> semaphores.tryAcquire(request(words[1])).isPresent() ? "GRANTED" : "REFUSED";
-            case "work" -> work(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), Path.of(words[4]));
+            case "work" ->
+                work(
+                        words[1],
+                        Integer.parseInt(words[2]),
+                        Integer.parseInt(words[3]),
+                        new SharedCounter(Path.of(words[4]), Integer.parseInt(words[5])));
+            case "hammer" ->
+                hammer(
+                        words[1],
+                        Integer.parseInt(words[2]),
+                        new SharedCounter(Path.of(words[3]), Integer.parseInt(words[4])));
             default -> throw new IllegalArgumentException(words[0]);
         };
     }
@@ -84,8 +95,7 @@ final class ReusingProcess {
     }
 
     /** Random holds, random counts, with and without a wait time. */
-    private String work(String name, int threads, int seconds, Path file) {
-        SharedCounter atWork = new SharedCounter(file);
+    private String work(String name, int threads, int seconds, SharedCounter atWork) {
         LongAdder uses = new LongAdder();
         LongAdder reuses = new LongAdder();
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
@@ -109,6 +119,37 @@ final class ReusingProcess {
             }
         });
         return "WORKED " + uses + " " + reuses;
+    }
+
+    /** Every second thread holds its permit for a moment, so that many are in use at once. */
+    private String hammer(String name, int threads, SharedCounter atWork) {
+        for (int i = 0; i < threads; i++) {
+            long holdNanos = i % 2 == 0 ? 0 : TimeUnit.MILLISECONDS.toNanos(1);
+            Thread thread = new Thread(() -> hammer(request(name), holdNanos, atWork));
+            thread.setDaemon(true);
+            thread.start();
+        }
+        return "HAMMERING";
+    }
+
+    @SuppressWarnings("InfiniteLoopStatement") // until the process ends
+    private void hammer(AcquireRequest request, long holdNanos, SharedCounter atWork) {
+        while (true) {
+            Optional<PermitGrant> granted = Optional.empty();
+            try {
+                granted = semaphores.tryAcquire(request);
+            } catch (RuntimeException failure) { // the process was frozen, or another one locks the row
+                failure.printStackTrace(System.out);
+            }
+            granted.ifPresent(grant -> {
+                atWork.enter(1);
+                if (holdNanos > 0) {
+                    LockSupport.parkNanos(holdNanos);
+                }
+                atWork.leave(1);
+                grant.release();
+            });
+        }
     }
 
     private static AcquireRequest request(String name) {
