@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.testing.Concurrently;
+import io.dbsemaphore.testing.LoggedWarnings;
 import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.measurement.Measured;
 import io.dbsemaphore.testing.measurement.Measurement;
@@ -157,6 +158,21 @@ class CleanUpIntegrationTests {
         assertThat(cleaner.maintenance().deleteReleasedRequests()).isZero();
 
         assertThat(instances.states(id)).containsExactly("RELEASED");
+    }
+
+    @Test
+    void logsNoWarningOfHibernate() {
+        String name = instances.semaphore(2);
+        String unused = released(name, WEEK.plusMinutes(1));
+        cleaner.admin().setCapacity(name, 1, "operator", "less");
+        changedAgo("less", Duration.ofDays(300));
+
+        List<String> warnings = LoggedWarnings.of("org.hibernate", () -> {
+            assertThat(cleaner.maintenance().deleteReleasedRequests()).isEqualTo(1);
+            assertThat(cleaner.maintenance().deleteCapacityHistory()).isEqualTo(1);
+        });
+
+        assertThat(warnings).isEmpty();
     }
 
     @Test

@@ -26,6 +26,7 @@ import org.hibernate.engine.jdbc.internal.Formatter;
 import org.hibernate.engine.jdbc.spi.SqlStatementLogger;
 import org.hibernate.engine.transaction.jta.platform.internal.NoJtaPlatform;
 import org.hibernate.engine.transaction.jta.platform.spi.JtaPlatform;
+import org.hibernate.event.spi.EventSource;
 import org.hibernate.resource.jdbc.spi.StatementInspector;
 import org.hibernate.type.StandardBasicTypes;
 import org.jspecify.annotations.Nullable;
@@ -147,7 +148,9 @@ public final class PersistenceUnit implements AutoCloseable {
         if (current != null
                 && TransactionSynchronizationManager.unbindResourceIfPossible(current.sessionFactory())
                         instanceof EntityManagerHolder holder) {
-            holder.getEntityManager().close();
+            EventSource session = holder.getEntityManager().unwrap(EventSource.class);
+            session.getActionQueue().executePendingBulkOperationCleanUpActions(); // or it would warn that it has to
+            session.close();
         }
     }
 
