@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+@Slow
 class TcpProxyIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);

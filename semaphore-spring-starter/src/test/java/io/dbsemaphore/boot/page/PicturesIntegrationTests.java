@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
 import org.junit.jupiter.api.AfterAll;
@@ -10,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each view in light and dark, from a phone to a large screen: axe-core finds nothing, and nothing is cut off. */
+@Slow
 class PicturesIntegrationTests {
 
     private static Browser browser;

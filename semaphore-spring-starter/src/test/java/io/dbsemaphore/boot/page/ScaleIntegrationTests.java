@@ -2,6 +2,7 @@ package io.dbsemaphore.boot.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.boot.OrdersHost;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
@@ -110,6 +111,7 @@ class ScaleIntegrationTests {
                 .allMatch(each -> each <= 1_000);
     }
 
+    @Slow
     @Test
     void updatesWithinAHundredMillisecondsOfScript() {
         open("");

@@ -28,6 +28,7 @@ enum Scenario {
     REUSE_64("reuse-64", "reuse, 32 threads, 64 semaphores of 64", 1, 32, 64, 1),
     REUSE_1000("reuse-1000", "reuse, 32 threads, 1,000 semaphores of 64", 1, 32, 1_000, 1),
     BIASED_LOCK("biased-lock", "reuse, 1 thread, 1 permit, locked again and again", 1, 1, 1, 1),
+    REUSE_16("reuse-16", "reuse, 16 threads, 30 permits", 1, 16, 1, 1),
     REUSE_3_JVMS_SKEWED(
             "reuse-3-jvms-skewed",
             "reuse, 3 JVMs x 16 threads, 30 permits; one idle, one active for a tenth of the time, one always",
@@ -117,7 +118,7 @@ enum Scenario {
 
     private boolean reuses() {
         return switch (this) {
-            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000, BIASED_LOCK, REUSE_3_JVMS_SKEWED, REUSE_2_JVMS -> true;
+            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000, BIASED_LOCK, REUSE_16, REUSE_3_JVMS_SKEWED, REUSE_2_JVMS -> true;
             default -> false;
         };
     }
@@ -136,7 +137,7 @@ enum Scenario {
     int capacity(int allThreads) {
         return switch (this) {
             case REUSE_1, REUSE_32, REUSE_64, REUSE_1000 -> 2 * allThreads;
-            case REUSE_3_JVMS_SKEWED -> 30;
+            case REUSE_16, REUSE_3_JVMS_SKEWED -> 30;
             case REUSE_2_JVMS -> 8;
             case FAIR_2_JVMS -> 4;
             case BIASED_LOCK, HAND_OVER_2_JVMS -> 1;
