@@ -14,6 +14,7 @@ import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.HeldGrant;
+import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.quota.Quota;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
 import io.dbsemaphore.engine.quota.ReusedGrant;
@@ -59,7 +60,7 @@ import org.slf4j.LoggerFactory;
  * <p>While there are quotas, {@link #check} runs four times in the reuse time R. It gives back the chunks that are not used or that others
  * want, and asks the database in one transaction, about twice in R, whether the chunks that are used are still held, whether the
  * capacity was lowered, and who waits or was refused elsewhere. No use begins later than R after that question. A caller that does not wait
- * and is refused leaves a mark for the other instances by the same transaction.
+ * and is refused leaves a mark for the other instances.
  *
  * <p>A caller is not refused because of idle chunks of its own JVM: those that it cannot use go back before it is tried, and if it is
  * refused while some are going back, it is tried again afterwards.
@@ -89,6 +90,7 @@ final class Quotas {
     private final long instance;
     private final ListenerNotifier listeners;
     private final ReusedGrant.Operations operations;
+    private final KeepAlive keepAlive;
     private final ScheduledExecutorService scheduler;
     private final Executor database;
     private final long checkNanos;
@@ -114,6 +116,7 @@ final class Quotas {
             long instance,
             ListenerNotifier listeners,
             ReusedGrant.Operations operations,
+            KeepAlive keepAlive,
             ScheduledExecutorService scheduler,
             Executor database) {
         this.settings = settings;
@@ -124,6 +127,7 @@ final class Quotas {
         this.instance = instance;
         this.listeners = listeners;
         this.operations = operations;
+        this.keepAlive = keepAlive;
         this.scheduler = scheduler;
         this.database = database;
         Optional<Duration> shortest = settings.get(SemaphoreSettings.REUSE).values().stream()
@@ -412,6 +416,7 @@ final class Quotas {
     private void check() {
         try {
             clearDue();
+            mark();
             confirm();
             long now = System.nanoTime();
             byExternalId.values().stream()
@@ -434,15 +439,30 @@ final class Quotas {
         quotas.forEach((name, quota) -> clear(quota, chunk -> commit.isAwaited(name) || quota.isDue(chunk, now)));
     }
 
-    /** Asks the database about all chunks that are used, if it is time for one of them, and tells the other instances who was refused here. */
+    /**
+     * Asks the database about all chunks that are used, if it is time for one of them: on the thread of the keep-alive, whose connection
+     * is kept while there are chunks.
+     */
     private void confirm() {
-        if (!confirming.compareAndSet(false, true)) {
-            return;
-        }
         long now = System.nanoTime();
         List<Chunk> chunks = byExternalId.values().stream()
                 .filter(chunk -> chunk.quota().isConfirmable(chunk, now))
                 .toList();
+        if (chunks.stream().anyMatch(chunk -> chunk.quota().isToBeConfirmed(chunk, now))
+                && confirming.compareAndSet(false, true)) {
+            keepAlive.execute("confirmation", () -> {
+                try {
+                    confirm(chunks);
+                } finally {
+                    confirming.set(false);
+                }
+            });
+        }
+    }
+
+    /** Tells the other instances who was refused here. */
+    private void mark() {
+        long now = System.nanoTime();
         Map<String, Duration> marks = new HashMap<>();
         quotas.forEach((name, quota) -> {
             Duration validFor = quota.mark(now);
@@ -450,27 +470,18 @@ final class Quotas {
                 marks.put(name, validFor);
             }
         });
-        if (marks.isEmpty() && chunks.stream().noneMatch(chunk -> chunk.quota().isToBeConfirmed(chunk, now))) {
-            confirming.set(false);
-            return;
-        }
-        try {
+        if (!marks.isEmpty()) {
             database.execute(() -> {
                 try {
-                    confirm(chunks, marks);
+                    transactions.mark(marks, instance, settings.get(SemaphoreSettings.OWNER));
                 } catch (RuntimeException failure) {
-                    log.debug("Permits that are reused were not confirmed; that is tried again", failure);
-                } finally {
-                    confirming.set(false);
+                    log.debug("Other instances were not told that callers of this one were refused", failure);
                 }
             });
-        } catch (RuntimeException | Error failure) {
-            confirming.set(false);
-            throw failure;
         }
     }
 
-    private void confirm(List<Chunk> chunks, Map<String, Duration> marks) {
+    private void confirm(List<Chunk> chunks) {
         Set<Long> requests = new HashSet<>();
         Map<String, Quota> asked = new HashMap<>();
         chunks.forEach(chunk -> {
@@ -478,8 +489,7 @@ final class Quotas {
             asked.put(chunk.terms().name(), chunk.quota());
         });
         long asOf = System.nanoTime();
-        Confirmation confirmation =
-                transactions.confirm(requests, asked.keySet(), marks, instance, settings.get(SemaphoreSettings.OWNER));
+        Confirmation confirmation = transactions.confirm(requests, asked.keySet(), instance);
         asked.forEach((name, quota) -> {
             quota.observe(
                     confirmation.awaited().contains(name),

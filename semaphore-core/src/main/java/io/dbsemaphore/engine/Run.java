@@ -181,6 +181,7 @@ final class Run {
                 lease.id(),
                 listeners,
                 uses,
+                keepAlive,
                 scheduler,
                 database.sessions().threads());
         PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>One connection can be {@linkplain #keepConnection kept}: it is taken from the host's pool once and not given back after each
  * transaction. A host that uses its whole pool for long would otherwise keep renewals and heartbeats from the database, and lose its
- * permits. Between transactions it has the settings of the host, like a connection in its pool: the limits of the library would end
- * it while it is idle. A connection that was idle is checked before it is used, since the server or a firewall may have ended it, and
+ * permits. When it is idle for long it has the settings of the host, like a connection in its pool: the limits of the library would end
+ * it. A connection that was idle is checked before it is used, since the server or a firewall may have ended it, and
  * a dead one is replaced.
  */
 final class SessionPool {
@@ -39,7 +39,6 @@ final class SessionPool {
 
     private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
 
-    private static final Duration KEPT_IDLE = Duration.ofMillis(20);
     /** Shorter than the leak detection of pools, and often enough for their checks of returned connections. */
     private static final Duration LONGEST_LOAN = Duration.ofSeconds(1);
 
@@ -47,7 +46,7 @@ final class SessionPool {
     private static final Duration SUSPECTED_FOR = Duration.ofSeconds(10);
     private static final int MAX_EVICTIONS = 100;
 
-    /** A kept connection that was used this lately is not checked. */
+    /** A connection that was used this lately is not checked. */
     private static final long TRUSTED_NANOS = Duration.ofMillis(500).toNanos();
 
     private static final int CHECK_SECONDS = 2;
@@ -57,6 +56,7 @@ final class SessionPool {
     private final SessionLimits limits;
     private final Pipelining pipelining;
     private final int size;
+    private final Duration longestIdle;
     private final ScheduledExecutorService evictor;
     /** Who has a place may use a connection: one for each session that is in use or being returned. */
     private final Semaphore places;
@@ -67,24 +67,32 @@ final class SessionPool {
     private boolean keeps;
     private @Nullable Idle<Connection> kept;
     private int quickReturns;
-    private long lastReturn = System.nanoTime() - KEPT_IDLE.toNanos();
+    private long lastReturn;
     private int evictionsLeft;
     private long suspectedUntil = System.nanoTime();
 
     private record Idle<T>(T what, long since) {}
 
+    /**
+     * Creates a pool without sessions.
+     *
+     * @param longestIdle how long a session may be idle between transactions before it gets the settings of the host again
+     */
     SessionPool(
             Host host,
             Database database,
             SessionLimits limits,
             Pipelining pipelining,
             int size,
+            Duration longestIdle,
             ScheduledExecutorService evictor) {
         this.host = host;
         this.database = database;
         this.limits = limits;
         this.pipelining = pipelining;
         this.size = size;
+        this.longestIdle = longestIdle;
+        this.lastReturn = System.nanoTime() - longestIdle.toNanos();
         this.evictor = evictor;
         this.places = new Semaphore(size, true);
     }
@@ -111,8 +119,12 @@ final class SessionPool {
     }
 
     private Session open() throws SQLException {
-        Session idleSession = takeIdle();
-        return idleSession == null ? Session.open(takeConnection(), limits, pipelining) : idleSession;
+        Idle<Session> last = takeIdle();
+        if (last != null && System.nanoTime() - last.since() > TRUSTED_NANOS) { // this process was suspended
+            last.what().evict();
+            last = null;
+        }
+        return last == null ? Session.open(takeConnection(), limits, pipelining) : last.what();
     }
 
     /** Takes back a session after its transaction. */
@@ -255,12 +267,11 @@ final class SessionPool {
         connection.close();
     }
 
-    private @Nullable Session takeIdle() {
+    private @Nullable Idle<Session> takeIdle() {
         synchronized (idle) {
-            boolean quick = System.nanoTime() - lastReturn < KEPT_IDLE.toNanos();
+            boolean quick = System.nanoTime() - lastReturn < longestIdle.toNanos();
             quickReturns = quick ? Math.min(quickReturns + 1, BUSY_AFTER) : 0;
-            Idle<Session> last = idle.pollFirst();
-            return last == null ? null : last.what();
+            return idle.pollFirst();
         }
     }
 
@@ -271,7 +282,7 @@ final class SessionPool {
             if (closed
                     || quickReturns < BUSY_AFTER
                     || !session.isReusable()
-                    || session.ageNanos() > LONGEST_LOAN.toNanos()) {
+                    || (!keeps && session.ageNanos() > LONGEST_LOAN.toNanos())) {
                 return false;
             }
             idle.addFirst(new Idle<>(session, lastReturn));
@@ -283,7 +294,7 @@ final class SessionPool {
     private void scheduleEviction() {
         if (!evictionScheduled && !idle.isEmpty()) {
             ScheduledFuture<?> unused =
-                    evictor.schedule(this::evictIdle, KEPT_IDLE.toMillis() + 1, TimeUnit.MILLISECONDS);
+                    evictor.schedule(this::evictIdle, longestIdle.toMillis() + 1, TimeUnit.MILLISECONDS);
             evictionScheduled = true;
         }
     }
@@ -292,7 +303,7 @@ final class SessionPool {
         synchronized (idle) {
             evictionScheduled = false;
         }
-        returnIdleSince(System.nanoTime() - KEPT_IDLE.toNanos());
+        returnIdleSince(System.nanoTime() - longestIdle.toNanos());
         synchronized (idle) {
             scheduleEviction();
         }

@@ -37,6 +37,12 @@ public final class Sessions implements AutoCloseable {
 
     private static final Duration RESERVED_IDLE_LIMIT = Duration.ofSeconds(3);
 
+    /** How long a session stays prepared for its next transaction. */
+    private static final Duration LONGEST_IDLE = Duration.ofMillis(20);
+
+    /** The same for the connection that is kept anyway: longer than the pause between two confirmations of permits that are reused. */
+    private static final Duration KEPT_LONGEST_IDLE = Duration.ofMillis(200);
+
     /** Of fewer connections none is kept: a method that holds a permit and begins a transaction needs one itself. */
     private static final int FEWEST = 3;
 
@@ -85,11 +91,13 @@ public final class Sessions implements AutoCloseable {
         ScheduledThreadPoolExecutor evictor = new DaemonThreads().scheduler("semaphore-connections");
         evictor.setKeepAliveTime(1, TimeUnit.SECONDS);
         evictor.allowCoreThreadTimeOut(true);
-        shared = new SessionPool(this.host, database, limits, statements, Math.max(1, maxConnections - 1), evictor);
+        shared = new SessionPool(
+                this.host, database, limits, statements, Math.max(1, maxConnections - 1), LONGEST_IDLE, evictor);
+        mayKeepReserved = maxConnections >= FEWEST && !isSmall(dataSource);
+        Duration longestIdle = mayKeepReserved ? KEPT_LONGEST_IDLE : LONGEST_IDLE;
         reserved = maxConnections == 1
                 ? shared
-                : new SessionPool(this.host, database, reservedLimits, statements, 1, evictor);
-        mayKeepReserved = maxConnections >= FEWEST && !isSmall(dataSource);
+                : new SessionPool(this.host, database, reservedLimits, statements, 1, longestIdle, evictor);
         pool = ThreadLocal.withInitial(() -> shared);
     }
 

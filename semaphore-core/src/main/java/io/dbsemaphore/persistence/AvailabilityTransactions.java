@@ -143,26 +143,27 @@ public final class AvailabilityTransactions {
 
     /**
      * Finds out which requests are held, and whether others want permits of these semaphores: without a lock, for all of them in two
-     * statements. Tells the other instances of the callers of this one that do not wait and were refused.
-     *
-     * @param marks the semaphores of those callers, and how long the others are to know of them
+     * statements.
      */
-    public Confirmation confirm(
-            Collection<Long> requestIds,
-            Collection<String> names,
-            Map<String, Duration> marks,
-            long instance,
-            String owner) {
+    public Confirmation confirm(Collection<Long> requestIds, Collection<String> names, long instance) {
         return transaction.execute(() -> {
             Confirmation found = new Confirmation();
             batches(requestIds)
                     .forEach(ids -> tables.sql().queryRows(HELD, (row, number) -> found.held.add(row.getLong(1)), ids));
             batches(idsOf(names)).forEach(ids -> tables.sql().queryRows(WANTED, found::add, instance, -instance, ids));
             tables.sql().flush();
-            marks.forEach(
-                    (name, validFor) -> idsOf(Set.of(name)).forEach(id -> waiters.mark(id, instance, owner, validFor)));
             return found;
         });
+    }
+
+    /**
+     * Tells the other instances that callers of this one that do not wait were refused.
+     *
+     * @param marks how long the others are to know of them, by semaphore
+     */
+    public void mark(Map<String, Duration> marks, long instance, String owner) {
+        transaction.run(() -> marks.forEach(
+                (name, validFor) -> idsOf(Set.of(name)).forEach(id -> waiters.mark(id, instance, owner, validFor))));
     }
 
     private static List<List<Long>> batches(Collection<Long> ids) {

@@ -189,6 +189,18 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
+    /**
+     * Runs a task on the thread of the keep-alive, with its connection. The task must be short, and wait for no lock of another
+     * transaction. Ignored when closed.
+     *
+     * @param what the task, for the log if it fails
+     */
+    public void execute(String what, Runnable task) {
+        thread.execute(() -> {
+            boolean unused = attempt(what, task);
+        });
+    }
+
     /** Deregisters this instance, see {@link InstanceLease#deregister}. */
     public void deregister() {
         lease.deregister();

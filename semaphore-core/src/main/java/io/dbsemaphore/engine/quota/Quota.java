@@ -23,6 +23,9 @@ public final class Quota {
     /** The number of tokens that are reserved for the first grant; later ones depend on how many were used. */
     private static final int FIRST_TOKENS = 1 << 12;
 
+    /** So many times as many are reserved after a grant that has used all of its own: else many semaphores cause grants for minutes. */
+    private static final int MORE_TOKENS = 16;
+
     private static final int MIN_TOKENS = 1 << 6;
     private static final int MAX_TOKENS = 1 << 20;
 
@@ -246,7 +249,7 @@ public final class Quota {
     /** Counts a chunk that goes back, and adapts the number of tokens to how many it used. */
     public synchronized void gone(Chunk chunk) {
         if (chunk.isExhausted()) {
-            tokens = Math.min(MAX_TOKENS, tokens * 2);
+            tokens = Math.min(MAX_TOKENS, tokens * MORE_TOKENS);
         } else if (chunk.uses() <= tokens / 4) {
             tokens = Math.max(MIN_TOKENS, tokens / 2);
         }

@@ -2,8 +2,8 @@ package io.dbsemaphore.boot.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.boot.OrdersHost;
+import io.dbsemaphore.testing.Slow;
 import io.dbsemaphore.testing.TestDatabase;
 import java.time.Duration;
 import java.time.LocalDateTime;

@@ -118,7 +118,8 @@ enum Scenario {
 
     private boolean reuses() {
         return switch (this) {
-            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000, BIASED_LOCK, REUSE_16, REUSE_3_JVMS_SKEWED, REUSE_2_JVMS -> true;
+            case REUSE_1, REUSE_32, REUSE_64, REUSE_1000, BIASED_LOCK, REUSE_16, REUSE_3_JVMS_SKEWED, REUSE_2_JVMS ->
+                true;
             default -> false;
         };
     }
