@@ -8,7 +8,9 @@ import java.time.Duration;
  * @param name the semaphore
  * @param count the number of permits; 1 if exclusive
  * @param exclusive whether they ask for the whole capacity
+ * @param releasedAtShutdown whether a shutdown releases the grant
  * @param ttl the time to live
  * @param maxHold the maximum time for which the grant is kept alive
  */
-public record ReuseTerms(String name, int count, boolean exclusive, Duration ttl, Duration maxHold) {}
+public record ReuseTerms(
+        String name, int count, boolean exclusive, boolean releasedAtShutdown, Duration ttl, Duration maxHold) {}

@@ -112,6 +112,7 @@ final class AcquireFactory {
                 permits.getKey(),
                 permits.getValue(),
                 request.isExclusive(),
+                request.isReleaseAtShutdown(),
                 request.ttl().orElse(settings.get(SemaphoreSettings.DEFAULT_TTL)),
                 maxHold(request)));
     }

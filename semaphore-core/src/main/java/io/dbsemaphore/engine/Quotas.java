@@ -184,20 +184,23 @@ final class Quotas {
         ReuseTerms terms = acquireFactory
                 .reuseTerms(acquire.call().request(), acquire.command().isKeptAlive())
                 .orElse(null);
-        long now = System.nanoTime();
         acquire.command().permits().keySet().forEach(name -> {
             Quota quota = quotas.get(name);
             if (quota != null) {
-                boolean unused = clear(
-                        quota,
-                        chunk -> !chunk.terms().equals(terms)
-                                || quota.isDue(chunk, now)
-                                || !quota.isReusable(chunk, now));
+                boolean unused = clearOthers(quota, terms);
             }
         });
         if (terms != null && !reuseOf(terms.name()).isZero()) {
             acquire.reuse(terms, known(terms.name()).tokens());
         }
+    }
+
+    /** Takes out the idle chunks that a caller with these terms cannot use. Returns whether there were any. */
+    private boolean clearOthers(Quota quota, @Nullable ReuseTerms terms) {
+        long now = System.nanoTime();
+        return clear(
+                quota,
+                chunk -> !chunk.terms().equals(terms) || quota.isDue(chunk, now) || !quota.isReusable(chunk, now));
     }
 
     /**
@@ -210,10 +213,14 @@ final class Quotas {
     @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
         if (answer.outcome() instanceof GrantOutcome.Granted granted) {
             Chunk chunk = handedOver(acquire, granted);
-            if (chunk == null || isReusable(chunk)) {
+            boolean ofAnother = acquire.reuseTerms() != null
+                    && !granted.grant().externalId().equals(acquire.command().externalId());
+            if (chunk == null ? !ofAnother : isReusable(chunk)) {
                 return null;
             }
-            passOnOrGiveBack(chunk.quota(), () -> List.of(chunk));
+            if (chunk != null) {
+                passOnOrGiveBack(chunk.quota(), () -> List.of(chunk));
+            }
             return CompletableFuture.completedFuture(null);
         }
         if (disabled
@@ -225,7 +232,7 @@ final class Quotas {
         List<Quota> returning = refused.shortages().stream()
                 .map(shortage -> quotas.get(shortage.name()))
                 .filter(Objects::nonNull)
-                .filter(quota -> quota.hasReturnsSince(answer.asOf()))
+                .filter(quota -> clearOthers(quota, acquire.reuseTerms()) || quota.hasReturnsSince(answer.asOf()))
                 .toList();
         if (returning.isEmpty()) {
             return null;
@@ -392,7 +399,9 @@ final class Quotas {
     }
 
     private boolean isReusable(Chunk chunk) {
-        return !closed.isDone() && chunk.quota().isReusable(chunk, System.nanoTime());
+        return !closed.isDone()
+                && byExternalId.get(chunk.state().grant().externalId()) == chunk
+                && chunk.quota().isReusable(chunk, System.nanoTime());
     }
 
     /** What a batch has found out about the semaphores. */

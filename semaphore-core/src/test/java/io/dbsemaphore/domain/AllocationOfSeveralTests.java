@@ -30,7 +30,7 @@ class AllocationOfSeveralTests {
         lock("b", 2, 3, 0, OPEN);
         lock("unused", 3, 3, 1, OPEN);
         AcquireState reusing = acquire(Map.of("a", 1));
-        reusing.reuse(new ReuseTerms("a", 1, false, Duration.ofSeconds(1), Duration.ofHours(1)), 20);
+        reusing.reuse(new ReuseTerms("a", 1, false, true, Duration.ofSeconds(1), Duration.ofHours(1)), 20);
         AcquireState both = acquire(Map.of("a", 2, "b", 3));
 
         Allocation allocation = Allocation.of(List.of(reusing, both), availabilities);

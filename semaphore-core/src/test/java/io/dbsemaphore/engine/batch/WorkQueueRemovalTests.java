@@ -21,7 +21,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
 class WorkQueueRemovalTests extends WorkQueueFixture {
 
     private static final ReuseTerms TERMS =
-            new ReuseTerms("backup", 1, false, Duration.ofMinutes(1), Duration.ofMinutes(5));
+            new ReuseTerms("backup", 1, false, true, Duration.ofMinutes(1), Duration.ofMinutes(5));
     private static final Acquire.Answer ANSWER = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
 
     private long now = 1;
@@ -168,7 +168,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         Acquire waiter = waiter(BACKUP);
         addForReuse(waiter);
         refuseAll();
-        ReuseTerms shorter = new ReuseTerms("backup", 1, false, Duration.ofSeconds(1), TERMS.maxHold());
+        ReuseTerms shorter = new ReuseTerms("backup", 1, false, true, Duration.ofSeconds(1), TERMS.maxHold());
 
         assertThat(queue.handOver(shorter, ANSWER).outcome()).isEqualTo(HandoverOutcome.NOT_POSSIBLE);
 

@@ -30,7 +30,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
     private static final LocalDateTime OPEN = Values.NOW;
     private static final LocalDateTime CLOSED = OPEN.plus(Duration.ofMillis(1_000));
     private static final ReuseTerms TERMS =
-            new ReuseTerms("backup", 1, false, Duration.ofMinutes(1), Duration.ofMinutes(5));
+            new ReuseTerms("backup", 1, false, true, Duration.ofMinutes(1), Duration.ofMinutes(5));
     private static final Acquire.Answer ANSWER = new Acquire.Answer(new GrantOutcome.Withdrawn(), 0, 0);
 
     private long now = 1;

@@ -255,7 +255,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
     /** The first caller is tried for permits that may be reclaimed: the others keep their place behind another instance. */
     @Test
     void handsNothingOverWhileACallerOfAnotherInstanceIsNext() {
-        ReuseTerms terms = new ReuseTerms("backup", 1, false, Duration.ofMinutes(1), Duration.ofMinutes(5));
+        ReuseTerms terms = new ReuseTerms("backup", 1, false, true, Duration.ofMinutes(1), Duration.ofMinutes(5));
         List<Acquire> waiters = waiters(2);
         waiters.forEach(waiter -> {
             waiter.reuse(terms, 1);

@@ -21,7 +21,7 @@ class QuotaTests {
     private static final Duration R = Duration.ofSeconds(100);
     private static final long NANOS = R.toNanos();
     private static final Duration MAX_HOLD = R.multipliedBy(10);
-    private static final ReuseTerms TERMS = new ReuseTerms("s", 1, false, Duration.ofHours(1), MAX_HOLD);
+    private static final ReuseTerms TERMS = new ReuseTerms("s", 1, false, true, Duration.ofHours(1), MAX_HOLD);
 
     private final GrantRegistry held = new GrantRegistry();
     private final Quota quota = new Quota(R, true);

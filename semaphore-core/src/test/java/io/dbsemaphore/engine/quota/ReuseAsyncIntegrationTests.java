@@ -53,6 +53,22 @@ class ReuseAsyncIntegrationTests extends ReuseFixture {
         Concurrently.get(acquire).release();
     }
 
+    /** The permit becomes idle, for others, while the acquire is being decided. */
+    @Test
+    void anAcquireThatCannotReuseAPermitIsNotRefusedIfThatBecomesIdleMeanwhile() throws Exception {
+        PermitGrant used = acquire(node);
+        Pause decided = node.gate().pauseBefore("from permit");
+        pauses.add(decided);
+        CompletableFuture<PermitGrant> exclusive =
+                acquireAtOnce(node, AcquireRequest.of(name).exclusive());
+        decided.awaitReached(SOON);
+
+        used.release();
+        decided.open();
+
+        Concurrently.get(exclusive).release();
+    }
+
     @Test
     void anAcquireOfTheSameKindContinuesWhenAPermitHasGoneBack() throws Exception {
         try (Node own = Node.on(cluster.schema(), settings(Duration.ofSeconds(1)))) {
