@@ -202,8 +202,8 @@ final class SessionPool {
     void keepConnection(boolean keep) throws SQLException {
         boolean wanted;
         synchronized (idle) {
-            wanted = keep && !closed;
-            keeps = wanted;
+            keeps = keep && !closed;
+            wanted = keeps && idle.isEmpty(); // a session that is still prepared has the connection
         }
         if (places.tryAcquire()) {
             try {

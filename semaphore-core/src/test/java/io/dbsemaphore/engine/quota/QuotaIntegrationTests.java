@@ -3,8 +3,10 @@ package io.dbsemaphore.engine.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.testing.Concurrently;
 import io.dbsemaphore.testing.PeakCounter;
 import io.dbsemaphore.testing.StatementGate.Pause;
@@ -102,6 +104,28 @@ class QuotaIntegrationTests extends ReuseFixture {
                         / seconds)
                 .as("statements a second")
                 .isLessThan(10));
+    }
+
+    /** That of the keep-alive, which renews and sends heartbeats on it meanwhile. */
+    @Test
+    void oneConnectionIsKeptForConfirmations() {
+        Duration reuse = Duration.ofMillis(250);
+        HikariDataSource pool = cluster.schema().newPool(8);
+        Node one = new Node(pool, settings(reuse).with(SemaphoreSettings.INSTANCE_TIMEOUT, Duration.ofSeconds(6)));
+        nodes.add(one);
+        useFor(Duration.ofSeconds(5), one);
+        AtomicInteger fewest = new AtomicInteger(Integer.MAX_VALUE);
+        Future<Boolean> busy = Concurrently.async(() -> {
+            useFor(Duration.ofSeconds(1), one);
+            return true;
+        });
+
+        await().atMost(SOON).pollInterval(Duration.ofMillis(1)).until(() -> {
+            fewest.accumulateAndGet(pool.getHikariPoolMXBean().getActiveConnections(), Math::min);
+            return busy.isDone();
+        });
+
+        assertThat(fewest).hasValue(1);
     }
 
     private static boolean isOfPermits(String statement) {

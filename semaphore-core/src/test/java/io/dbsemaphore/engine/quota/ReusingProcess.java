@@ -139,7 +139,7 @@ final class ReusingProcess {
             try {
                 granted = semaphores.tryAcquire(request);
             } catch (RuntimeException failure) { // the process was frozen, or another one locks the row
-                failure.printStackTrace(System.out);
+                System.out.println("FAILED " + failure);
             }
             granted.ifPresent(grant -> {
                 atWork.enter(1);
