@@ -93,6 +93,7 @@ public final class Acquire extends AcquireState {
     private boolean rowAwaited;
     private volatile boolean writeBlocked;
     private boolean abandoned;
+    private boolean lastAttempt;
     private boolean givenUp;
     private boolean unblocksOthers;
     private Deadline notBefore;
@@ -302,6 +303,15 @@ public final class Acquire extends AcquireState {
 
     void abandon() {
         abandoned = true;
+    }
+
+    /** Whether the acquire is answered after its current attempt even if that fails. */
+    boolean isLastAttempt() {
+        return lastAttempt;
+    }
+
+    void setLastAttempt() {
+        lastAttempt = true;
     }
 
     /** Whether the acquire was given up before it was decided. */

@@ -210,11 +210,16 @@ final class Settlement {
         return acquire.hasWaitTime() && acquire.isWaitOver();
     }
 
-    /** Answers a caller whose last attempt has waited for a lock: by what it was refused for before, if it was. */
+    /** Answers a caller whose last attempt has waited for a lock. */
     private void failLocked(Acquire acquire, RuntimeException cause) {
+        Duration passed = Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
+        endWith(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
+    }
+
+    /** Answers a caller after its last attempt has failed: by what it was refused for before, if it was. */
+    private void endWith(Acquire acquire, RuntimeException failure) {
         if (acquire.lastShortages().isEmpty() || acquire.isOutcomeUnknown()) {
-            Duration passed = Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
-            answerAndUndo(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
+            answerAndUndo(acquire, failure);
         } else {
             departed(acquire);
             acquire.decide(new Acquire.Answer(new GrantOutcome.Refused(acquire.lastShortages()), clock.now(), 0));
@@ -371,6 +376,8 @@ final class Settlement {
             answerAndUndo(acquire, new CancellationException("The acquire was abandoned by its caller"));
         } else if (closed && !acquire.isOutcomeUnknown()) {
             answer(acquire, new SemaphoreClosedException());
+        } else if (acquire.isLastAttempt() && !acquire.isOutcomeUnknown() && acquire.lastFailure() != null) {
+            endWith(acquire, acquire.lastFailure());
         } else {
             ready.add(acquire);
         }

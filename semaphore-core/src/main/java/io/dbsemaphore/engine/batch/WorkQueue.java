@@ -472,15 +472,19 @@ final class WorkQueue {
     }
 
     /**
-     * Gives an acquire up; if it is in a batch, it is withdrawn from it first. From now on it does not wait for permits: if it is
-     * refused, it is answered.
+     * Gives an acquire up; if it is in a batch, it is withdrawn from it first. From now on it does not wait for permits, and is not tried
+     * again: if it is being written, the outcome of that attempt is its answer.
      *
      * @return true when nothing is written for the acquire, now or later; false when it is answered, or being written
      */
     boolean giveUp(Acquire acquire) {
         return lock.is(() -> {
             acquire.setWillingToWait(false);
-            if (acquire.stage() == Stage.DONE || (acquire.isInBatch() && !acquire.withdraw())) {
+            if (acquire.stage() == Stage.DONE) {
+                return false;
+            }
+            if (acquire.isInBatch() && !acquire.withdraw()) {
+                acquire.setLastAttempt();
                 return false;
             }
             ready.remove(acquire);

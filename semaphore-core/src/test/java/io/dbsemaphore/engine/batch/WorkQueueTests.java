@@ -130,6 +130,22 @@ class WorkQueueTests extends WorkQueueFixture {
         assertThat(queue.close()).isEmpty();
     }
 
+    /** Otherwise it is being written again, and its outcome unknown, whenever its caller looks. */
+    @Test
+    void doesNotRepeatTheLastAttemptOfACallerThatGivesUp() {
+        Acquire impatient = withoutWaitTime(BACKUP);
+        queue.add(impatient);
+        Batch batch = take();
+        assertThat(impatient.claim()).isEqualTo(true);
+        assertThat(queue.giveUp(impatient)).as("given up").isEqualTo(false);
+
+        assertThat(queue.finishFailed(batch, deadlock, true).acquires()).containsExactly(impatient);
+
+        impatient.complete();
+        assertThat(impatient.answer()).isCompletedExceptionally();
+        assertThat(queue.close()).isEmpty();
+    }
+
     @Test
     void hasNoWorkWhereAPauseEndsWhileABatchIsInFlight() {
         pausing.add(acquire(command(BACKUP), true, Deadline.NEVER, clock));
