@@ -13,7 +13,7 @@ class OptionsTests {
     void measureEverythingInAContainerByDefault() {
         Options options = Options.parse();
         assertThat(options.target().url()).isEmpty();
-        assertThat(options.scenarios()).hasSize(21);
+        assertThat(options.scenarios()).containsExactly(Scenario.values());
         assertThat(options.approaches()).hasSize(6).doesNotContain(Approach.REDISSON);
         assertThat(options.rounds()).isEqualTo(5);
     }
