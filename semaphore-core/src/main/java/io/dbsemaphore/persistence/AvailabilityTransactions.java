@@ -5,8 +5,6 @@ import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Collection;
@@ -18,7 +16,9 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Reads the availability of semaphores for waiting callers: without a lock, and for all semaphores in one statement. */
@@ -27,19 +27,22 @@ public final class AvailabilityTransactions {
     /** Enough for nearly every JVM, and well below what the databases allow. */
     private static final int MAX_IDS = 2_000;
 
-    private static final String HELD = """
-            select r.id from permit_request r
-            where r.id in (?) and r.state = 'ACQUIRED' and (r.expires_at is null or r.expires_at > utc_now())""";
+    /** No row has this id. */
+    private static final List<Long> NONE = List.of(0L);
 
-    private static final String WANTED = """
-            select s.name, s.capacity,
-                (select coalesce(sum(p.count), 0) from permit p
-                 where p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from),
-                (select count(*) from semaphore_waiter w
-                 where w.semaphore_id = s.id and w.instance <> ? and w.waiting > 0 and w.expires_at > utc_now()),
-                (select count(*) from semaphore_waiter w
-                 where w.semaphore_id = s.id and w.instance <> ? and w.waiting = 0 and w.expires_at > utc_now())
-            from semaphore s where s.id in (?)""";
+    /**
+     * The requests that are held, the semaphores of which more is held than their capacity, and the waiters and marks of other instances.
+     * The conditions on {@code expires_at} and {@code instance} are such that no index serves them: with many ids, MySQL would spend more
+     * time on the choice of an index than on the rows.
+     */
+    private static final String CONFIRM = """
+            select r.id, 'HELD' from permit_request r
+            where r.id in (?) and r.state = 'ACQUIRED' and coalesce(r.expires_at > utc_now(), true)
+            union all select s.id, 'EXCEEDED' from semaphore s
+            join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from
+            where s.id in (?) group by s.id, s.capacity having sum(p.count) > s.capacity
+            union all select w.semaphore_id, case when w.waiting > 0 then 'AWAITED' else 'REFUSED' end from semaphore_waiter w
+            where w.semaphore_id in (?) and abs(w.instance) <> ? and w.expires_at > utc_now()""";
 
     private final ShortTransaction transaction;
     private final Tables tables;
@@ -120,39 +123,36 @@ public final class AvailabilityTransactions {
      * @param refused the semaphores of which callers of other instances were refused permits, without waiting for them
      * @param exceeded the semaphores of which more permits are held than their capacity, which was lowered
      */
-    public record Confirmation(Set<Long> held, Set<String> awaited, Set<String> refused, Set<String> exceeded) {
+    public record Confirmation(Set<Long> held, Set<String> awaited, Set<String> refused, Set<String> exceeded) {}
 
-        private Confirmation() {
-            this(new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashSet<>());
-        }
-
-        private String add(ResultSet row, int number) throws SQLException {
-            String name = row.getString(1);
-            if (row.getLong(3) > row.getInt(2)) {
-                exceeded.add(name);
-            }
-            if (row.getInt(4) > 0) {
-                awaited.add(name);
-            }
-            if (row.getInt(5) > 0) {
-                refused.add(name);
-            }
-            return name;
-        }
-    }
-
-    /**
-     * Finds out which requests are held, and whether others want permits of these semaphores: without a lock, for all of them in two
-     * statements.
-     */
+    /** Finds out which requests are held, and whether others want permits of these semaphores: without a lock, in one statement. */
     public Confirmation confirm(Collection<Long> requestIds, Collection<String> names, long instance) {
         return transaction.execute(() -> {
-            Confirmation found = new Confirmation();
-            batches(requestIds)
-                    .forEach(ids -> tables.sql().queryRows(HELD, (row, number) -> found.held.add(row.getLong(1)), ids));
-            batches(idsOf(names)).forEach(ids -> tables.sql().queryRows(WANTED, found::add, instance, -instance, ids));
+            Map<Long, String> byId = new HashMap<>();
+            semaphores.idsOf(names).forEach((name, id) -> byId.put(id, name));
+            Map<String, Set<Long>> found = new HashMap<>();
+            List<List<Long>> requests = batches(requestIds);
+            List<List<Long>> ids = batches(byId.keySet());
+            for (int batch = 0; batch < Math.max(requests.size(), ids.size()); batch++) {
+                List<Long> some = batch < ids.size() ? ids.get(batch) : NONE;
+                tables.sql()
+                        .queryRows(
+                                CONFIRM,
+                                (row, number) -> found.computeIfAbsent(row.getString(2), kind -> new HashSet<>())
+                                        .add(row.getLong(1)),
+                                batch < requests.size() ? requests.get(batch) : NONE,
+                                some,
+                                some,
+                                instance);
+            }
             tables.sql().flush();
-            return found;
+            Function<String, Set<String>> namesOf = kind ->
+                    found.getOrDefault(kind, Set.of()).stream().map(byId::get).collect(Collectors.toSet());
+            return new Confirmation(
+                    found.getOrDefault("HELD", Set.of()),
+                    namesOf.apply("AWAITED"),
+                    namesOf.apply("REFUSED"),
+                    namesOf.apply("EXCEEDED"));
         });
     }
 

@@ -62,7 +62,7 @@ class QuotaIntegrationTests extends ReuseFixture {
         Duration reuse = Duration.ofSeconds(2);
         Node one = node(reuse);
         useAll(one, List.of(name));
-        Pause confirmation = one.gate().pauseBefore("select s.name, s.capacity");
+        Pause confirmation = one.gate().pauseBefore("'HELD'");
         try {
             long begun = System.nanoTime();
             int reused = 0;
