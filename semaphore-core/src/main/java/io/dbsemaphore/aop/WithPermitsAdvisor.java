@@ -1,13 +1,29 @@
 package io.dbsemaphore.aop;
 
 import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.concurrent.DaemonThreads;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.util.ClassUtils;
 
 /**
  * Guards {@link io.dbsemaphore.annotation.WithPermits} methods. The starter declares it; without the starter, declare
@@ -34,8 +50,31 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient Guards guards;
-    private final transient Advice advice;
+    private static final int IDLE_SECONDS = 10;
+
+    /** Each guard is created once, after everything that can be checked at start-up has been checked. */
+    private final transient Map<Class<?>, Map<Signature, MethodGuard>> byClass = new ConcurrentHashMap<>();
+
+    private final transient Map<MethodClassKey, Optional<MethodGuard>> byMethod = new ConcurrentHashMap<>();
+    private final transient Map<String, String> literalNames = new ConcurrentHashMap<>();
+    private final transient Supplier<? extends SemaphoreOperations> supplier;
+    private final transient BeanFactory beanFactory;
+    private final transient Advice advice = (MethodInterceptor) this::invoke;
+    private transient volatile @Nullable SemaphoreOperations operations;
+
+    /**
+     * Releases for threads that must not be blocked, such as event loops, and calls methods whose permits such a thread holds
+     * at once. It has one thread for each of them at a time, since a release must not queue behind dependent actions that an
+     * earlier one runs on the same thread; there are never more of them than grants are held. Idle threads end, so that the pool
+     * needs no shutdown.
+     */
+    private final transient Executor threads = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            new DaemonThreads().numbered("semaphore-guard"));
 
     /**
      * Creates an advisor with the {@linkplain #DEFAULT_ORDER default order}.
@@ -56,10 +95,10 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
      * @param order the position of the advice; a lower value is further out
      */
     public WithPermitsAdvisor(Supplier<? extends SemaphoreOperations> operations, BeanFactory beanFactory, int order) {
-        this.guards = new Guards(operations, beanFactory);
-        this.advice = (MethodInterceptor) guards::invoke;
+        this.supplier = operations;
+        this.beanFactory = beanFactory;
         // Checks all annotations of a class before it is proxied: Spring stops asking for methods at the first match
-        setClassFilter(guards::existFor);
+        setClassFilter(type -> !guardsOf(type).isEmpty());
         setOrder(order);
     }
 
@@ -68,16 +107,90 @@ public class WithPermitsAdvisor extends StaticMethodMatcherPointcutAdvisor {
      * methods that uses it}
      */
     public Map<String, String> literalNames() {
-        return guards.literalNames();
+        return Map.copyOf(literalNames);
     }
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return guards.find(method, targetClass).isPresent();
+        return find(method, targetClass).isPresent();
     }
 
     @Override
     public Advice getAdvice() {
         return advice;
+    }
+
+    /** The guard of a method, which may be declared by an interface or a superclass. */
+    private Optional<MethodGuard> find(Method method, @Nullable Class<?> targetClass) {
+        Class<?> type = targetClass == null ? method.getDeclaringClass() : targetClass;
+        Map<Signature, MethodGuard> guards = guardsOf(type);
+        if (guards.isEmpty()) {
+            return Optional.empty();
+        }
+        return byMethod.computeIfAbsent(
+                new MethodClassKey(method, type), key -> Optional.ofNullable(guards.get(Signature.of(method, type))));
+    }
+
+    private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = invocation.getThis();
+        // The class that the pointcut was asked about: a target may be a proxy of interfaces that its own target lacks
+        Class<?> targetClass = target == null ? invocation.getMethod().getDeclaringClass() : target.getClass();
+        MethodGuard guard = find(invocation.getMethod(), targetClass)
+                .orElseThrow(() -> new IllegalStateException(
+                        "No @WithPermits applies to " + invocation.getMethod() + " of " + targetClass.getName()));
+        return guard.invoke(invocation);
+    }
+
+    /** @throws IllegalStateException if an annotation of the class cannot work */
+    private Map<Signature, MethodGuard> guardsOf(Class<?> targetClass) {
+        Class<?> userClass = ClassUtils.getUserClass(targetClass);
+        Map<Signature, MethodGuard> guards = byClass.get(userClass);
+        if (guards == null) {
+            // Not in computeIfAbsent: resolving a placeholder may run application code, which may create beans
+            Map<Signature, MethodGuard> created = new HashMap<>();
+            for (AnnotatedMethod annotated : AnnotatedMethod.allOf(userClass)) {
+                created.put(Signature.of(annotated.method(), userClass), create(annotated));
+            }
+            guards = Map.copyOf(created);
+            byClass.putIfAbsent(userClass, guards);
+        }
+        return guards;
+    }
+
+    private MethodGuard create(AnnotatedMethod annotated) {
+        ReturnTypes.requireKnownEnd(annotated);
+        RequestTemplate requests = new RequestTemplate(annotated, beanFactory);
+        requests.literalNames().forEach(name -> literalNames.putIfAbsent(name, annotated.toString()));
+        ReactiveAdapter reactive = ReturnTypes.adapterOf(annotated);
+        Refusal refusal = Refusal.of(annotated, reactive);
+        MethodGuard.Parts parts = new MethodGuard.Parts(annotated, this::operations, requests, refusal, threads);
+        if (reactive != null) {
+            return new ReactiveGuard(parts, reactive);
+        }
+        return ReturnTypes.isFuture(annotated) ? new FutureGuard(parts) : new SynchronousGuard(parts);
+    }
+
+    /**
+     * Looks the operations up on first use. Uses no lock: the supplier usually creates a bean under a lock of Spring's, and a
+     * bean may call a guarded method while it is being created. A repeated look-up is harmless.
+     */
+    private SemaphoreOperations operations() {
+        SemaphoreOperations known = operations;
+        if (known == null) {
+            known = supplier.get();
+            operations = known;
+        }
+        return known;
+    }
+
+    /** Identifies a method within a class, independent of the type that declares it. */
+    private record Signature(String name, List<Class<?>> parameterTypes) {
+
+        static Signature of(Method method, Class<?> targetClass) {
+            // A proxy class is characterized by its interfaces, not by its own methods
+            Method specific =
+                    Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
+            return new Signature(specific.getName(), List.of(specific.getParameterTypes()));
+        }
     }
 }

@@ -1,6 +1,6 @@
 /**
  * Implements {@link io.dbsemaphore.annotation.WithPermits}: an advisor whose pointcut checks every annotated method when
- * its bean is created, and whose advice delegates each call to the guard of the method ({@code Guards}). Depending on the
+ * its bean is created, and whose advice delegates each call to the guard of the method. Depending on the
  * return type, a guard acquires and releases on the calling thread, when a future completes, or for each subscription.
  *
  * <p>Depends on the public contract, the annotation and {@code io.dbsemaphore.concurrent}. Reactor is optional: only
