@@ -1,20 +1,117 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.SemaphoreOperations;
+import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreMaintenance;
+import io.dbsemaphore.annotation.WithPermits;
+import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.spi.StartFailure;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopConfigException;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.core.Ordered;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.Order;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
-/** Shows what an exception of the library says is wrong, and what to do. */
+/**
+ * Shows what a {@link StartFailure} says is wrong, and what to do. Also explains why Spring can create a bean of the application
+ * neither with what the library offers nor with its advice: there is no bean of the library to inject, or a final class with
+ * {@code @WithPermits} methods cannot be proxied. Comes before the analyzer of Spring Boot that says to define the missing bean.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
 final class StartFailureAnalyzer implements FailureAnalyzer {
+
+    private static final Set<Class<?>> OFFERED =
+            Set.of(SemaphoreAdmin.class, SemaphoreEngine.class, SemaphoreMaintenance.class);
+
+    private static final Pattern CLASS = Pattern.compile("class ([\\w.$]+)");
+
+    private static final String OPEN_THE_CLASS = """
+            Do one of these:
+                - Remove final (in Kotlin: make the class open, or use the compiler plugin kotlin-spring)
+                - Let it implement an interface, inject that, and set spring.aop.proxy-target-class=false
+                - Use SemaphoreOperations.execute in its methods instead of the annotation""";
+
+    private final BeanFactory beanFactory;
+
+    StartFailureAnalyzer(BeanFactory beanFactory) {
+        this.beanFactory = beanFactory;
+    }
 
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            FailureAnalysis analysis = null;
             if (cause instanceof StartFailure explained) {
-                return new FailureAnalysis(explained.description(), explained.action(), cause);
+                analysis = show(explained, cause);
+            } else if (cause instanceof NoSuchBeanDefinitionException missing) {
+                analysis = missingBean(missing);
+            } else if (cause instanceof AopConfigException unproxied) {
+                analysis = finalClass(unproxied);
+            }
+            if (analysis != null) {
+                return analysis;
             }
         }
         return null;
+    }
+
+    private static FailureAnalysis show(StartFailure failure, Throwable cause) {
+        return new FailureAnalysis(failure.description(), failure.action(), cause);
+    }
+
+    private @Nullable FailureAnalysis missingBean(NoSuchBeanDefinitionException cause) {
+        ResolvableType missing = cause.getResolvableType();
+        if (missing == null
+                || !isOffered(missing.toClass())
+                || !(beanFactory instanceof ListableBeanFactory beans)
+                || !UnenforcedPermits.isIn(beans)) {
+            return null;
+        }
+        String consequence =
+                "There is no %s to inject.".formatted(missing.toClass().getSimpleName());
+        return show(UnenforcedPermits.explain(consequence, beans), cause);
+    }
+
+    private static boolean isOffered(Class<?> type) {
+        return OFFERED.contains(type) || SemaphoreOperations.class.isAssignableFrom(type);
+    }
+
+    /** Null for other advice. */
+    private static @Nullable FailureAnalysis finalClass(AopConfigException cause) {
+        Matcher named = CLASS.matcher(String.valueOf(cause.getMessage()));
+        while (named.find()) {
+            Class<?> type = load(named.group(1));
+            if (type != null && Modifier.isFinal(type.getModifiers()) && hasPermits(type)) {
+                return new FailureAnalysis(
+                        "The class %s has @WithPermits methods but is final, so no proxy can guard them."
+                                .formatted(type.getName()),
+                        OPEN_THE_CLASS,
+                        cause);
+            }
+        }
+        return null;
+    }
+
+    private static boolean hasPermits(Class<?> type) {
+        return AnnotatedElementUtils.hasAnnotation(type, WithPermits.class)
+                || Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
+                        .anyMatch(method -> AnnotatedElementUtils.hasAnnotation(method, WithPermits.class));
+    }
+
+    private static @Nullable Class<?> load(String name) {
+        return ClassUtils.isPresent(name, null) ? ClassUtils.resolveClassName(name, null) : null;
     }
 }
