@@ -5,7 +5,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -19,13 +18,7 @@ public final class SemaphoreFallbackAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBooleanProperty(name = "semaphore.enabled", havingValue = false)
     @Import({AdviceConfiguration.class, UncountedPermits.Beans.class})
-    static class Disabled {
-
-        @Bean
-        UncountedPermits.Reason semaphoreUncountedReason() {
-            return UncountedPermits.Reason.DISABLED;
-        }
-    }
+    static class Disabled {}
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBooleanProperty(name = "semaphore.enabled", matchIfMissing = true)

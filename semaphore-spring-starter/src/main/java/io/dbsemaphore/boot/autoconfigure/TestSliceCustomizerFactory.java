@@ -10,7 +10,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -60,11 +59,5 @@ final class TestSliceCustomizerFactory implements ContextCustomizerFactory {
     @AutoConfiguration(after = {SemaphoreAutoConfiguration.class, SemaphoreFallbackAutoConfiguration.class})
     @ConditionalOnMissingBean(value = WithPermitsAdvisor.class, search = SearchStrategy.CURRENT)
     @Import({AdviceConfiguration.class, UncountedPermits.Beans.class})
-    static final class TestSliceAutoConfiguration {
-
-        @Bean
-        UncountedPermits.Reason semaphoreUncountedReason() {
-            return UncountedPermits.Reason.TEST_SLICE;
-        }
-    }
+    static final class TestSliceAutoConfiguration {}
 }

@@ -17,7 +17,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -27,6 +26,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -46,13 +46,14 @@ final class UncountedPermits implements PermitManager {
 
     private static final Logger log = LoggerFactory.getLogger(UncountedPermits.class);
 
-    private final Reason reason;
+    private final boolean inTestSlice;
     private final String owner;
     private final Duration defaultTtl;
     private final AtomicBoolean told = new AtomicBoolean();
 
-    UncountedPermits(Reason reason, String owner, Duration defaultTtl) {
-        this.reason = reason;
+    /** @param inTestSlice whether the context is that of a test slice of Spring Boot; otherwise the semaphores are disabled */
+    UncountedPermits(boolean inTestSlice, String owner, Duration defaultTtl) {
+        this.inTestSlice = inTestSlice;
         this.owner = owner;
         this.defaultTtl = defaultTtl;
     }
@@ -60,24 +61,16 @@ final class UncountedPermits implements PermitManager {
     @Override
     public AcquireResult acquire(AcquireRequest request) {
         if (!told.getAndSet(true)) {
-            tell(request.permits().keySet());
+            log.atLevel(inTestSlice ? Level.INFO : Level.WARN)
+                    .log(
+                            "The first permits of {} were granted without being counted, and so will be all others: {}",
+                            request.permits().keySet(),
+                            inTestSlice
+                                    ? "this test has a slice of the application, without its semaphores. To test a limit, use"
+                                            + " @SpringBootTest"
+                                    : "no limit is enforced in this application, since semaphore.enabled=false");
         }
         return new AcquireResult.Granted(new Grant(request));
-    }
-
-    private void tell(Set<String> names) {
-        switch (reason) {
-            case DISABLED ->
-                log.warn(
-                        "The first permits of {} were granted without being counted, and so will be all others: no limit is"
-                                + " enforced in this application, since semaphore.enabled=false",
-                        names);
-            case TEST_SLICE ->
-                log.info(
-                        "The first permits of {} were granted without being counted, and so will be all others: this test has a"
-                                + " slice of the application, without its semaphores. To test a limit, use @SpringBootTest",
-                        names);
-        }
     }
 
     @Override
@@ -110,16 +103,6 @@ final class UncountedPermits implements PermitManager {
         if (!grant.isHeld()) {
             throw new PermitLostException(grant.externalId(), grant.permits());
         }
-    }
-
-    /** Why permits are not counted. */
-    enum Reason {
-
-        /** The property {@code semaphore.enabled} is false. */
-        DISABLED,
-
-        /** The context is that of a test slice of Spring Boot. */
-        TEST_SLICE
     }
 
     private final class Grant implements PermitGrant {
@@ -220,11 +203,12 @@ final class UncountedPermits implements PermitManager {
 
         @Bean
         @ConditionalOnMissingBean(SemaphoreOperations.class)
-        SemaphoreTemplate semaphoreTemplate(UncountedPermits.Reason reason, Environment environment) {
+        SemaphoreTemplate semaphoreTemplate(Environment environment) {
+            boolean inTestSlice = environment.getProperty("semaphore.enabled", Boolean.class, true);
             Duration defaultTtl = Binder.get(environment)
                     .bind(SemaphoreSettings.DEFAULT_TTL.property(), Duration.class)
                     .orElseGet(() -> SemaphoreSettings.defaults().get(SemaphoreSettings.DEFAULT_TTL));
-            return new SemaphoreTemplate(new UncountedPermits(reason, InstanceOwner.of(environment), defaultTtl));
+            return new SemaphoreTemplate(new UncountedPermits(inTestSlice, InstanceOwner.of(environment), defaultTtl));
         }
 
         @Bean
