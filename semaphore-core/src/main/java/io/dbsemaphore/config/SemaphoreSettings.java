@@ -29,12 +29,12 @@ public final class SemaphoreSettings {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** Those with one value for all semaphores. */
+    /** Those that have a property of their own. */
     private static final List<Setting<?>> ALL = new ArrayList<>();
 
     /** The owner of acquires whose request names none, 1 to 190 characters; by default {@code jvm-<process id>@<host>}. */
     public static final Setting<String> OWNER = Setting.of(
-                    ALL, "semaphore.owner", String.class, SemaphoreSettings::nameOfJvm)
+                    ALL, "semaphore.owner", String.class, settings -> nameOfJvm())
             .where(SemaphoreName::requireValidKey);
 
     /** What the names of the tables begin with: up to 30 letters, digits and underscores; by default nothing. */
@@ -58,7 +58,7 @@ public final class SemaphoreSettings {
      * pattern; by default after 24 hours; positive. A grant of several semaphores ends after the shortest of their values.
      */
     public static final Setting<PerSemaphore<Duration>> MAX_HOLD = Setting.of(
-                    "semaphore.max-hold", PerSemaphore.all(Duration.ofHours(24)))
+                    ALL, "semaphore.max-hold", PerSemaphore.all(Duration.ofHours(24)))
             .where(eachOf(
                     "max-hold",
                     must("positive", hold -> hold.compareTo(Duration.ZERO) > 0, "nothing would be kept alive")));
@@ -116,7 +116,7 @@ public final class SemaphoreSettings {
      * wait; by default {@link #LOCK_WAIT_TIMEOUT}, at least 1s.
      */
     public static final Setting<Duration> DECISION_TIMEOUT = Setting.of(
-                    ALL, "semaphore.decision-timeout", LOCK_WAIT_TIMEOUT)
+                    ALL, "semaphore.decision-timeout", Duration.class, settings -> settings.get(LOCK_WAIT_TIMEOUT))
             .where(atLeast(SECOND, "callers would give up while a decision is under way"));
 
     /**
@@ -180,7 +180,7 @@ public final class SemaphoreSettings {
      * Whether callers that wait are served in the order of their arrival, whatever instance they wait in; by default true.
      * Without it each instance has a queue of its own, and one that is busy may keep a semaphore to itself.
      */
-    public static final Setting<PerSemaphore<Boolean>> FAIR = Setting.of("semaphore.fair", PerSemaphore.all(true));
+    public static final Setting<PerSemaphore<Boolean>> FAIR = Setting.of(ALL, "semaphore.fair", PerSemaphore.all(true));
 
     /** What to do with an acquire within an open transaction of the application; by default {@link HostTransaction#WARN}. */
     public static final Setting<HostTransaction> HOST_TRANSACTION =
@@ -209,11 +209,7 @@ public final class SemaphoreSettings {
     @SuppressWarnings("unchecked") // with() lets in only values of the setting's own type
     public <T> T get(Setting<T> setting) {
         Object value = values.get(setting);
-        if (value != null) {
-            return (T) value;
-        }
-        Setting<T> fallback = setting.fallback();
-        return fallback == null ? setting.byDefault() : get(fallback);
+        return value != null ? (T) value : setting.byDefault(this);
     }
 
     /**
@@ -233,8 +229,8 @@ public final class SemaphoreSettings {
     }
 
     /**
-     * Changes the settings that an application has properties for, except those that may differ by semaphore: {@link #FAIR},
-     * {@link #MAX_HOLD}, {@link #REUSE} and {@link #WAIT_TIME}.
+     * Changes the settings that an application has properties for. Of {@link #FAIR} and {@link #MAX_HOLD} these are the values of
+     * all semaphores; {@link #REUSE} and {@link #WAIT_TIME} have properties of single semaphores only, and are not changed.
      *
      * @param properties finds the value of a property, as an instance of a type; null if the application has none
      * @return the changed settings
@@ -252,6 +248,10 @@ public final class SemaphoreSettings {
     }
 
     private <T> SemaphoreSettings with(Setting<T> setting, BiFunction<String, Class<?>, @Nullable Object> properties) {
+        if (get(setting) instanceof PerSemaphore<?> each) {
+            Object ofAll = properties.apply(setting.property(), each.byDefault().getClass());
+            return ofAll == null ? this : with(setting, setting.type().cast(PerSemaphore.all(ofAll)));
+        }
         Object value = properties.apply(setting.property(), setting.type());
         return value == null ? this : with(setting, setting.type().cast(value));
     }

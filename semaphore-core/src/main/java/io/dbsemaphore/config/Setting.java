@@ -3,9 +3,8 @@ package io.dbsemaphore.config;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One setting: its property, the type of its value, its default and its bounds. The settings are the constants of
@@ -18,21 +17,19 @@ public final class Setting<T> {
 
     private final String property;
     private final Class<T> type;
-    private final Supplier<T> byDefault;
-    private final @Nullable Setting<T> fallback;
+    private final Function<SemaphoreSettings, T> byDefault;
     private final List<BiConsumer<String, T>> checks = new ArrayList<>();
 
-    private Setting(String property, Class<T> type, Supplier<T> byDefault, @Nullable Setting<T> fallback) {
+    private Setting(String property, Class<T> type, Function<SemaphoreSettings, T> byDefault) {
         this.property = property;
         this.type = type;
         this.byDefault = byDefault;
-        this.fallback = fallback;
     }
 
-    /** A setting whose value properties do not set as it is. */
+    /** A setting that properties set for single semaphores only. */
     @SuppressWarnings("unchecked") // the class of a T
     static <T> Setting<T> of(String property, T byDefault) {
-        return new Setting<>(property, (Class<T>) byDefault.getClass(), () -> byDefault, null);
+        return new Setting<>(property, (Class<T>) byDefault.getClass(), settings -> byDefault);
     }
 
     /** A setting that is added to those that properties set. */
@@ -40,14 +37,10 @@ public final class Setting<T> {
         return of(property, byDefault).in(all);
     }
 
-    /** A setting whose default is expensive. */
-    static <T> Setting<T> of(List<Setting<?>> all, String property, Class<T> type, Supplier<T> byDefault) {
-        return new Setting<>(property, type, byDefault, null).in(all);
-    }
-
-    /** A setting that has, unless it is set, the value of another one. */
-    static <T> Setting<T> of(List<Setting<?>> all, String property, Setting<T> fallback) {
-        return new Setting<>(property, fallback.type, fallback.byDefault, fallback).in(all);
+    /** A setting whose default is expensive, or depends on other settings. */
+    static <T> Setting<T> of(
+            List<Setting<?>> all, String property, Class<T> type, Function<SemaphoreSettings, T> byDefault) {
+        return new Setting<>(property, type, byDefault).in(all);
     }
 
     private Setting<T> in(List<Setting<?>> all) {
@@ -75,13 +68,8 @@ public final class Setting<T> {
         return type;
     }
 
-    T byDefault() {
-        return byDefault.get();
-    }
-
-    /** The setting whose value this one has unless it is set. */
-    @Nullable Setting<T> fallback() {
-        return fallback;
+    T byDefault(SemaphoreSettings settings) {
+        return byDefault.apply(settings);
     }
 
     void check(T value) {

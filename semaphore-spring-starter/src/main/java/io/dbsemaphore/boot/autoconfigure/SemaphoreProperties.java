@@ -4,6 +4,7 @@ import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.config.Setting;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
@@ -103,19 +104,17 @@ record SemaphoreProperties(
                     Object value = binder.bind(property, type).orElse(null);
                     return value instanceof String text && !StringUtils.hasText(text) ? null : value;
                 });
-        boolean fair = binder.bind(SemaphoreSettings.FAIR.property(), Boolean.class)
-                .orElse(settings.get(SemaphoreSettings.FAIR).byDefault());
-        Duration maxHold = binder.bind(SemaphoreSettings.MAX_HOLD.property(), Duration.class)
-                .orElse(settings.get(SemaphoreSettings.MAX_HOLD).byDefault());
-        return settings.with(SemaphoreSettings.FAIR, perSemaphore(fair, Declared::fair))
-                .with(SemaphoreSettings.MAX_HOLD, perSemaphore(maxHold, Declared::maxHold))
-                .with(SemaphoreSettings.WAIT_TIME, perSemaphore(Duration.ZERO, Declared::waitTime))
-                .with(SemaphoreSettings.REUSE, perSemaphore(Duration.ZERO, Declared::reuse))
-                .requireConsistent();
+        settings = withEach(settings, SemaphoreSettings.FAIR, Declared::fair);
+        settings = withEach(settings, SemaphoreSettings.MAX_HOLD, Declared::maxHold);
+        settings = withEach(settings, SemaphoreSettings.WAIT_TIME, Declared::waitTime);
+        return withEach(settings, SemaphoreSettings.REUSE, Declared::reuse).requireConsistent();
     }
 
-    private <T> PerSemaphore<T> perSemaphore(T byDefault, Function<Declared, @Nullable T> value) {
-        return new PerSemaphore<>(byDefault, values(semaphores, value), values(patterns, value));
+    private <T> SemaphoreSettings withEach(
+            SemaphoreSettings settings, Setting<PerSemaphore<T>> setting, Function<Declared, @Nullable T> value) {
+        T byDefault = settings.get(setting).byDefault();
+        return settings.with(
+                setting, new PerSemaphore<>(byDefault, values(semaphores, value), values(patterns, value)));
     }
 
     private static <T> Map<String, T> values(Map<String, Declared> declared, Function<Declared, @Nullable T> value) {
