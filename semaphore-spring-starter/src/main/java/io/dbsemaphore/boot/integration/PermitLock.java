@@ -30,16 +30,30 @@ final class PermitLock implements DistributedLock {
     /** Durations beyond it overflow in nanoseconds. */
     private static final Duration LONGEST_WAIT = Duration.ofDays(365);
 
+    /** Where no more semaphores may be created, and other instances create those that were deleted. */
+    private static final int ATTEMPTS = 3;
+
     private final String key;
-    private final Duration defaultTtl;
-    private final Permit permit;
+    private final SemaphoreOperations semaphores;
+    private final MutexRequests requests;
+    private final Runnable deleteSomeUnused;
+
+    /** Guards the fields of the permit. */
     private final ReentrantLock local = new ReentrantLock(true);
+
+    private @Nullable PermitGrant grant;
+    private boolean lost;
+    /** The longest time to live since the thread entered first. */
+    private Duration longestTtl = Duration.ZERO;
+
     private volatile long lastUsed = System.nanoTime();
 
-    PermitLock(String key, Duration defaultTtl, Permit permit) {
+    /** @param deleteSomeUnused makes room where no more semaphores may be created */
+    PermitLock(String key, SemaphoreOperations semaphores, MutexRequests requests, Runnable deleteSomeUnused) {
         this.key = key;
-        this.defaultTtl = defaultTtl;
-        this.permit = permit;
+        this.semaphores = semaphores;
+        this.requests = requests;
+        this.deleteSomeUnused = deleteSomeUnused;
     }
 
     String key() {
@@ -57,7 +71,7 @@ final class PermitLock implements DistributedLock {
 
     @Override
     public void lock() {
-        lock(defaultTtl);
+        lock(requests.ttl());
     }
 
     @Override
@@ -73,19 +87,19 @@ final class PermitLock implements DistributedLock {
     public void lockInterruptibly() throws InterruptedException {
         local.lockInterruptibly();
         enterOrUnlock(() -> {
-            while (!enter(LONGEST_WAIT, defaultTtl)) {} // after a year, wait again
+            while (!enter(LONGEST_WAIT, requests.ttl())) {} // after a year, wait again
             return true;
         });
     }
 
     @Override
     public boolean tryLock() {
-        return local.tryLock() && enterOrUnlock(() -> enterUninterruptibly(Duration.ZERO, defaultTtl));
+        return local.tryLock() && enterOrUnlock(() -> enterUninterruptibly(Duration.ZERO, requests.ttl()));
     }
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        return tryLock(Duration.ofNanos(unit.toNanos(time)), defaultTtl);
+        return tryLock(Duration.ofNanos(unit.toNanos(time)), requests.ttl());
     }
 
     @Override
@@ -102,7 +116,7 @@ final class PermitLock implements DistributedLock {
         lastUsed = System.nanoTime();
         try {
             if (local.getHoldCount() == 1) {
-                permit.exit();
+                release();
             }
         } finally {
             local.unlock();
@@ -113,7 +127,7 @@ final class PermitLock implements DistributedLock {
     boolean renew(Duration ttl) {
         requireHeldByThisThread();
         lastUsed = System.nanoTime();
-        return permit.renew(ttl);
+        return renewGrant(ttl);
     }
 
     @Override
@@ -157,7 +171,7 @@ final class PermitLock implements DistributedLock {
     /** An interrupt while the database decides ends the wait, too: the permit is then acquired, or not, with the flag set. */
     private boolean enter(Duration waitTime, Duration ttl) throws InterruptedException {
         try {
-            if (permit.enter(waitTime, ttl)) {
+            if (acquireOrRenew(waitTime, ttl)) {
                 return true;
             }
             if (Thread.interrupted()) {
@@ -177,7 +191,7 @@ final class PermitLock implements DistributedLock {
         try {
             while (true) {
                 try {
-                    return permit.enter(waitTime, ttl);
+                    return acquireOrRenew(waitTime, ttl);
                 } catch (AcquireInterruptedException interrupt) {
                     interrupted |= Thread.interrupted();
                 }
@@ -189,114 +203,90 @@ final class PermitLock implements DistributedLock {
         }
     }
 
-    /** The permit of a lock while a thread of this instance has the lock. Used by one thread at a time. */
-    static final class Permit {
-
-        /** Where no more semaphores may be created, and other instances create those that were deleted. */
-        private static final int ATTEMPTS = 3;
-
-        private final SemaphoreOperations semaphores;
-        private final UnusedSemaphores unusedSemaphores;
-        private final MutexRequests requests;
-        private final String key;
-
-        private @Nullable PermitGrant grant;
-        private boolean lost;
-        /** The longest time to live since the first {@link #enter}. */
-        private Duration longestTtl = Duration.ZERO;
-
-        Permit(SemaphoreOperations semaphores, UnusedSemaphores unusedSemaphores, MutexRequests requests, String key) {
-            this.semaphores = semaphores;
-            this.unusedSemaphores = unusedSemaphores;
-            this.requests = requests;
-            this.key = key;
+    /**
+     * Acquires the permit, or renews it if the thread has it, for the longest time to live since it entered first: it then lasts at
+     * least for that of this call, and not shorter than before. One that has expired is restored if nobody else has had it since; otherwise it is acquired anew,
+     * which {@link #release} reports.
+     *
+     * @return false if it did not become available within the wait time
+     */
+    private boolean acquireOrRenew(Duration waitTime, Duration ttl) {
+        PermitGrant entered = grant;
+        if (entered != null && (renewGrant(longer(ttl)) || restore(entered, ttl))) {
+            return true;
         }
+        return acquire(requests.of(key, ttl).withWaitTime(waitTime), ttl);
+    }
 
-        /**
-         * Acquires the permit, or renews it if the thread has it, for the longest time to live since it entered first: it then lasts at
-         * least for that of this call, and not shorter than before. One that has expired is restored if nobody else has had it since; otherwise it is acquired anew,
-         * which {@link #exit} reports.
-         *
-         * @return false if it did not become available within the wait time
-         */
-        boolean enter(Duration waitTime, Duration ttl) {
-            PermitGrant entered = grant;
-            if (entered != null && (renew(longer(ttl)) || restore(entered, ttl))) {
-                return true;
-            }
-            return acquire(requests.of(key, ttl).withWaitTime(waitTime), ttl);
+    /**
+     * Sets the expiry to the time to live from now on.
+     *
+     * @return false if the permit has expired or is lost
+     */
+    private boolean renewGrant(Duration ttl) {
+        if (grant == null) {
+            return false;
         }
-
-        /**
-         * Sets the expiry to the time to live from now on.
-         *
-         * @return false if the permit has expired or is lost
-         */
-        boolean renew(Duration ttl) {
-            if (grant == null) {
-                return false;
-            }
-            try {
-                grant.renew(MutexRequests.atLeastMinimum(ttl));
-                longestTtl = longer(ttl);
-                return true;
-            } catch (PermitLostException alreadyLost) {
-                return false;
-            }
+        try {
+            grant.renew(MutexRequests.atLeastMinimum(ttl));
+            longestTtl = longer(ttl);
+            return true;
+        } catch (PermitLostException alreadyLost) {
+            return false;
         }
+    }
 
-        /** @throws ConcurrentModificationException if the permit was taken at any time since the first {@link #enter} */
-        void exit() {
-            PermitGrant released = grant;
-            boolean wasLost = lost || released == null;
+    /** @throws ConcurrentModificationException if the permit was taken at any time since the thread entered first */
+    private void release() {
+        PermitGrant released = grant;
+        boolean wasLost = lost || released == null;
+        grant = null;
+        lost = false;
+        longestTtl = Duration.ZERO;
+        if (released != null) {
+            ReleaseOutcome outcome = released.release();
+            wasLost |= outcome == ReleaseOutcome.ALREADY_RELEASED || outcome == ReleaseOutcome.NOT_FOUND;
+        }
+        if (wasLost) {
+            throw new ConcurrentModificationException(
+                    "Lock '" + key + "' expired, or an operator released it, before its"
+                            + " holder did. Another instance may have had it meanwhile: the integrity of what it protects may be"
+                            + " compromised. Work that takes longer than the time to live has to renew the lock");
+        }
+    }
+
+    /**
+     * By its external id, which identifies the request for as long as nobody has taken the permit. Another fencing token means that
+     * somebody did, and that the request has been deleted since.
+     */
+    private boolean restore(PermitGrant expired, Duration ttl) {
+        try {
+            boolean acquired = acquire(requests.of(key, ttl).withExternalId(expired.externalId()), ttl);
+            lost |= grant == null || grant.fencingToken() != expired.fencingToken();
+            return acquired;
+        } catch (RequestAlreadyReleasedException taken) {
             grant = null;
-            lost = false;
-            longestTtl = Duration.ZERO;
-            if (released != null) {
-                ReleaseOutcome outcome = released.release();
-                wasLost |= outcome == ReleaseOutcome.ALREADY_RELEASED || outcome == ReleaseOutcome.NOT_FOUND;
-            }
-            if (wasLost) {
-                throw new ConcurrentModificationException(
-                        "Lock '" + key + "' expired, or an operator released it, before its"
-                                + " holder did. Another instance may have had it meanwhile: the integrity of what it protects may be"
-                                + " compromised. Work that takes longer than the time to live has to renew the lock");
-            }
+            lost = true;
+            return false;
         }
+    }
 
-        /**
-         * By its external id, which identifies the request for as long as nobody has taken the permit. Another fencing token means that
-         * somebody did, and that the request has been deleted since.
-         */
-        private boolean restore(PermitGrant expired, Duration ttl) {
+    private boolean acquire(AcquireRequest request, Duration ttl) {
+        for (int attempt = 1; ; attempt++) {
             try {
-                boolean acquired = acquire(requests.of(key, ttl).withExternalId(expired.externalId()), ttl);
-                lost |= grant == null || grant.fencingToken() != expired.fencingToken();
-                return acquired;
-            } catch (RequestAlreadyReleasedException taken) {
-                grant = null;
-                lost = true;
-                return false;
-            }
-        }
-
-        private boolean acquire(AcquireRequest request, Duration ttl) {
-            for (int attempt = 1; ; attempt++) {
-                try {
-                    grant = semaphores.tryAcquire(request).orElse(null);
-                    longestTtl = grant == null ? longestTtl : longer(ttl);
-                    return grant != null;
-                } catch (PatternLimitExceededException full) {
-                    if (attempt == ATTEMPTS) {
-                        throw full;
-                    }
-                    unusedSemaphores.deleteSome();
+                grant = semaphores.tryAcquire(request).orElse(null);
+                longestTtl = grant == null ? longestTtl : longer(ttl);
+                return grant != null;
+            } catch (PatternLimitExceededException full) {
+                if (attempt == ATTEMPTS) {
+                    throw full;
                 }
+                deleteSomeUnused.run();
             }
         }
+    }
 
-        private Duration longer(Duration ttl) {
-            return longestTtl.compareTo(ttl) > 0 ? longestTtl : ttl;
-        }
+    private Duration longer(Duration ttl) {
+        return longestTtl.compareTo(ttl) > 0 ? longestTtl : ttl;
     }
 }

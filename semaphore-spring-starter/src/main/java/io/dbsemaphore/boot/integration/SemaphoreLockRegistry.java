@@ -1,9 +1,24 @@
 package io.dbsemaphore.boot.integration;
 
+import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreInUseException;
+import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.boot.mutex.MutexRequests;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.ExpirableLockRegistry;
 import org.springframework.integration.support.locks.LockRegistry;
@@ -22,8 +37,24 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
 public final class SemaphoreLockRegistry
         implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
 
+    private static final Logger log = LoggerFactory.getLogger(SemaphoreLockRegistry.class);
+
+    /** How many semaphores are deleted at once where no more may be created. */
+    private static final int AT_ONCE = 50;
+
+    private final SemaphoreOperations semaphores;
+    private final SemaphoreAdmin admin;
     private final MutexRequests requests;
-    private final LockCache locks;
+    private final int cacheCapacity;
+
+    /** By key, so that all threads that name it share its lock. In the order in which they were obtained last. */
+    private final Map<String, PermitLock> locks = new LinkedHashMap<>(16, 0.75f, true);
+
+    /**
+     * Those that were forgotten. One that the application still refers to is returned when its key is named again: two locks of one
+     * key would neither be re-entrant nor exclude one another. Guarded by the monitor of {@link #locks}.
+     */
+    private final Map<String, WeakReference<PermitLock>> forgotten = new HashMap<>();
 
     /**
      * Creates a registry.
@@ -35,12 +66,10 @@ public final class SemaphoreLockRegistry
      */
     SemaphoreLockRegistry(
             SemaphoreOperations semaphores, SemaphoreAdmin admin, MutexRequests requests, int cacheCapacity) {
+        this.semaphores = semaphores;
+        this.admin = admin;
         this.requests = requests;
-        UnusedSemaphores unused = new UnusedSemaphores(admin, requests);
-        this.locks = new LockCache(
-                cacheCapacity,
-                key -> new PermitLock(key, requests.ttl(), new PermitLock.Permit(semaphores, unused, requests, key)),
-                unused);
+        this.cacheCapacity = cacheCapacity;
     }
 
     /**
@@ -56,7 +85,7 @@ public final class SemaphoreLockRegistry
     /** Forgets these locks, and deletes their semaphores unless another instance uses them. */
     @Override
     public void expireUnusedOlderThan(long age) {
-        locks.removeUnusedFor(Duration.ofMillis(age));
+        forget(0, lock -> lock.isUnusedFor(Duration.ofMillis(age)));
     }
 
     /**
@@ -86,9 +115,78 @@ public final class SemaphoreLockRegistry
     }
 
     private PermitLock lock(Object lockKey) {
-        if (lockKey instanceof String key) {
-            return locks.get(key);
+        if (!(lockKey instanceof String key)) {
+            throw new IllegalArgumentException("The key of a lock must be a String: " + lockKey);
         }
-        throw new IllegalArgumentException("The key of a lock must be a String: " + lockKey);
+        PermitLock lock;
+        synchronized (locks) {
+            lock = locks.computeIfAbsent(key, this::knownOrNew);
+        }
+        forget(cacheCapacity, each -> each != lock && !each.isInUse());
+        return lock;
+    }
+
+    private PermitLock knownOrNew(String key) {
+        WeakReference<PermitLock> known = forgotten.remove(key);
+        PermitLock lock = known == null ? null : known.get();
+        return lock == null ? new PermitLock(key, semaphores, requests, this::deleteSomeUnused) : lock;
+    }
+
+    /**
+     * Forgets locks, the least recently obtained first, while there are more than can stay. Deletes their semaphores, since keys may
+     * be as many as messages.
+     */
+    private void forget(int staying, Predicate<PermitLock> removable) {
+        List<String> keys = new ArrayList<>();
+        synchronized (locks) {
+            Iterator<PermitLock> eldest = locks.values().iterator();
+            while (locks.size() > staying && eldest.hasNext()) {
+                PermitLock each = eldest.next();
+                if (removable.test(each)) {
+                    eldest.remove();
+                    forgotten.values().removeIf(lock -> lock.get() == null);
+                    forgotten.put(each.key(), new WeakReference<>(each));
+                    keys.add(each.key());
+                }
+            }
+        }
+        keys.forEach(this::deleteIfUnused);
+    }
+
+    /** A semaphore that another instance uses stays, and so does one whose capacity an operator has changed. */
+    private void deleteIfUnused(String key) {
+        String name = requests.name(key);
+        try {
+            admin.find(name).filter(SemaphoreLockRegistry::isUnused).ifPresent(status -> admin.delete(name));
+        } catch (SemaphoreException | DataAccessException failure) {
+            log.debug("Semaphore '{}' of an unused lock was not deleted; the maintenance does it later", name, failure);
+        }
+    }
+
+    /**
+     * Deletes some semaphores of locks, whichever instance remembers them: one that has stopped remembers none. An instance that
+     * needs one of them again creates it. Stops at the first failure of the database, so that the caller is not delayed further.
+     */
+    private void deleteSomeUnused() {
+        try {
+            List<SemaphoreStatus> unused = new ArrayList<>(admin.list());
+            unused.removeIf(status -> !requests.isName(status.name()) || !isUnused(status));
+            Collections.shuffle(unused); // several instances may do this at the same time
+            unused.stream().limit(AT_ONCE).forEach(status -> delete(status.name()));
+        } catch (DataAccessException failure) {
+            log.debug("A semaphore of an unused lock was not deleted; the maintenance does it later", failure);
+        }
+    }
+
+    private void delete(String name) {
+        try {
+            admin.delete(name);
+        } catch (SemaphoreInUseException used) {
+            log.debug("Semaphore '{}' is used again", name, used);
+        }
+    }
+
+    private static boolean isUnused(SemaphoreStatus status) {
+        return status.capacity() == 1 && status.held() == 0 && status.waiting() == 0;
     }
 }
