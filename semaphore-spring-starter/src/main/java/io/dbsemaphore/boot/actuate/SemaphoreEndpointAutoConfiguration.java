@@ -30,7 +30,7 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 @ConditionalOnBean({SemaphoreEngine.class, SemaphoreAdmin.class})
 @ConditionalOnAvailableEndpoint(endpoint = SemaphoresEndpoint.class, exposure = EndpointExposure.WEB)
 @EnableConfigurationProperties(SemaphoreEndpointProperties.class)
-@ImportRuntimeHints(PageDocument.Hints.class)
+@ImportRuntimeHints(SemaphoresPageEndpoint.Hints.class)
 @RegisterReflectionForBinding({
     SemaphoreStatus.class,
     SemaphoreStatus.WaitingInstance.class,

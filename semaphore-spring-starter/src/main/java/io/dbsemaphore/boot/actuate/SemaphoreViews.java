@@ -20,8 +20,10 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.http.HttpStatus;
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * What the endpoint shows: the records of {@link SemaphoreAdmin} as JSON objects, with the same names. What is empty is left out, and ids
@@ -49,18 +51,24 @@ final class SemaphoreViews {
         return Map.of("semaphores", objects(admin.list()));
     }
 
-    /** A semaphore, all its holders and its whole history; null if it does not exist. */
-    @Nullable Map<String, Object> semaphore(String name) {
+    /** A semaphore, all its holders and its whole history. */
+    Map<String, Object> semaphore(String name) {
         return admin.find(name)
                 .map(status -> details(status, objects(admin.holders(name)), admin.capacityHistory(name)))
-                .orElse(null);
+                .orElseThrow(() -> noSemaphore(name));
+    }
+
+    static ResponseStatusException noSemaphore(String name) {
+        return new ResponseStatusException(
+                HttpStatus.NOT_FOUND,
+                "There is no semaphore named '%s'. Names are compared byte for byte; the endpoint without a name lists all of them"
+                        .formatted(name));
     }
 
     /**
-     * A bounded view, with the time of the database that it refers to; null if it is about a semaphore that does not exist. The parameters
-     * are those of the endpoint.
+     * A bounded view, with the time of the database that it refers to. The parameters are those of the endpoint.
      */
-    @Nullable Map<String, Object> view(
+    Map<String, Object> view(
             String view,
             @Nullable String name,
             @Nullable String containing,
@@ -107,17 +115,12 @@ final class SemaphoreViews {
         }
     }
 
-    private @Nullable Map<String, Object> semaphore(String name, String containing, long after, int limit) {
-        SemaphoreStatus status = admin.find(name).orElse(null);
-        if (status == null) {
-            return null;
-        }
+    private Map<String, Object> semaphore(String name, String containing, long after, int limit) {
+        SemaphoreStatus status = admin.find(name).orElseThrow(() -> noSemaphore(name));
         Instant now = admin.now();
         Map<String, Object> details = details(
                 status, described(admin.holders(name, containing, after, limit)), admin.capacityHistory(name, HISTORY));
-        details.put(
-                "waiting",
-                admin.waiting(name).stream().map(SemaphoreViews::object).toList());
+        details.put("waiting", objects(admin.waiting(name)));
         details.put("reclaims", objects(admin.reclaims(name, HISTORY)));
         return asOf(now, details);
     }
@@ -127,8 +130,7 @@ final class SemaphoreViews {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("semaphore", object(status));
         details.put("holders", holders);
-        details.put(
-                "capacityHistory", history.stream().map(SemaphoreViews::object).toList());
+        details.put("capacityHistory", objects(history));
         return details;
     }
 

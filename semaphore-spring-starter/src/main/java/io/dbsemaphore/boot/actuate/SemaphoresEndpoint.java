@@ -1,5 +1,6 @@
 package io.dbsemaphore.boot.actuate;
 
+import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreAdmin;
@@ -26,6 +27,7 @@ import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.MimeType;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Actuator endpoint {@code semaphores}: shows the semaphores and their holders and, if enabled, changes capacities and releases permits by
@@ -71,7 +73,7 @@ public class SemaphoresEndpoint {
      */
     @ReadOperation
     public WebEndpointResponse<Object> semaphore(@Selector String name) {
-        return answer(() -> views.semaphore(name), () -> noSemaphore(name));
+        return answer(() -> views.semaphore(name));
     }
 
     /**
@@ -98,11 +100,9 @@ public class SemaphoresEndpoint {
             @Nullable String period,
             @Nullable String limit) {
         if (view == null) {
-            return name == null ? answer(views::semaphores, () -> "There are no semaphores") : semaphore(name);
+            return name == null ? answer(views::semaphores) : semaphore(name);
         }
-        return answer(
-                () -> views.view(view, name, containing, after, until, period, limit),
-                () -> noSemaphore(String.valueOf(name)));
+        return answer(() -> views.view(view, name, containing, after, until, period, limit));
     }
 
     /**
@@ -161,16 +161,12 @@ public class SemaphoresEndpoint {
             @Selector String name,
             @Nullable String capacity,
             @Nullable String reason) {
-        return answer(
-                () -> {
-                    requirePermitted(
-                            securityContext,
-                            properties.setCapacityEnabled(),
-                            "semaphore.endpoint.set-capacity-enabled");
-                    admin.setCapacity(name, number(capacity), operator(securityContext), reasonOrNone(reason));
-                    return admin.find(name).map(SemaphoreViews::object).orElseThrow();
-                },
-                () -> noSemaphore(name));
+        return answer(() -> {
+            requirePermitted(
+                    securityContext, properties.setCapacityEnabled(), "semaphore.endpoint.set-capacity-enabled");
+            admin.setCapacity(name, number(capacity), operator(securityContext), reasonOrNone(reason));
+            return admin.find(name).map(SemaphoreViews::object).orElseThrow(() -> SemaphoreViews.noSemaphore(name));
+        });
     }
 
     /**
@@ -188,29 +184,19 @@ public class SemaphoresEndpoint {
             @Selector String name,
             @Selector String externalId,
             @Nullable String reason) {
-        return answer(
-                () -> {
-                    requirePermitted(
-                            securityContext,
-                            properties.forceReleaseEnabled(),
-                            "semaphore.endpoint.force-release-enabled");
-                    boolean holds = admin.holders(name).stream()
-                            .anyMatch(holder -> holder.externalId().equals(externalId));
-                    return holds
-                            ? Map.of(
-                                    "externalId",
-                                    externalId,
-                                    "outcome",
-                                    admin.forceRelease(externalId, operator(securityContext), reasonOrNone(reason)))
-                            : null;
-                },
-                () -> "The request '%s' holds no permit of semaphore '%s'. Nothing was released"
-                        .formatted(externalId, name));
-    }
-
-    private static String noSemaphore(String name) {
-        return "There is no semaphore named '%s'. Names are compared byte for byte; the endpoint without a name lists all of them"
-                .formatted(name);
+        return answer(() -> {
+            requirePermitted(
+                    securityContext, properties.forceReleaseEnabled(), "semaphore.endpoint.force-release-enabled");
+            if (admin.holders(name).stream()
+                    .noneMatch(holder -> holder.externalId().equals(externalId))) {
+                throw new ResponseStatusException(
+                        HttpStatus.NOT_FOUND,
+                        "The request '%s' holds no permit of semaphore '%s'. Nothing was released"
+                                .formatted(externalId, name));
+            }
+            ReleaseOutcome outcome = admin.forceRelease(externalId, operator(securityContext), reasonOrNone(reason));
+            return Map.of("externalId", externalId, "outcome", outcome);
+        });
     }
 
     private static int number(@Nullable String capacity) {
@@ -230,11 +216,12 @@ public class SemaphoresEndpoint {
      */
     private void requirePermitted(SecurityContext securityContext, boolean enabled, String property) {
         if (!enabled) {
-            throw new OperationDisabledException(
-                    "This operation is disabled. Set %s=true to enable it.".formatted(property));
+            throw new ResponseStatusException(
+                    HttpStatus.FORBIDDEN, "This operation is disabled. Set %s=true to enable it.".formatted(property));
         }
         if (!mayWrite(securityContext)) {
-            throw new OperationDisabledException(
+            throw new ResponseStatusException(
+                    HttpStatus.FORBIDDEN,
                     "Nothing was changed: the request has no authenticated user. Sign in. In an application"
                             + " without a login, set semaphore.endpoint.anonymous-write-enabled=true only where nobody else reaches the"
                             + " endpoint: neither other hosts nor a browser that also opens pages of other sites.");
@@ -264,15 +251,11 @@ public class SemaphoresEndpoint {
         return reason == null || reason.isBlank() ? NO_REASON : reason;
     }
 
-    private static WebEndpointResponse<Object> answer(
-            Supplier<? extends @Nullable Map<String, ?>> operation, Supplier<String> notFound) {
+    private static WebEndpointResponse<Object> answer(Supplier<Map<String, ?>> operation) {
         try {
-            Map<String, ?> body = operation.get();
-            return body == null
-                    ? problem(HttpStatus.NOT_FOUND, notFound.get())
-                    : new WebEndpointResponse<>(OperationResponseBody.of(body));
-        } catch (OperationDisabledException disabled) {
-            return problem(HttpStatus.FORBIDDEN, disabled.getMessage());
+            return new WebEndpointResponse<>(OperationResponseBody.of(operation.get()));
+        } catch (ResponseStatusException refused) {
+            return problem(HttpStatus.valueOf(refused.getStatusCode().value()), refused.getReason());
         } catch (SemaphoreNotFoundException unknown) {
             return problem(HttpStatus.NOT_FOUND, unknown.getMessage());
         } catch (IllegalArgumentException invalid) {
@@ -302,16 +285,6 @@ public class SemaphoresEndpoint {
 
     /** The body of an error response. */
     record Problem(String title, int status, String detail) implements OperationResponseBody {}
-
-    /** Thrown for an operation of the endpoint that is not enabled, or not for this request. */
-    private static final class OperationDisabledException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        OperationDisabledException(String message) {
-            super(message);
-        }
-    }
 
     /** Who has signed in. */
     private static final class AuthenticatedUser {

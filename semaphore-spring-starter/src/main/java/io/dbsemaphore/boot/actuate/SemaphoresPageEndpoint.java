@@ -1,26 +1,66 @@
 package io.dbsemaphore.boot.actuate;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.security.web.csrf.CsrfToken;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.MimeType;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.util.HtmlUtils;
 
 /**
  * The endpoint with the operator's page: what a browser gets at its URL. Programs, which do not prefer {@code text/html}, get JSON at
  * the same URL.
+ *
+ * <p>The files of the page are put together at the first request; what differs between requests is filled in. Style and script are
+ * part of the document; its Content Security Policy permits them by a nonce, and nothing else but requests to the endpoint itself.
  */
 public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
 
     private static final MimeType HTML = MimeType.valueOf("text/html;charset=UTF-8");
 
-    private final PageDocument document;
+    private static final List<String> STYLES = List.of("page.css", "views.css", "timeline.css");
+    private static final List<String> SCRIPTS = List.of(
+            "dom.js",
+            "format.js",
+            "api.js",
+            "table.js",
+            "bar.js",
+            "curve.js",
+            "actions.js",
+            "overview.js",
+            "holders.js",
+            "timeline.js",
+            "semaphore.js",
+            "instances.js",
+            "page.js");
+
+    private final Supplier<String> template;
 
     SemaphoresPageEndpoint(SemaphoreAdmin admin, SemaphoreEndpointProperties properties, Access access) {
         super(admin, properties, access);
-        this.document = new PageDocument(
-                access == Access.UNRESTRICTED, properties.setCapacityEnabled(), properties.forceReleaseEnabled());
+        this.template = SingletonSupplier.of(() -> read("page.html")
+                .replace("{{writable}}", String.valueOf(access == Access.UNRESTRICTED))
+                .replace("{{set-capacity}}", String.valueOf(properties.setCapacityEnabled()))
+                .replace("{{force-release}}", String.valueOf(properties.forceReleaseEnabled()))
+                .replace("{{style}}", readAll(STYLES))
+                .replace("{{script}}", readAll(SCRIPTS)));
     }
 
     /**
@@ -31,7 +71,75 @@ public class SemaphoresPageEndpoint extends SemaphoresEndpoint {
      */
     @ReadOperation(produces = "text/html")
     public WebEndpointResponse<String> page(SecurityContext securityContext) {
+        CsrfHeader csrf = CsrfHeader.ofCurrentRequest();
         return new WebEndpointResponse<>(
-                document.render(PageDocument.CsrfHeader.ofCurrentRequest(), mayWrite(securityContext)), HTML);
+                template.get()
+                        .replace("{{signed-in}}", String.valueOf(mayWrite(securityContext)))
+                        .replace("{{nonce}}", UUID.randomUUID().toString())
+                        .replace("{{csrf-header}}", HtmlUtils.htmlEscape(csrf.name()))
+                        .replace("{{csrf-token}}", HtmlUtils.htmlEscape(csrf.value())),
+                HTML);
+    }
+
+    private static String readAll(List<String> files) {
+        return files.stream().map(SemaphoresPageEndpoint::read).collect(Collectors.joining("\n"));
+    }
+
+    private static String read(String file) {
+        try {
+            return new ClassPathResource("page/" + file, SemaphoresPageEndpoint.class)
+                    .getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException failure) {
+            throw new UncheckedIOException("The page of the endpoint cannot be read: " + file, failure);
+        }
+    }
+
+    /**
+     * The header by which Spring Security recognizes the page's own requests.
+     *
+     * @param name the name of the header
+     * @param value its value; empty if the page has to read it from the cookie {@code XSRF-TOKEN} at each request
+     */
+    private record CsrfHeader(String name, String value) {
+
+        private static final boolean SERVLET_SECURITY = isPresent("org.springframework.security.web.csrf.CsrfToken")
+                && isPresent("org.springframework.web.context.request.RequestContextHolder")
+                && isPresent("jakarta.servlet.ServletRequest");
+
+        private static final CsrfHeader OF_THE_COOKIE = new CsrfHeader("X-XSRF-TOKEN", "");
+
+        /** The header for the page that the current request asks for. */
+        static CsrfHeader ofCurrentRequest() {
+            CsrfHeader ofServlet = SERVLET_SECURITY ? Servlet.header() : null;
+            return ofServlet == null ? OF_THE_COOKIE : ofServlet;
+        }
+
+        private static boolean isPresent(String type) {
+            return ClassUtils.isPresent(type, CsrfHeader.class.getClassLoader());
+        }
+
+        /** Loaded only where Spring Security guards servlets. */
+        private static final class Servlet {
+
+            private static @Nullable CsrfHeader header() {
+                RequestAttributes request = RequestContextHolder.getRequestAttributes();
+                return request != null
+                                && request.getAttribute("_csrf", RequestAttributes.SCOPE_REQUEST)
+                                        instanceof CsrfToken token
+                        ? new CsrfHeader(token.getHeaderName(), token.getToken())
+                        : null;
+            }
+        }
+    }
+
+    /** Hints for native images: the files of the operator's page. */
+    static final class Hints implements RuntimeHintsRegistrar {
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+            hints.resources()
+                    .registerPattern(
+                            SemaphoresPageEndpoint.class.getPackageName().replace('.', '/') + "/page/*");
+        }
     }
 }
