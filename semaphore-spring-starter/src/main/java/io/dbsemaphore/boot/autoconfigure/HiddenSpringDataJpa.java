@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aot.AotDetector;
 import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -47,43 +46,28 @@ final class HiddenSpringDataJpa implements ApplicationContextInitializer<Configu
     public void initialize(ConfigurableApplicationContext context) {
         if (!AotDetector.useGeneratedArtifacts()
                 && !ClassUtils.isPresent(AUTO_CONFIGURATION, context.getClassLoader())) {
-            context.addBeanFactoryPostProcessor(new WhileDefinitionsAreRegistered(context));
+            context.addBeanFactoryPostProcessor(new WithoutSpringDataJpa(context));
         }
     }
 
-    /** Runs before the configuration classes are parsed, and again when all bean definitions are there. */
-    private static final class WhileDefinitionsAreRegistered implements BeanDefinitionRegistryPostProcessor {
+    /** Used before the configuration classes are parsed, and no longer when all bean definitions are there. */
+    private static final class WithoutSpringDataJpa extends ClassLoader implements BeanDefinitionRegistryPostProcessor {
 
         private final ConfigurableApplicationContext context;
-        private @Nullable ClassLoader original;
 
-        WhileDefinitionsAreRegistered(ConfigurableApplicationContext context) {
+        WithoutSpringDataJpa(ConfigurableApplicationContext context) {
+            super(context.getClassLoader());
             this.context = context;
         }
 
         @Override
         public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-            original = context.getClassLoader();
-            if (original != null) {
-                context.setClassLoader(new WithoutSpringDataJpa(original, registry));
-            }
+            context.setClassLoader(this);
         }
 
         @Override
         public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-            if (original != null) {
-                context.setClassLoader(original);
-            }
-        }
-    }
-
-    private static final class WithoutSpringDataJpa extends ClassLoader {
-
-        private final BeanDefinitionRegistry registry;
-
-        WithoutSpringDataJpa(ClassLoader parent, BeanDefinitionRegistry registry) {
-            super(parent);
-            this.registry = registry;
+            context.setClassLoader(getParent());
         }
 
         @Override
@@ -102,8 +86,8 @@ final class HiddenSpringDataJpa implements ApplicationContextInitializer<Configu
 
         /** The configuration classes of the application come before the auto-configuration of another module. */
         private boolean isEnabledByHand() {
-            return Arrays.stream(registry.getBeanDefinitionNames())
-                    .map(registry::getBeanDefinition)
+            return Arrays.stream(context.getBeanFactory().getBeanDefinitionNames())
+                    .map(context.getBeanFactory()::getBeanDefinition)
                     .anyMatch(definition -> definition instanceof AnnotatedBeanDefinition annotated
                             && annotated.getMetadata().isAnnotated(ENABLED_BY_HAND));
         }
