@@ -145,9 +145,9 @@ public final class SemaphoreAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    SemaphorePatterns semaphorePatterns(SemaphoreProperties properties, ObjectProvider<MutexRequests.Pattern> mutexes) {
+    SemaphorePatterns semaphorePatterns(SemaphoreProperties properties, ObjectProvider<MutexRequests> mutexes) {
         SemaphorePatterns patterns = SemaphoreConfigurationException.explaining(properties::toPatterns);
-        for (MutexRequests.Pattern mutex : mutexes) {
+        for (MutexRequests mutex : mutexes) {
             if (!patterns.capacities().containsKey(mutex.pattern())) {
                 patterns = patterns.withPattern(mutex.pattern(), 1);
             }

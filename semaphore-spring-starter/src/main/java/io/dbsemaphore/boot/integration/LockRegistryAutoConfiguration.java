@@ -40,8 +40,8 @@ public final class LockRegistryAutoConfiguration {
 
     @Bean
     @ConditionalOnBean(SemaphoreLockRegistry.class)
-    MutexRequests.Pattern semaphoreLockRegistryPattern(Properties properties) {
-        return new MutexRequests.Pattern(properties.toRequests().pattern());
+    MutexRequests semaphoreLockRegistryRequests(Properties properties) {
+        return properties.toRequests();
     }
 
     /** Tells why the property has no effect. */

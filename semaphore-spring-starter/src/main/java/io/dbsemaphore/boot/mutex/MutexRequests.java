@@ -27,7 +27,8 @@ public final class MutexRequests {
     private final boolean keptAlive;
 
     /**
-     * Creates requests for mutexes.
+     * Creates requests for mutexes. Those that are beans get a pattern: the semaphores that it makes have one permit, unless a
+     * pattern of the application's properties says otherwise.
      *
      * @param prefix of the names of their semaphores, at least one character and no {@code *}
      * @param ttl the time to live unless a request says otherwise
@@ -131,12 +132,4 @@ public final class MutexRequests {
             throw new IllegalStateException("Every Java platform has SHA-256", impossible);
         }
     }
-
-    /**
-     * A pattern that an adapter needs: the semaphores that it makes have one permit, unless a pattern of the application's properties
-     * says otherwise.
-     *
-     * @param pattern the pattern, with a {@code *}
-     */
-    public record Pattern(String pattern) {}
 }

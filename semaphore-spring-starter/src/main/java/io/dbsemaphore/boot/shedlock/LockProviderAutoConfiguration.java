@@ -34,9 +34,8 @@ public final class LockProviderAutoConfiguration {
 
     @Bean
     @ConditionalOnBean(SemaphoreLockProvider.class)
-    MutexRequests.Pattern semaphoreLockProviderPattern(Properties properties) {
-        return new MutexRequests.Pattern(
-                SemaphoreLockProvider.requests(properties.prefix()).pattern());
+    MutexRequests semaphoreLockProviderRequests(Properties properties) {
+        return SemaphoreLockProvider.requests(properties.prefix());
     }
 
     /** Tells why the property has no effect. */

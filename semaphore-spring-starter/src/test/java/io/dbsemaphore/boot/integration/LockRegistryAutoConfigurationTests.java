@@ -122,7 +122,7 @@ class LockRegistryAutoConfigurationTests {
         host.withPropertyValues(ENABLED)
                 .withUserConfiguration(OwnLockRegistry.class)
                 .run(context -> {
-                    assertThat(context).hasSingleBean(LockRegistry.class).doesNotHaveBean(MutexRequests.Pattern.class);
+                    assertThat(context).hasSingleBean(LockRegistry.class).doesNotHaveBean(MutexRequests.class);
                     assertThat(context.getBean(LockRegistry.class)).isInstanceOf(DefaultLockRegistry.class);
                 });
         assertThat(log).contains("semaphore.adapters.spring-integration.enabled=true has no effect");

@@ -102,7 +102,7 @@ class LockProviderAutoConfigurationTests {
                 .run(context -> assertThat(context)
                         .hasSingleBean(LockProvider.class)
                         .doesNotHaveBean(SemaphoreLockProvider.class)
-                        .doesNotHaveBean(MutexRequests.Pattern.class));
+                        .doesNotHaveBean(MutexRequests.class));
         assertThat(log).contains("semaphore.adapters.shedlock.enabled=true has no effect");
     }
 
