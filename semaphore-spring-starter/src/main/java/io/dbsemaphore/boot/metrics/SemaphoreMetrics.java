@@ -17,7 +17,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 /** Meters for acquires, which {@link InstrumentedPermitManager} reports, and for the events of a {@link SemaphoreListener}. */
 final class SemaphoreMetrics implements SemaphoreListener {
@@ -113,42 +112,33 @@ final class SemaphoreMetrics implements SemaphoreListener {
     @Override
     public void acquired(Acquired event) {
         if (event.waited()) {
-            each(
-                    event.grant().permits().keySet(),
-                    name -> wait.withTags(SEMAPHORE, name, OUTCOME, GRANTED).record(event.duration()));
+            recordWait(event.grant().permits().keySet(), GRANTED, event.duration());
         }
     }
 
     @Override
     public void refused(Refused event) {
         if (!event.request().waitTime().orElse(Duration.ZERO).isZero()) {
-            each(
-                    event.request().permits().keySet(),
-                    name -> wait.withTags(SEMAPHORE, name, OUTCOME, REFUSED).record(event.duration()));
+            recordWait(event.request().permits().keySet(), REFUSED, event.duration());
         }
-        each(
-                event.shortages().stream().map(PermitShortage::name).toList(),
-                name -> refused.withTags(SEMAPHORE, name).increment());
+        count(refused, event.shortages().stream().map(PermitShortage::name).toList());
     }
 
     @Override
     public void released(Released event) {
         event.held()
-                .ifPresent(held -> each(
-                        event.permits().keySet(),
-                        name -> hold.withTags(SEMAPHORE, name).record(held)));
+                .ifPresent(held -> names.of(event.permits().keySet())
+                        .forEach(name -> hold.withTags(SEMAPHORE, name).record(held)));
     }
 
     @Override
     public void expired(Expired event) {
-        each(event.permits().keySet(), name -> expired.withTags(SEMAPHORE, name).increment());
+        count(expired, event.permits().keySet());
     }
 
     @Override
     public void lost(Lost event) {
-        each(
-                event.grant().permits().keySet(),
-                name -> lost.withTags(SEMAPHORE, name).increment());
+        count(lost, event.grant().permits().keySet());
     }
 
     @Override
@@ -161,7 +151,13 @@ final class SemaphoreMetrics implements SemaphoreListener {
         retries.withTags(EXCEPTION, event.failure().getClass().getSimpleName()).increment();
     }
 
-    private void each(Collection<String> semaphores, Consumer<String> record) {
-        names.of(semaphores).forEach(record);
+    private void recordWait(Collection<String> semaphores, String outcome, Duration waited) {
+        names.of(semaphores)
+                .forEach(
+                        name -> wait.withTags(SEMAPHORE, name, OUTCOME, outcome).record(waited));
+    }
+
+    private void count(MeterProvider<Counter> counters, Collection<String> semaphores) {
+        names.of(semaphores).forEach(name -> counters.withTags(SEMAPHORE, name).increment());
     }
 }
