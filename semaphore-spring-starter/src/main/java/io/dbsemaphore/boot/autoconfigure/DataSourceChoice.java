@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
@@ -22,13 +21,7 @@ final class DataSourceChoice {
 
     private static final String PROPERTY = "semaphore.datasource";
 
-    private final ListableBeanFactory beanFactory;
-    private final ObjectProvider<DataSource> dataSources;
-
-    DataSourceChoice(ListableBeanFactory beanFactory, ObjectProvider<DataSource> dataSources) {
-        this.beanFactory = beanFactory;
-        this.dataSources = dataSources;
-    }
+    private DataSourceChoice() {}
 
     /**
      * Returns the bean with this name, or the only or primary one if no name is configured.
@@ -36,8 +29,8 @@ final class DataSourceChoice {
      * @throws SemaphoreConfigurationException if there is no such bean, none is primary, or it does not stand for a
      *     single database
      */
-    DataSource byName(@Nullable String name) {
-        DataSource dataSource = name == null ? onlyOrPrimary() : named(name);
+    static DataSource byName(@Nullable String name, ListableBeanFactory beanFactory) {
+        DataSource dataSource = name == null ? onlyOrPrimary(beanFactory) : named(name, beanFactory);
         AbstractRoutingDataSource routing = DataSourceUnwrapper.unwrap(dataSource, AbstractRoutingDataSource.class);
         if (routing != null) {
             throw new SemaphoreConfigurationException(
@@ -48,12 +41,12 @@ final class DataSourceChoice {
                                     routing.getClass().getName()),
                     """
                     Set %s to the name of a DataSource bean for a single database, such as one of its targets. \
-                    DataSource beans: %s.""".formatted(PROPERTY, candidates()));
+                    DataSource beans: %s.""".formatted(PROPERTY, candidates(beanFactory)));
         }
         return dataSource;
     }
 
-    private DataSource named(String name) {
+    private static DataSource named(String name, ListableBeanFactory beanFactory) {
         if (!beanFactory.containsBean(name) || !beanFactory.isTypeMatch(name, DataSource.class)) {
             throw new SemaphoreConfigurationException(
                     "%s names the bean '%s', which %s."
@@ -61,23 +54,23 @@ final class DataSourceChoice {
                                     PROPERTY,
                                     name,
                                     beanFactory.containsBean(name) ? "is not a DataSource" : "does not exist"),
-                    "Set %s to the name of a DataSource bean: %s.".formatted(PROPERTY, candidates()));
+                    "Set %s to the name of a DataSource bean: %s.".formatted(PROPERTY, candidates(beanFactory)));
         }
         return beanFactory.getBean(name, DataSource.class);
     }
 
-    private DataSource onlyOrPrimary() {
-        DataSource dataSource = dataSources.getIfUnique();
+    private static DataSource onlyOrPrimary(ListableBeanFactory beanFactory) {
+        DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
         if (dataSource == null) {
             throw new SemaphoreConfigurationException(
                     """
-                    The semaphores need a single DataSource, but there are several and none of them is primary: %s.""".formatted(candidates()),
+                    The semaphores need a single DataSource, but there are several and none of them is primary: %s.""".formatted(candidates(beanFactory)),
                     "Set %s to the name of one of them, or make one of them @Primary.".formatted(PROPERTY));
         }
         return dataSource;
     }
 
-    private String candidates() {
+    private static String candidates(ListableBeanFactory beanFactory) {
         return Arrays.stream(beanFactory.getBeanNamesForType(DataSource.class))
                 .sorted()
                 .collect(Collectors.joining(", "));

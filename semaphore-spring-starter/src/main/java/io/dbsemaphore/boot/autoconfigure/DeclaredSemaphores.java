@@ -1,17 +1,42 @@
 package io.dbsemaphore.boot.autoconfigure;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
+import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
+import io.dbsemaphore.aop.WithPermitsAdvisor;
+import io.dbsemaphore.config.SemaphorePatterns;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.Environment;
 
 /**
  * Creates the semaphores that the properties declare. By default, semaphores that already exist keep their capacity.
+ *
+ * <p>Finds configured semaphores that binding changes or omits. Without brackets it drops all characters except letters, digits,
+ * dashes and dots, so that {@code tenant:a} would create a semaphore {@code tenanta}. It omits entries without a capacity, because
+ * that is misspelled, or because the name contains a dot and the part after it was taken for a property.
  */
 final class DeclaredSemaphores {
 
     /** The operator in the audit if the configuration changes a capacity. */
     static final String CONFIGURATION = "configuration";
+
+    private static final String SEMAPHORES = "semaphore.semaphores";
+    private static final String PATTERNS = "semaphore.patterns";
+    private static final Pattern KEPT = Pattern.compile("[A-Za-z0-9.-]*");
 
     private static final Logger log = LoggerFactory.getLogger(DeclaredSemaphores.class);
 
@@ -62,6 +87,89 @@ final class DeclaredSemaphores {
                     name,
                     existing,
                     configured);
+        }
+    }
+
+    /**
+     * Finds names in annotations that no call can acquire, after all singletons have been created. Without this check a
+     * misspelled name would only fail the first call. Names with expressions are known only when the method is called.
+     *
+     * @throws SemaphoreConfigurationException for the first unknown name
+     */
+    void checkAnnotatedNames(SemaphoreAdmin admin, SemaphorePatterns patterns, Stream<WithPermitsAdvisor> advisors) {
+        if (properties.aop().allowUnknownNames()) {
+            return;
+        }
+        SortedMap<String, String> methodsByName = new TreeMap<>();
+        advisors.forEach(advisor -> methodsByName.putAll(advisor.literalNames()));
+        methodsByName.entrySet().stream()
+                .filter(named -> !properties.semaphores().containsKey(named.getKey()))
+                .filter(named -> patterns.match(named.getKey()).isEmpty())
+                .filter(named -> admin.find(named.getKey()).isEmpty())
+                .findFirst()
+                .ifPresent(unknown -> refuse(unknown, admin));
+    }
+
+    private void refuse(Map.Entry<String, String> unknown, SemaphoreAdmin admin) {
+        String name = unknown.getKey();
+        Set<String> existing = new TreeSet<>(properties.semaphores().keySet());
+        admin.list().forEach(semaphore -> existing.add(semaphore.name()));
+        String meant = SemaphoreName.nearest(name, existing)
+                .map(" Did you mean '%s'?"::formatted)
+                .orElse("");
+        throw new SemaphoreConfigurationException("""
+                @WithPermits on %s names the semaphore '%s', which is not declared, does not match a pattern and is not \
+                in the database: each call would fail.%s""".formatted(unknown.getValue(), name, meant), """
+                Do one of these:
+                    - Correct the name. Names are compared byte for byte; declared are %s, and the patterns %s
+                    - Declare it: %s.capacity
+                    - Create it in the database before the application starts
+                    - If the application creates it after its start, set semaphore.aop.allow-unknown-names=true""".formatted(
+                properties.semaphores().keySet(), properties.patterns().keySet(), SemaphoreProperties.property(name)));
+    }
+
+    /** @throws SemaphoreConfigurationException naming the first key that needs brackets */
+    static void refuseUnbracketed(Environment environment) {
+        if (environment instanceof ConfigurableEnvironment configurable) {
+            configurable.getPropertySources().stream()
+                    .filter(EnumerablePropertySource.class::isInstance)
+                    .flatMap(source -> Arrays.stream(((EnumerablePropertySource<?>) source).getPropertyNames()))
+                    .forEach(name -> {
+                        refuseUnbracketed(name, SEMAPHORES);
+                        refuseUnbracketed(name, PATTERNS);
+                    });
+        }
+    }
+
+    private static void refuseUnbracketed(String name, String root) {
+        if (!name.startsWith(root + ".")) {
+            return;
+        }
+        String key = name.substring(root.length() + 1, Math.max(root.length() + 1, name.lastIndexOf('.')));
+        if (!key.startsWith("[") && !KEPT.matcher(key).matches()) {
+            throw new SemaphoreConfigurationException(
+                    "%s.%s contains characters that are lost unless the key is in brackets.".formatted(root, key),
+                    "Write %s.[%s].capacity, or in YAML \"[%s]\" with the quotes.".formatted(root, key, key));
+        }
+    }
+
+    /** @throws SemaphoreConfigurationException naming the missing capacity */
+    void refuseUnbound(Environment environment) {
+        refuseUnbound(environment, SEMAPHORES, properties.semaphores().keySet());
+        refuseUnbound(environment, PATTERNS, properties.patterns().keySet());
+    }
+
+    private static void refuseUnbound(Environment environment, String root, Collection<String> bound) {
+        Map<String, Object> configured = Binder.get(environment)
+                .bind(root, Bindable.mapOf(String.class, Object.class))
+                .orElse(Map.of());
+        for (String name : configured.keySet()) {
+            if (!bound.contains(name)) {
+                throw new SemaphoreConfigurationException(
+                        SemaphoreProperties.property(root, name) + ".capacity is missing.",
+                        "Set it. If this is only the beginning of a name, put the whole name in brackets: %s.[%s.example].capacity"
+                                .formatted(root, name));
+            }
         }
     }
 }

@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.autoconfigure;
 import io.dbsemaphore.engine.DatabaseNotWritableException;
 import io.dbsemaphore.engine.DatabaseUnreachableException;
 import io.dbsemaphore.engine.SemaphoreTablesMissingException;
-import java.sql.Connection;
 import java.util.Locale;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -12,6 +11,7 @@ import liquibase.exception.LiquibaseException;
 import liquibase.integration.spring.SpringLiquibase;
 import liquibase.ui.UIServiceEnum;
 import org.springframework.core.io.ResourceLoader;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
 
@@ -79,29 +79,24 @@ final class OwnChangelog {
                 liquibase.setChangeLogParameters(Map.of("dbsemaphore.tablePrefix", unquoted(tablePrefix, dataSource)));
                 createChangeLogTable(dataSource);
                 liquibase.afterPropertiesSet();
-            } catch (LiquibaseException failure) {
-                throw explain(dataSource, tablePrefix, failure);
-            } catch (RuntimeException failure) { // of a pool that cannot be started
-                throw DatabaseUnreachableException.of(dataSource, failure)
-                        .<RuntimeException>map(unreachable -> unreachable)
-                        .orElse(failure);
+            } catch (LiquibaseException
+                    | RuntimeException failure) { // the latter also of a pool that cannot be started
+                throw DatabaseNotWritableException.of(failure, tablePrefix)
+                        .<RuntimeException>map(refused -> refused)
+                        .or(() -> DatabaseUnreachableException.of(dataSource, failure))
+                        .orElseGet(() -> failure instanceof RuntimeException runtime
+                                ? runtime
+                                : new IllegalStateException("The changelog of the semaphores failed", failure));
             }
         }
 
         /** On PostgreSQL Liquibase puts names of tables with capital letters in quotes, which nothing else does. */
         private static String unquoted(String tablePrefix, DataSource dataSource) {
-            return Boolean.TRUE.equals(new JdbcTemplate(dataSource)
-                            .<Boolean>execute((Connection connection) ->
-                                    connection.getMetaData().storesLowerCaseIdentifiers()))
+            return is(
+                            new JdbcTemplate(dataSource),
+                            connection -> connection.getMetaData().storesLowerCaseIdentifiers())
                     ? tablePrefix.toLowerCase(Locale.ROOT)
                     : tablePrefix;
-        }
-
-        private static RuntimeException explain(DataSource dataSource, String tablePrefix, LiquibaseException failure) {
-            return DatabaseNotWritableException.of(failure, tablePrefix)
-                    .<RuntimeException>map(refused -> refused)
-                    .or(() -> DatabaseUnreachableException.of(dataSource, failure))
-                    .orElseGet(() -> new IllegalStateException("The changelog of the semaphores failed", failure));
         }
     }
 
@@ -112,14 +107,19 @@ final class OwnChangelog {
      */
     private static void createChangeLogTable(DataSource dataSource) {
         JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-        if (isMySql(jdbc) && demandsPrimaryKeys(jdbc)) {
+        if (is(
+                        jdbc,
+                        connection -> connection
+                                .getMetaData()
+                                .getDatabaseProductName()
+                                .equals("MySQL"))
+                && demandsPrimaryKeys(jdbc)) {
             jdbc.execute(WITH_PRIMARY_KEY);
         }
     }
 
-    private static boolean isMySql(JdbcTemplate jdbc) {
-        return Boolean.TRUE.equals(jdbc.<Boolean>execute((Connection connection) ->
-                connection.getMetaData().getDatabaseProductName().equals("MySQL")));
+    private static boolean is(JdbcTemplate jdbc, ConnectionCallback<Boolean> question) {
+        return Boolean.TRUE.equals(jdbc.execute(question));
     }
 
     private static boolean demandsPrimaryKeys(JdbcTemplate jdbc) {

@@ -72,17 +72,15 @@ public final class SemaphoreAutoConfiguration {
             SemaphorePatterns patterns,
             DeclaredSemaphores declaredSemaphores,
             ConfigurableListableBeanFactory beanFactory,
-            ObjectProvider<DataSource> dataSources,
             ObjectProvider<OwnPool> ownPool,
             ListenerBeans listenerBeans,
             ObjectProvider<DataSourcePoolMetadataProvider> pools,
             Environment environment,
             ResourceLoader resourceLoader) {
-        SemaphoreKeys.refuseUnbound(environment, properties);
+        declaredSemaphores.refuseUnbound(environment);
         OwnPool own = ownPool.getIfAvailable();
-        DataSource dataSource = own != null
-                ? own.dataSource()
-                : new DataSourceChoice(beanFactory, dataSources).byName(properties.datasource());
+        DataSource dataSource =
+                own != null ? own.dataSource() : DataSourceChoice.byName(properties.datasource(), beanFactory);
         boolean roomBesideTheApplication = own != null
                 || DataSourceChoice.hasRoomBesideTheApplication(
                         dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
@@ -162,7 +160,7 @@ public final class SemaphoreAutoConfiguration {
 
     @Bean
     static BeanFactoryPostProcessor semaphoreKeys(Environment environment) {
-        return beanFactory -> SemaphoreKeys.refuseUnbracketed(environment);
+        return beanFactory -> DeclaredSemaphores.refuseUnbracketed(environment);
     }
 
     /** Not lazy: unknown names must be found at start. */
@@ -170,10 +168,10 @@ public final class SemaphoreAutoConfiguration {
     @Lazy(false)
     SmartInitializingSingleton annotatedNamesCheck(
             SemaphoreEngine engine,
-            SemaphoreProperties properties,
+            DeclaredSemaphores declaredSemaphores,
             SemaphorePatterns patterns,
             ObjectProvider<WithPermitsAdvisor> advisors) {
-        return () -> AnnotatedNamesCheck.check(engine.admin(), properties, patterns, advisors.stream());
+        return () -> declaredSemaphores.checkAnnotatedNames(engine.admin(), patterns, advisors.stream());
     }
 
     @Bean
