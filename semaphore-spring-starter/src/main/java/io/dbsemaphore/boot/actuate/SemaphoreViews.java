@@ -29,7 +29,7 @@ import org.springframework.web.server.ResponseStatusException;
  * What the endpoint shows: the records of {@link SemaphoreAdmin} as JSON objects, with the same names. What is empty is left out, and ids
  * are texts, since JavaScript would round so large a number.
  */
-final class SemaphoreViews {
+record SemaphoreViews(SemaphoreAdmin admin) {
 
     private static final int HISTORY = 100;
     private static final Duration MAX_PERIOD = Duration.ofDays(366);
@@ -39,12 +39,6 @@ final class SemaphoreViews {
 
     /** A year below what MySQL can store, since drivers convert to other time zones and round. */
     private static final Instant LAST = Instant.parse("9999-01-01T00:00:00Z");
-
-    private final SemaphoreAdmin admin;
-
-    SemaphoreViews(SemaphoreAdmin admin) {
-        this.admin = admin;
-    }
 
     /** All semaphores. */
     Map<String, Object> semaphores() {

@@ -43,13 +43,7 @@ final class AdviceConfiguration {
      * Registers an auto-proxy creator that applies infrastructure advisors, also with {@code spring.aop.auto=false} and
      * without AspectJ. It is the one that transactions use. Proxies are class-based if those of Spring Boot are.
      */
-    static final class AutoProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
-
-        private final Environment environment;
-
-        AutoProxyCreatorRegistrar(Environment environment) {
-            this.environment = environment;
-        }
+    record AutoProxyCreatorRegistrar(Environment environment) implements ImportBeanDefinitionRegistrar {
 
         @Override
         public void registerBeanDefinitions(AnnotationMetadata importingClass, BeanDefinitionRegistry registry) {

@@ -3,7 +3,6 @@ package io.dbsemaphore.boot.autoconfigure;
 import com.zaxxer.hikari.HikariDataSource;
 import io.dbsemaphore.jdbc.DatabaseUrl;
 import java.util.Map;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -17,16 +16,10 @@ import org.springframework.util.ClassUtils;
  * The pool of {@code semaphore.datasource.url}, for the semaphores only. Its {@code DataSource} is not a bean: nothing of the
  * application is injected with it, and Spring Boot configures nothing because of it.
  */
-final class OwnPool implements AutoCloseable {
+record OwnPool(HikariDataSource dataSource) implements AutoCloseable {
 
     /** What the library uses beside those of semaphore.max-connections, such as that for notifications. */
     private static final int BESIDE_THE_BATCHES = 2;
-
-    private final HikariDataSource pool;
-
-    private OwnPool(HikariDataSource pool) {
-        this.pool = pool;
-    }
 
     /**
      * Opens no connection yet.
@@ -78,13 +71,9 @@ final class OwnPool implements AutoCloseable {
         };
     }
 
-    DataSource dataSource() {
-        return pool;
-    }
-
     @Override
     public void close() {
-        pool.close();
+        dataSource.close();
     }
 
     /**

@@ -22,6 +22,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -70,7 +71,15 @@ final class UncountedPermits implements PermitManager {
                                             + " @SpringBootTest"
                                     : "no limit is enforced in this application, since semaphore.enabled=false");
         }
-        return new AcquireResult.Granted(new Grant(request));
+        Instant now = Instant.now();
+        return new AcquireResult.Granted(new Grant(
+                request.externalId().orElseGet(() -> UUID.randomUUID().toString()),
+                request.owner().orElse(owner),
+                Collections.unmodifiableSortedMap(new TreeMap<>(request.permits())),
+                now,
+                new AtomicReference<>(
+                        request.isWithoutTtl() ? null : now.plus(request.ttl().orElse(defaultTtl))),
+                new AtomicBoolean()));
     }
 
     @Override
@@ -105,39 +114,14 @@ final class UncountedPermits implements PermitManager {
         }
     }
 
-    private final class Grant implements PermitGrant {
-
-        private final String externalId;
-        private final String owner;
-        private final SortedMap<String, Integer> permits;
-        private final Instant acquiredAt = Instant.now();
-        private final AtomicBoolean released = new AtomicBoolean();
-        private volatile @Nullable Instant expiresAt;
-
-        Grant(AcquireRequest request) {
-            this.externalId =
-                    request.externalId().orElseGet(() -> UUID.randomUUID().toString());
-            this.owner = request.owner().orElse(UncountedPermits.this.owner);
-            this.permits = Collections.unmodifiableSortedMap(new TreeMap<>(request.permits()));
-            this.expiresAt = request.isWithoutTtl()
-                    ? null
-                    : acquiredAt.plus(request.ttl().orElse(defaultTtl));
-        }
-
-        @Override
-        public String externalId() {
-            return externalId;
-        }
-
-        @Override
-        public String owner() {
-            return owner;
-        }
-
-        @Override
-        public Map<String, Integer> permits() {
-            return permits;
-        }
+    private record Grant(
+            String externalId,
+            String owner,
+            SortedMap<String, Integer> permits,
+            Instant acquiredAt,
+            AtomicReference<@Nullable Instant> expiry,
+            AtomicBoolean released)
+            implements PermitGrant {
 
         @Override
         public long fencingToken(String name) {
@@ -149,13 +133,8 @@ final class UncountedPermits implements PermitManager {
         }
 
         @Override
-        public Instant acquiredAt() {
-            return acquiredAt;
-        }
-
-        @Override
         public Optional<Instant> expiresAt() {
-            return Optional.ofNullable(expiresAt);
+            return Optional.ofNullable(expiry.get());
         }
 
         @Override
@@ -170,8 +149,10 @@ final class UncountedPermits implements PermitManager {
 
         @Override
         public PermitGrant renew(Duration ttl) {
-            requireHeld(this);
-            expiresAt = Instant.now().plus(ttl);
+            if (!isHeld()) {
+                throw new PermitLostException(externalId, permits);
+            }
+            expiry.set(Instant.now().plus(ttl));
             return this;
         }
 

@@ -10,15 +10,9 @@ import io.micrometer.observation.ObservationRegistry;
  * Makes an observation of each acquire, so that a trace shows how long a caller waited for the semaphore; and says how it is shown, unless
  * the application says otherwise.
  */
-final class AcquireObservations implements ObservationConvention<AcquireContext> {
+record AcquireObservations(ObservationRegistry registry) implements ObservationConvention<AcquireContext> {
 
     static final String NAME = "semaphore.acquisition";
-
-    private final ObservationRegistry registry;
-
-    AcquireObservations(ObservationRegistry registry) {
-        this.registry = registry;
-    }
 
     Observation of(AcquireContext context) {
         return Observation.createNotStarted(null, this, () -> context, registry);

@@ -7,6 +7,7 @@ import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.PermitManagerDecorator;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -27,30 +28,17 @@ import org.springframework.core.env.Environment;
 /**
  * Measures and observes each acquire. What meters and handlers throw is logged and does not change the acquire: a caller that got it
  * instead of its grant could never release its permits.
+ *
+ * @param meters null if acquires are not measured
  */
-final class InstrumentedPermitManager implements PermitManager {
+record InstrumentedPermitManager(
+        PermitManager delegate,
+        ConfiguredNames names,
+        @Nullable SemaphoreMetrics meters,
+        AcquireObservations observations)
+        implements PermitManager {
 
     private static final Logger log = LoggerFactory.getLogger(InstrumentedPermitManager.class);
-
-    private final PermitManager delegate;
-    private final ConfiguredNames names;
-    private final @Nullable SemaphoreMetrics meters;
-    private final @Nullable AcquireObservations observations;
-
-    /**
-     * @param meters null if acquires are not measured
-     * @param observations null if they are not observed
-     */
-    InstrumentedPermitManager(
-            PermitManager delegate,
-            ConfiguredNames names,
-            @Nullable SemaphoreMetrics meters,
-            @Nullable AcquireObservations observations) {
-        this.delegate = delegate;
-        this.names = names;
-        this.meters = meters;
-        this.observations = observations;
-    }
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
@@ -140,10 +128,8 @@ final class InstrumentedPermitManager implements PermitManager {
             if (meters != null) {
                 safely(() -> meters.started(configured));
             }
-            if (observations != null) {
-                safely(() -> observation = observations.of(context));
-                safely(observation::start);
-            }
+            safely(() -> observation = observations.of(context));
+            safely(observation::start);
         }
 
         /** Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. */
@@ -202,7 +188,10 @@ final class InstrumentedPermitManager implements PermitManager {
                 ObjectProvider<SemaphoreMetrics> meters,
                 ObjectProvider<AcquireObservations> observations) {
             return manager -> new InstrumentedPermitManager(
-                    manager, names, meters.getIfAvailable(), observations.getIfAvailable());
+                    manager,
+                    names,
+                    meters.getIfAvailable(),
+                    observations.getIfAvailable(() -> new AcquireObservations(ObservationRegistry.NOOP)));
         }
     }
 }

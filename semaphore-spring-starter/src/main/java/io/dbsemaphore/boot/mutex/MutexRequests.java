@@ -12,9 +12,16 @@ import java.util.HexFormat;
  * Makes the requests that use semaphores as mutexes, one semaphore for each key. Immutable.
  *
  * <p>A request asks for the whole capacity, so that there is one holder at most whatever the capacity is: an operator can
- * pause a mutex, but not turn it into something else.
+ * pause a mutex, but not turn it into something else. Requests that are a bean get a pattern: the semaphores that it makes have one
+ * permit, unless a pattern of the application's properties says otherwise.
+ *
+ * @param prefix of the names of their semaphores, at least one character and no {@code *}
+ * @param ttl the time to live unless a request says otherwise
+ * @param keptAlive whether this instance renews what it acquires until it is released, however long
+ *     {@code semaphore.max-hold} is. If so, it also releases it at its
+ *     shutdown; otherwise a mutex stays held until its time to live has passed, also if the instance stops
  */
-public final class MutexRequests {
+public record MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
 
     private static final String HASHED = "sha256:";
     /** Longer than any process runs: a leader keeps its lock for months. */
@@ -22,13 +29,8 @@ public final class MutexRequests {
 
     private static final int MAX_PREFIX = SemaphoreName.MAX_LENGTH - HASHED.length() - 64;
 
-    private final String prefix;
-    private final Duration ttl;
-    private final boolean keptAlive;
-
     /**
-     * Creates requests for mutexes. Those that are beans get a pattern: the semaphores that it makes have one permit, unless a
-     * pattern of the application's properties says otherwise.
+     * Creates requests for mutexes.
      *
      * @param prefix of the names of their semaphores, at least one character and no {@code *}
      * @param ttl the time to live unless a request says otherwise
@@ -38,7 +40,7 @@ public final class MutexRequests {
      * @throws IllegalArgumentException if the prefix cannot begin a name, or the time to live is shorter than
      *     {@link AcquireRequest#MIN_TTL}
      */
-    public MutexRequests(String prefix, Duration ttl, boolean keptAlive) {
+    public MutexRequests {
         SemaphoreName.requireValid(prefix + HASHED);
         if (prefix.isEmpty() || prefix.length() > MAX_PREFIX || prefix.contains("*")) {
             throw new IllegalArgumentException(
@@ -49,14 +51,6 @@ public final class MutexRequests {
             throw new IllegalArgumentException(
                     "The time to live must be at least %s: %s".formatted(AcquireRequest.MIN_TTL, ttl));
         }
-        this.prefix = prefix;
-        this.ttl = ttl;
-        this.keptAlive = keptAlive;
-    }
-
-    /** {@return the time to live unless a request says otherwise} */
-    public Duration ttl() {
-        return ttl;
     }
 
     /** {@return the pattern that the names of all mutexes match} */

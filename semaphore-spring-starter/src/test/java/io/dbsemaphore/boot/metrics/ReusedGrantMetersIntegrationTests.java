@@ -10,6 +10,7 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.SemaphoreEngine;
 import io.dbsemaphore.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class ReusedGrantMetersIntegrationTests {
                         settings)) {
             engine.admin().create("orders", 1);
             SemaphoreTemplate semaphores = new SemaphoreTemplate(new InstrumentedPermitManager(
-                    engine.permitManager(), names, new SemaphoreMetrics(registry, names), null));
+                    engine.permitManager(), names, new SemaphoreMetrics(registry, names), new AcquireObservations(ObservationRegistry.NOOP)));
 
             for (int i = 0; i < 5; i++) {
                 semaphores.executeWithoutResult(AcquireRequest.of("orders"), grant -> {});

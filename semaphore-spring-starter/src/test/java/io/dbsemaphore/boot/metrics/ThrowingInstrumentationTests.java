@@ -113,7 +113,8 @@ class ThrowingInstrumentationTests {
                 throw new NoClassDefFoundError("a filter that does not link");
             }
         });
-        PermitManager metered = new InstrumentedPermitManager(answering(refusal), names, meters, null);
+        PermitManager metered = new InstrumentedPermitManager(
+                answering(refusal), names, meters, new AcquireObservations(ObservationRegistry.NOOP));
 
         assertThat(metered.acquire(REQUEST)).isSameAs(refusal);
     }
