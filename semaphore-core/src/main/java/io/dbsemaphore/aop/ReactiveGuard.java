@@ -41,25 +41,18 @@ final class ReactiveGuard extends MethodGuard {
         try {
             request = parts.requests().create(invocation);
         } catch (Exception failure) {
-            return adapter.fromPublisher(adapter.isMultiValue() ? Flux.error(failure) : Mono.error(failure));
+            return adapter.fromPublisher(Mono.error(failure));
         }
         // An invocation can proceed only once, so each subscription uses a clone of this one
         ProxyMethodInvocation call = (ProxyMethodInvocation) ((ProxyMethodInvocation) invocation).invocableClone();
-        Mono<Subscription> subscriptions = Mono.fromSupplier(() -> new Subscription(request));
-        return adapter.fromPublisher(
-                adapter.isMultiValue()
-                        ? Flux.usingWhen(
-                                subscriptions,
-                                it -> it.work(call).flatMapMany(publisher -> publisher),
-                                Subscription::end,
-                                Subscription::endAfter,
-                                Subscription::end)
-                        : Mono.usingWhen(
-                                subscriptions,
-                                it -> it.work(call).flatMap(Mono::from),
-                                Subscription::end,
-                                Subscription::endAfter,
-                                Subscription::end));
+        Flux<Object> guarded = Flux.usingWhen(
+                Mono.fromSupplier(() -> new Subscription(request)),
+                it -> it.work(call).flatMapMany(publisher -> publisher),
+                it -> it.end(null),
+                Subscription::end,
+                it -> it.end(null));
+        // A single value is passed on when the permits are released
+        return adapter.fromPublisher(adapter.isMultiValue() ? guarded : guarded.singleOrEmpty());
     }
 
     private Publisher<Object> publisher(Body body) {
@@ -125,13 +118,12 @@ final class ReactiveGuard extends MethodGuard {
             });
         }
 
-        /** Releases the grant of a subscription that completed or was cancelled. Never fails. */
-        Mono<Void> end() {
-            return endAfter(null);
-        }
-
-        /** Releases the grant of a subscription that failed. Never fails. */
-        Mono<Void> endAfter(@Nullable Throwable failure) {
+        /**
+         * Releases the grant of a subscription that has ended. Never fails.
+         *
+         * @param failure of the work; null if it completed or was cancelled
+         */
+        Mono<Void> end(@Nullable Throwable failure) {
             Object held = state.getAndSet(ENDED);
             return held instanceof PermitGrant grant
                     ? Mono.<Void>fromRunnable(() -> release(grant, failure)).subscribeOn(releases)

@@ -19,29 +19,25 @@ final class SynchronousGuard extends MethodGuard {
 
     @Override
     @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        Object result = call(invocation);
-        if (returnsAnything && result != null) {
-            ReturnTypes.requireEnded(parts.annotated(), result);
-        }
-        return result;
-    }
-
-    private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         AcquireRequest request = parts.requests().create(invocation);
         AtomicBoolean begun = new AtomicBoolean();
-        PermitCallback<@Nullable Object, Throwable> method = proceeding(invocation);
         PermitCallback<@Nullable Object, Throwable> work = grant -> {
             begun.set(true);
-            return method.doWithPermits(grant);
+            return proceeding(invocation).doWithPermits(grant);
         };
+        Object result;
         try {
-            return parts.operations().get().execute(request, work);
+            result = parts.operations().get().execute(request, work);
         } catch (PermitsUnavailableException refused) {
             if (begun.get()) {
                 // Thrown by the method itself: another acquire within it was refused
                 throw refused;
             }
-            return parts.refusal().answer(invocation, refused);
+            result = parts.refusal().answer(invocation, refused);
         }
+        if (returnsAnything && result != null) {
+            ReturnTypes.requireEnded(parts.annotated(), result);
+        }
+        return result;
     }
 }
