@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -32,13 +31,12 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
-import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
-import org.springframework.core.io.ResourceLoader;
 
 /**
  * Auto-configuration for semaphores in a database of the application: a {@link SemaphoreTemplate} to inject, a
@@ -71,23 +69,22 @@ public final class SemaphoreAutoConfiguration {
             SemaphoreSettings settings,
             SemaphorePatterns patterns,
             DeclaredSemaphores declaredSemaphores,
-            ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<OwnPool> ownPool,
             ListenerBeans listenerBeans,
             ObjectProvider<DataSourcePoolMetadataProvider> pools,
-            Environment environment,
-            ResourceLoader resourceLoader) {
-        declaredSemaphores.refuseUnbound(environment);
+            ConfigurableApplicationContext context) {
+        declaredSemaphores.refuseUnbound(context.getEnvironment());
         OwnPool own = ownPool.getIfAvailable();
-        DataSource dataSource =
-                own != null ? own.dataSource() : DataSourceChoice.byName(properties.datasource(), beanFactory);
+        DataSource dataSource = own != null
+                ? own.dataSource()
+                : DataSourceChoice.byName(properties.datasource(), context.getBeanFactory());
         boolean roomBesideTheApplication = own != null
                 || DataSourceChoice.hasRoomBesideTheApplication(
                         dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());
         if (properties.liquibase().enabled()) {
-            OwnChangelog.run(dataSource, settings.get(SemaphoreSettings.TABLE_PREFIX), resourceLoader);
+            OwnChangelog.run(dataSource, settings.get(SemaphoreSettings.TABLE_PREFIX), context);
         }
-        Duration schemaWait = TableInitializer.timeToWait(properties.schemaWait(), beanFactory);
+        Duration schemaWait = TableInitializer.timeToWait(properties.schemaWait(), context);
         SemaphoreEngine engine = SemaphoreEngine.inBackground(
                 dataSource,
                 settings,
@@ -200,11 +197,8 @@ public final class SemaphoreAutoConfiguration {
     @Bean
     @Lazy(false)
     SemaphoreLifecycle semaphoreLifecycle(
-            SemaphoreEngine engine,
-            DeclaredSemaphores declaredSemaphores,
-            ApplicationContext context,
-            ConfigurableListableBeanFactory beanFactory) {
-        return new SemaphoreLifecycle(engine, declaredSemaphores, context, beanFactory);
+            SemaphoreEngine engine, DeclaredSemaphores declaredSemaphores, ConfigurableApplicationContext context) {
+        return new SemaphoreLifecycle(engine, declaredSemaphores, context);
     }
 
     /** Also matches if the named bean does not exist, since that is a failure to explain, not a reason to back off. */

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.scheduling.TaskScheduler;
@@ -34,22 +34,16 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
 
     private final SemaphoreEngine engine;
     private final DeclaredSemaphores declared;
-    private final ApplicationContext context;
-    private final ConfigurableListableBeanFactory beanFactory;
+    private final ConfigurableApplicationContext context;
     private final boolean isOwner;
     private volatile boolean running;
     private volatile boolean closing;
 
-    SemaphoreLifecycle(
-            SemaphoreEngine engine,
-            DeclaredSemaphores declared,
-            ApplicationContext context,
-            ConfigurableListableBeanFactory beanFactory) {
+    SemaphoreLifecycle(SemaphoreEngine engine, DeclaredSemaphores declared, ConfigurableApplicationContext context) {
         this.engine = engine;
         this.declared = declared;
         this.context = context;
-        this.beanFactory = beanFactory;
-        this.isOwner = beanFactory.getBeanNamesForType(SemaphoreEngine.class, true, false).length > 0;
+        this.isOwner = context.getBeanFactory().getBeanNamesForType(SemaphoreEngine.class, true, false).length > 0;
     }
 
     @Override
@@ -83,7 +77,7 @@ final class SemaphoreLifecycle implements SmartLifecycle, ApplicationListener<Co
     public void onApplicationEvent(ContextClosedEvent event) {
         if (event.getApplicationContext() == context) { // not a child context
             closing = true;
-            executorsBeforeEngine(beanFactory);
+            executorsBeforeEngine(context.getBeanFactory());
         }
     }
 

@@ -1,5 +1,6 @@
 package io.dbsemaphore.boot.autoconfigure;
 
+import io.dbsemaphore.SemaphoreOperations;
 import io.dbsemaphore.aop.WithPermitsAdvisor;
 import javax.sql.DataSource;
 import org.springframework.aop.ClassFilter;
@@ -31,10 +32,7 @@ final class UnenforcedPermits implements BeanPostProcessor, SmartInitializingSin
     UnenforcedPermits(ConfigurableListableBeanFactory beanFactory) {
         this.beanFactory = beanFactory;
         this.hasPermits = new WithPermitsAdvisor(
-                        () -> {
-                            throw new IllegalStateException("Used as a filter of classes only");
-                        },
-                        beanFactory)
+                        beanFactory.getBeanProvider(SemaphoreOperations.class)::getObject, beanFactory)
                 .getClassFilter();
     }
 

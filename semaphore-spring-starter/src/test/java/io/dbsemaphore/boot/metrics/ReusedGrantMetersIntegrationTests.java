@@ -32,7 +32,10 @@ class ReusedGrantMetersIntegrationTests {
                         settings)) {
             engine.admin().create("orders", 1);
             SemaphoreTemplate semaphores = new SemaphoreTemplate(new InstrumentedPermitManager(
-                    engine.permitManager(), names, new SemaphoreMetrics(registry, names), new AcquireObservations(ObservationRegistry.NOOP)));
+                    engine.permitManager(),
+                    names,
+                    new SemaphoreMetrics(registry, names),
+                    new AcquireObservations(ObservationRegistry.NOOP)));
 
             for (int i = 0; i < 5; i++) {
                 semaphores.executeWithoutResult(AcquireRequest.of("orders"), grant -> {});
