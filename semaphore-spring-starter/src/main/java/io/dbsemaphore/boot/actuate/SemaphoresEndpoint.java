@@ -39,6 +39,9 @@ public class SemaphoresEndpoint {
 
     private static final Logger log = LoggerFactory.getLogger(SemaphoresEndpoint.class);
 
+    private static final boolean SPRING_SECURITY = ClassUtils.isPresent(
+            "org.springframework.security.core.Authentication", SemaphoresEndpoint.class.getClassLoader());
+
     private static final MimeType PROBLEM = MimeType.valueOf("application/problem+json");
     private static final String ANONYMOUS = "anonymous";
     private static final String NO_REASON = "no reason given";
@@ -230,11 +233,11 @@ public class SemaphoresEndpoint {
 
     /** Whether a request may change what is enabled. */
     boolean mayWrite(SecurityContext securityContext) {
-        return properties.anonymousWriteEnabled() || AuthenticatedUser.of(securityContext) != null;
+        return properties.anonymousWriteEnabled() || user(securityContext) != null;
     }
 
     private static String operator(SecurityContext securityContext) {
-        Principal user = AuthenticatedUser.of(securityContext);
+        Principal user = user(securityContext);
         return user == null ? ANONYMOUS : shortened(user.getName().replaceAll("[\\p{Cc}\\p{Cs}]", "?"));
     }
 
@@ -286,26 +289,18 @@ public class SemaphoresEndpoint {
     /** The body of an error response. */
     record Problem(String title, int status, String detail) implements OperationResponseBody {}
 
-    /** Who has signed in. */
-    private static final class AuthenticatedUser {
+    /** The user of a request; null if nobody has signed in. */
+    private static @Nullable Principal user(SecurityContext context) {
+        Principal principal = context.getPrincipal();
+        return principal == null || (SPRING_SECURITY && Security.isAnonymous(principal)) ? null : principal;
+    }
 
-        private static final boolean SPRING_SECURITY = ClassUtils.isPresent(
-                "org.springframework.security.core.Authentication", AuthenticatedUser.class.getClassLoader());
+    /** Loaded only where the application has Spring Security, which also has a principal for those who have not signed in. */
+    private static final class Security {
 
-        /** The user of a request; null if nobody has signed in. */
-        static @Nullable Principal of(SecurityContext context) {
-            Principal principal = context.getPrincipal();
-            return principal == null || (SPRING_SECURITY && Security.isAnonymous(principal)) ? null : principal;
-        }
-
-        /** Loaded only where the application has Spring Security, which also has a principal for those who have not signed in. */
-        private static final class Security {
-
-            private static boolean isAnonymous(Principal principal) {
-                return principal instanceof Authentication authentication
-                        && (authentication instanceof AnonymousAuthenticationToken
-                                || !authentication.isAuthenticated());
-            }
+        private static boolean isAnonymous(Principal principal) {
+            return principal instanceof Authentication authentication
+                    && (authentication instanceof AnonymousAuthenticationToken || !authentication.isAuthenticated());
         }
     }
 }

@@ -38,7 +38,7 @@ import org.springframework.core.env.Environment;
  *
  * <p>It comes after the explanations by a {@link io.dbsemaphore.spi.StartFailure}, of which such an error may be the cause.
  */
-final class DatabaseFailureAnalyzer implements FailureAnalyzer {
+record DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment) implements FailureAnalyzer {
 
     private static final int MAX_DEPTH = 50;
 
@@ -90,14 +90,6 @@ final class DatabaseFailureAnalyzer implements FailureAnalyzer {
             name of its DataSource bean.""";
 
     private static final String DISABLE = " To start without semaphores: semaphore.enabled=false";
-
-    private final BeanFactory beanFactory;
-    private final Environment environment;
-
-    DatabaseFailureAnalyzer(BeanFactory beanFactory, Environment environment) {
-        this.beanFactory = beanFactory;
-        this.environment = environment;
-    }
 
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {

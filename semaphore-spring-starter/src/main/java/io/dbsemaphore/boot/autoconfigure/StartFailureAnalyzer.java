@@ -31,7 +31,7 @@ import org.springframework.util.ReflectionUtils;
  * {@code @WithPermits} methods cannot be proxied. Comes before the analyzer of Spring Boot that says to define the missing bean.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
-final class StartFailureAnalyzer implements FailureAnalyzer {
+record StartFailureAnalyzer(BeanFactory beanFactory) implements FailureAnalyzer {
 
     private static final Set<Class<?>> OFFERED =
             Set.of(SemaphoreAdmin.class, SemaphoreEngine.class, SemaphoreMaintenance.class);
@@ -43,12 +43,6 @@ final class StartFailureAnalyzer implements FailureAnalyzer {
                 - Remove final (in Kotlin: make the class open, or use the compiler plugin kotlin-spring)
                 - Let it implement an interface, inject that, and set spring.aop.proxy-target-class=false
                 - Use SemaphoreOperations.execute in its methods instead of the annotation""";
-
-    private final BeanFactory beanFactory;
-
-    StartFailureAnalyzer(BeanFactory beanFactory) {
-        this.beanFactory = beanFactory;
-    }
 
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {
