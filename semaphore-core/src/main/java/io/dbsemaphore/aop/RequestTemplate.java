@@ -180,11 +180,9 @@ final class RequestTemplate {
         } catch (IllegalArgumentException unknown) {
             throw annotated.refuse(attribute, text, "is not a duration. Write it as 30s or PT30S", unknown);
         }
-        if (duration.isNegative()) {
-            throw annotated.refuse(attribute, text, "is negative. Give a duration of at least " + least);
-        }
         if (duration.compareTo(least) < 0) {
-            throw annotated.refuse(attribute, text, "is too short. Give a duration of at least " + least);
+            String problem = duration.isNegative() ? "is negative" : "is too short";
+            throw annotated.refuse(attribute, text, problem + ". Give a duration of at least " + least);
         }
         return Optional.of(duration);
     }

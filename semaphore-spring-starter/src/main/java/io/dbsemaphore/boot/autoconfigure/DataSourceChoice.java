@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
@@ -29,8 +30,9 @@ final class DataSourceChoice {
      * @throws SemaphoreConfigurationException if there is no such bean, none is primary, or it does not stand for a
      *     single database
      */
-    static DataSource byName(@Nullable String name, ListableBeanFactory beanFactory) {
-        DataSource dataSource = name == null ? onlyOrPrimary(beanFactory) : named(name, beanFactory);
+    static DataSource byName(
+            @Nullable String name, ListableBeanFactory beanFactory, ObjectProvider<DataSource> dataSources) {
+        DataSource dataSource = name == null ? onlyOrPrimary(beanFactory, dataSources) : named(name, beanFactory);
         AbstractRoutingDataSource routing = DataSourceUnwrapper.unwrap(dataSource, AbstractRoutingDataSource.class);
         if (routing != null) {
             throw new SemaphoreConfigurationException(
@@ -59,8 +61,8 @@ final class DataSourceChoice {
         return beanFactory.getBean(name, DataSource.class);
     }
 
-    private static DataSource onlyOrPrimary(ListableBeanFactory beanFactory) {
-        DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
+    private static DataSource onlyOrPrimary(ListableBeanFactory beanFactory, ObjectProvider<DataSource> dataSources) {
+        DataSource dataSource = dataSources.getIfUnique();
         if (dataSource == null) {
             throw new SemaphoreConfigurationException(
                     """

@@ -69,6 +69,7 @@ public final class SemaphoreAutoConfiguration {
             SemaphoreSettings settings,
             SemaphorePatterns patterns,
             DeclaredSemaphores declaredSemaphores,
+            ObjectProvider<DataSource> dataSources,
             ObjectProvider<OwnPool> ownPool,
             ListenerBeans listenerBeans,
             ObjectProvider<DataSourcePoolMetadataProvider> pools,
@@ -77,7 +78,7 @@ public final class SemaphoreAutoConfiguration {
         OwnPool own = ownPool.getIfAvailable();
         DataSource dataSource = own != null
                 ? own.dataSource()
-                : DataSourceChoice.byName(properties.datasource(), context.getBeanFactory());
+                : DataSourceChoice.byName(properties.datasource(), context.getBeanFactory(), dataSources);
         boolean roomBesideTheApplication = own != null
                 || DataSourceChoice.hasRoomBesideTheApplication(
                         dataSource, settings.get(SemaphoreSettings.MAX_CONNECTIONS), pools.stream());

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,13 +54,7 @@ record InstrumentedPermitManager(
     @Override
     public CompletableFuture<AcquireResult> acquireAsync(AcquireRequest request) {
         Watch watch = new Watch(request);
-        CompletableFuture<AcquireResult> acquire;
-        try {
-            acquire = delegate.acquireAsync(request);
-        } catch (RuntimeException | Error failure) {
-            watch.stop(null, failure);
-            throw failure;
-        }
+        CompletableFuture<AcquireResult> acquire = watch.begin(() -> delegate.acquireAsync(request));
         CompletableFuture<?> unused = acquire.whenComplete(watch::stop);
         return acquire; // itself, since completing it ends the acquire
     }
@@ -92,17 +87,9 @@ record InstrumentedPermitManager(
     private AcquireResult watched(AcquireRequest request, Function<AcquireRequest, AcquireResult> acquire) {
         Watch watch = new Watch(request);
         watch.openScope();
-        AcquireResult result = null;
-        Throwable thrown = null;
-        try {
-            result = acquire.apply(request);
-            return result;
-        } catch (RuntimeException | Error failure) {
-            thrown = failure;
-            throw failure;
-        } finally {
-            watch.stop(result, thrown);
-        }
+        AcquireResult result = watch.begin(() -> acquire.apply(request));
+        watch.stop(result, null);
+        return result;
     }
 
     private static void safely(Runnable instrument) {
@@ -116,7 +103,7 @@ record InstrumentedPermitManager(
     /** Follows one acquire from its start to its end. */
     private final class Watch {
 
-        private final long begin = System.nanoTime();
+        private final long begunAt = System.nanoTime();
         private final Set<String> configured;
         private final AcquireContext context;
         private Observation observation = Observation.NOOP;
@@ -132,16 +119,32 @@ record InstrumentedPermitManager(
             safely(observation::start);
         }
 
-        /** Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. */
+        /** Stops with a failure to begin, which for an acquire that is not asynchronous is any failure. */
+        <T> T begin(Supplier<T> acquire) {
+            try {
+                return acquire.get();
+            } catch (RuntimeException | Error failure) {
+                stop(null, failure);
+                throw failure;
+            }
+        }
+
+        /**
+         * Called on the thread on which the acquire runs until its end; not called for an asynchronous acquire. The outer scope is
+         * restored if a handler throws; its scope would otherwise be the parent of later observations.
+         */
         void openScope() {
-            orRestore(
-                    observation.getObservationRegistry().getCurrentObservationScope(),
-                    () -> scope = observation.openScope());
+            ObservationRegistry registry = observation.getObservationRegistry();
+            Observation.Scope outer = registry.getCurrentObservationScope();
+            safely(() -> scope = observation.openScope());
+            if (scope == null) {
+                safely(() -> registry.setCurrentObservationScope(outer));
+            }
         }
 
         /** Measures first, within the observation: registries take exemplars from there. */
         void stop(@Nullable AcquireResult result, @Nullable Throwable failure) {
-            long nanos = System.nanoTime() - begin;
+            long nanos = System.nanoTime() - begunAt;
             context.ended(result);
             if (meters != null) {
                 safely(() -> meters.ended(configured, context.outcome(), nanos));
@@ -151,21 +154,12 @@ record InstrumentedPermitManager(
             }
             Observation.Scope opened = scope;
             if (opened != null) {
-                orRestore(opened.getPreviousObservationScope(), opened::close);
+                safely(opened::close);
+                safely(() -> observation
+                        .getObservationRegistry()
+                        .setCurrentObservationScope(opened.getPreviousObservationScope()));
             }
             safely(observation::stop);
-        }
-
-        /** Restores the outer scope if a handler throws; its scope would otherwise be the parent of later observations. */
-        private void orRestore(Observation.@Nullable Scope outer, Runnable change) {
-            safely(() -> {
-                try {
-                    change.run();
-                } catch (Throwable failure) {
-                    observation.getObservationRegistry().setCurrentObservationScope(outer);
-                    throw failure;
-                }
-            });
         }
     }
 
