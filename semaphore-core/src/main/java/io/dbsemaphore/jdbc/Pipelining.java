@@ -38,14 +38,8 @@ final class Pipelining {
         this.on = new AtomicBoolean(wanted);
     }
 
-    /** Disables the mode in a session. */
-    @FunctionalInterface
-    interface Restoration {
-        void restore();
-    }
-
-    /** Enables it in a new session; null if the driver cannot, or a rejection has disabled it. */
-    @Nullable Restoration enable(Connection connection) {
+    /** Enables it in a new session, and returns what disables it again; null if the driver cannot, or a rejection has disabled it. */
+    @Nullable Runnable enable(Connection connection) {
         if (!on.get()) {
             return null;
         }
@@ -101,7 +95,7 @@ final class Pipelining {
         private ConnectorJ() {}
 
         /** Returns null if server-side prepared statements are on, which allow one statement at a time. */
-        static @Nullable Restoration enable(Connection connection) throws SQLException {
+        static @Nullable Runnable enable(Connection connection) throws SQLException {
             if (!connection.isWrapperFor(JdbcConnection.class)) {
                 return null;
             }
@@ -129,7 +123,7 @@ final class Pipelining {
         private PgJdbc() {}
 
         /** Returns null if the driver forces binary values (-1), for which it describes one statement at a time. */
-        static @Nullable Restoration enable(Connection connection) throws SQLException {
+        static @Nullable Runnable enable(Connection connection) throws SQLException {
             return connection.isWrapperFor(PGConnection.class)
                             && connection.unwrap(PGConnection.class).getPrepareThreshold() >= 0
                     ? () -> {}

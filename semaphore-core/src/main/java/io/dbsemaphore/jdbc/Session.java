@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,11 +23,10 @@ public final class Session {
     private final int isolationBefore;
     private final int networkTimeoutBefore;
     private final SessionLimits limits;
-    private final SessionLimits.Restoration limitsBefore;
+    private final Map<String, Long> limitsBefore;
     private final StatementQueue statements;
     private final long openedAt;
     private boolean transactionOpen;
-    private boolean failed;
     private boolean readOnly;
 
     private Session(Connection target, SessionLimits limits, Pipelining pipelining) throws SQLException {
@@ -76,15 +76,13 @@ public final class Session {
 
     /** Executes the queued statements, and commits. */
     public void commit() throws SQLException {
-        failed = true; // until the commit is answered, the next transaction must not begin here
         try {
             statements.commit();
+            transactionOpen = false; // until the commit is answered, the next transaction must not begin here
         } catch (SQLException failure) {
             failed(failure);
             throw failure;
         }
-        failed = false;
-        transactionOpen = false;
     }
 
     /** Asks the server whether it rejects writes. If there is no answer, the session is evicted. */
@@ -103,26 +101,14 @@ public final class Session {
         return readOnly;
     }
 
-    /** Rolls back after a failure, which a failure to roll back must not hide: the connection is evicted then. */
-    public void rollback(Throwable failure) {
-        failed(failure); // whatever the reason: the next transaction uses another connection
-        statements.discard();
-        try {
-            target.rollback();
-            transactionOpen = false;
-        } catch (SQLException | RuntimeException | Error another) {
-            log.debug("A transaction could not be rolled back; its connection will be evicted", another);
-        }
-    }
-
-    private void failed(Throwable failure) {
-        failed = true;
+    /** The transaction has failed and is not committed: it is rolled back when it ends, and the next one uses another session. */
+    public void failed(Throwable failure) {
         readOnly |= SqlErrors.isReadOnly(failure);
     }
 
     /** Whether the next transaction can use the session as it is. */
     boolean isReusable() {
-        return !failed && !transactionOpen;
+        return !transactionOpen;
     }
 
     long ageNanos() {
@@ -139,7 +125,7 @@ public final class Session {
             if (transactionOpen) {
                 target.rollback();
             }
-            limitsBefore.restore(target);
+            limits.set(target, limitsBefore);
             statements.restore();
             if (autoCommitBefore) {
                 target.setAutoCommit(true);

@@ -38,13 +38,6 @@ final class SessionLimits {
     /** The variables by server version: the servers of a cluster may differ during an upgrade. */
     private final Map<String, Map<String, Long>> variablesByVersion = new ConcurrentHashMap<>();
 
-    /** Restores the previous limits of a session. */
-    @FunctionalInterface
-    interface Restoration {
-
-        void restore(Connection connection) throws SQLException;
-    }
-
     SessionLimits(Database database, Duration lockWait, Duration idle) {
         this.database = database;
         this.lockWait = lockWait;
@@ -66,20 +59,23 @@ final class SessionLimits {
         return Math.toIntExact(lockWait.plus(idle).toMillis());
     }
 
-    /** Sets the limits that apply to a whole session, which has auto-commit off. */
-    Restoration applyToSession(Connection connection) throws SQLException {
-        if (variables.isEmpty()) {
-            return restored -> {};
-        }
+    /** Sets the limits that apply to a whole session, which has auto-commit off, and returns the previous ones. */
+    Map<String, Long> applyToSession(Connection connection) throws SQLException {
         Map<String, Long> limits = variables(connection);
-        try (Statement statement = connection.createStatement()) {
-            Map<String, Long> before = read(statement, limits.keySet());
-            statement.execute(set(limits));
-            return restored -> {
-                try (Statement restore = restored.createStatement()) {
-                    restore.execute(set(before));
-                }
-            };
+        Map<String, Long> before = limits.isEmpty() ? limits : read(connection, limits.keySet());
+        set(connection, limits);
+        return before;
+    }
+
+    /** Sets variables of a session. */
+    void set(Connection connection, Map<String, Long> values) throws SQLException {
+        if (!values.isEmpty()) {
+            String assignment = database == Database.H2 ? "%s %d" : "session %s = %d";
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(values.entrySet().stream()
+                        .map(value -> assignment.formatted(value.getKey(), value.getValue()))
+                        .collect(Collectors.joining(", ", "set ", "")));
+            }
         }
     }
 
@@ -115,11 +111,12 @@ final class SessionLimits {
         }
     }
 
-    private Map<String, Long> read(Statement statement, Set<String> names) throws SQLException {
+    private Map<String, Long> read(Connection connection, Set<String> names) throws SQLException {
         String select = names.stream()
                 .map(name -> database == Database.H2 ? name + "()" : "@@session." + name)
                 .collect(Collectors.joining(", ", "select ", ""));
-        try (ResultSet row = statement.executeQuery(select)) {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(select)) {
             row.next();
             Map<String, Long> values = new LinkedHashMap<>();
             for (String name : names) {
@@ -127,13 +124,6 @@ final class SessionLimits {
             }
             return values;
         }
-    }
-
-    private String set(Map<String, Long> values) {
-        String assignment = database == Database.H2 ? "%s %d" : "session %s = %d";
-        return values.entrySet().stream()
-                .map(value -> assignment.formatted(value.getKey(), value.getValue()))
-                .collect(Collectors.joining(", ", "set ", ""));
     }
 
     /** Rounds up to whole seconds, at least one, which is the unit of MySQL and MariaDB. */

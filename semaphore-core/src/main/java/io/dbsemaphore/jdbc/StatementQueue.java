@@ -46,7 +46,7 @@ public final class StatementQueue {
 
     private final Connection connection;
     private final Pipelining pipelining;
-    private final Pipelining.@Nullable Restoration pipelined;
+    private final @Nullable Runnable pipelined;
     /** By text, the one that was sent last at the end. */
     private final Map<String, PreparedStatement> prepared = new LinkedHashMap<>();
 
@@ -102,7 +102,7 @@ public final class StatementQueue {
     /** Executes the queued statements, and commits. */
     void commit() throws SQLException {
         if (queued.size() == opening) {
-            discard();
+            queued.clear();
         }
         List<Queued<?>> statements = take();
         if (statements.isEmpty() || !sendTogether(statements, "; commit")) {
@@ -116,17 +116,11 @@ public final class StatementQueue {
         return pipelined != null && pipelining.isOn();
     }
 
-    /** Discards the queued statements, because the transaction is rolled back. */
-    void discard() {
-        queued.clear();
-        opening = 0;
-    }
-
     /** Restores the previous mode of the session. */
     void restore() throws SQLException {
         closePrepared(0);
         if (pipelined != null) {
-            pipelined.restore();
+            pipelined.run();
         }
     }
 

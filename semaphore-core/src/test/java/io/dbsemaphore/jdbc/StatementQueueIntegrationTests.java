@@ -335,7 +335,7 @@ class StatementQueueIntegrationTests {
         }
 
         void rollback() {
-            session.rollback(new SQLException());
+            session.failed(new SQLException());
         }
 
         @Override

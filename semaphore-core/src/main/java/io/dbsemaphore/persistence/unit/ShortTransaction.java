@@ -58,7 +58,7 @@ public final class ShortTransaction {
             try {
                 result = work.get();
             } catch (RuntimeException | Error failure) {
-                session.rollback(failure);
+                session.failed(failure);
                 throw DataAccessFailures.translate(failure);
             }
             commit(session);
