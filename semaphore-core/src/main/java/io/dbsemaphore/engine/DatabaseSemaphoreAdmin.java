@@ -88,7 +88,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     @Override
     public List<PermitHolder> holders(String name) {
-        return of(name, database -> database.reports().holders(name));
+        return of(name, database -> database.reports().holders(name, "", 0, Integer.MAX_VALUE));
     }
 
     @Override

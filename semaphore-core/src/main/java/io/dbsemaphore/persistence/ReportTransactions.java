@@ -14,11 +14,9 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.LongFunction;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.data.domain.Limit;
 
@@ -30,6 +28,11 @@ public final class ReportTransactions {
      * requests that were held for long.
      */
     private static final int SCANNED = 2_000;
+
+    /** A period that contains all times. */
+    private static final LocalDateTime BEGIN = LocalDateTime.of(2000, 1, 1, 0, 0);
+
+    private static final LocalDateTime END = LocalDateTime.of(9999, 1, 1, 0, 0);
 
     private final ShortTransaction transaction;
     private final Tables tables;
@@ -57,11 +60,6 @@ public final class ReportTransactions {
     /** The status of all semaphores, sorted by name. */
     public List<SemaphoreStatus> list() {
         return transaction.execute(semaphores::findStatuses);
-    }
-
-    /** The holders of a semaphore's permits, by token. */
-    public List<PermitHolder> holders(String name) {
-        return of(name, id -> reports().findHolders(id), SemaphoreReports.Holder::toContract);
     }
 
     /** The holders above a token whose owner or external id contains a text, by token. */
@@ -107,29 +105,21 @@ public final class ReportTransactions {
 
     /** The highest token among the released permits that were acquired until then; 0 if there is none. */
     private long lastToken(long semaphoreId, LocalDateTime until) {
-        Optional<SemaphoreReports.Use> newest = newest(semaphoreId, Long.MAX_VALUE);
-        if (newest.isEmpty()) {
-            return 0;
-        }
-        if (!newest.get().isAfter(until)) {
-            return newest.get().token();
-        }
-        long low = reports().findFirstToken(semaphoreId).map(first -> first - 1).orElse(0L);
-        long high = newest.get().token() - 1;
+        long low = 0;
+        long high = Long.MAX_VALUE;
+        long middle = high;
         while (low < high) {
-            long middle = low + (high - low + 1) / 2;
-            Optional<SemaphoreReports.Use> found = newest(semaphoreId, middle);
-            if (found.isPresent() && found.get().isAfter(until)) {
-                high = found.get().token() - 1;
+            Optional<SemaphoreReports.Use> newest =
+                    reports().findUses(semaphoreId, middle, BEGIN, END, 1, Limit.of(1)).stream()
+                            .findFirst();
+            if (newest.isPresent() && newest.get().isAfter(until)) {
+                high = newest.get().token() - 1;
             } else {
                 low = middle;
             }
+            middle = low + (high - low + 1) / 2;
         }
         return low;
-    }
-
-    private Optional<SemaphoreReports.Use> newest(long semaphoreId, long upTo) {
-        return reports().findReleased(semaphoreId, upTo, Limit.of(1)).stream().findFirst();
     }
 
     /** The latest entries of the audit of a name, newest first. */
@@ -151,15 +141,9 @@ public final class ReportTransactions {
 
     /** The registered instances, the last started first. */
     public List<InstanceStatus> instances(int limit) {
-        return transaction.executeWithRepositories(() -> {
-            Map<Long, Long> held = reports().countRequestsOfInstances().stream()
-                    .collect(Collectors.toMap(
-                            SemaphoreReports.RequestsOf::instance, SemaphoreReports.RequestsOf::requests));
-            return reports().findInstances(Limit.of(limit)).stream()
-                    .map(instance -> instance.toContract(
-                            held.getOrDefault(instance.registered().id(), 0L)))
-                    .toList();
-        });
+        return transaction.executeWithRepositories(() -> reports().findInstances(Limit.of(limit)).stream()
+                .map(SemaphoreReports.Instance::toContract)
+                .toList());
     }
 
     private <R, T> List<T> of(String name, LongFunction<List<R>> report, Function<R, T> toContract) {

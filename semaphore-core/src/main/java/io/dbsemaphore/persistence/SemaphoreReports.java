@@ -51,19 +51,12 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
             order by w.since, w.instance""")
     List<SemaphoreWaiter> findWaiting(long semaphoreId);
 
-    String HOLDERS = """
+    @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Holder(
                 r, p.count, p.token, i, case when i.expiresAt > utc_now() then true else false end)
             from Permit p join PermitRequest r on r.id = p.requestId left join SemaphoreInstance i on i.id = r.instance
-            where p.semaphoreId = :semaphoreId and p.state = ACQUIRED
-            """;
-
-    @Query(HOLDERS + "order by p.token")
-    List<Holder> findHolders(long semaphoreId);
-
-    @Query(HOLDERS + """
-             and p.token > :afterToken
-             and (locate(lower(:containing), lower(r.owner)) > 0 or locate(lower(:containing), lower(r.externalId)) > 0)
+            where p.semaphoreId = :semaphoreId and p.state = ACQUIRED and p.token > :afterToken
+              and (locate(lower(:containing), lower(r.owner)) > 0 or locate(lower(:containing), lower(r.externalId)) > 0)
             order by p.token""")
     List<Holder> findHolders(long semaphoreId, String containing, long afterToken, Limit limit);
 
@@ -106,20 +99,9 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
     List<Use> findUses(
             long semaphoreId, long upToToken, LocalDateTime from, LocalDateTime to, int scanned, Limit limit);
 
-    /** The released permits up to a token, the last acquired first. */
-    @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$Use(r, p.count, p.token)
-            from Permit p join PermitRequest r on r.id = p.requestId
-            where p.semaphoreId = :semaphoreId and p.state = RELEASED and p.token <= :upToToken
-            order by p.token desc""")
-    List<Use> findReleased(long semaphoreId, long upToToken, Limit limit);
+    record Instance(SemaphoreInstance registered, boolean alive, long requests) {
 
-    @Query("select min(p.token) from Permit p where p.semaphoreId = :semaphoreId and p.state = RELEASED")
-    Optional<Long> findFirstToken(long semaphoreId);
-
-    record Instance(SemaphoreInstance registered, boolean alive) {
-
-        InstanceStatus toContract(long requests) {
+        InstanceStatus toContract() {
             return new InstanceStatus(
                     registered.id(),
                     registered.owner(),
@@ -133,20 +115,13 @@ interface SemaphoreReports extends Repository<Semaphore, Long> {
 
     @Query("""
             select new io.dbsemaphore.persistence.SemaphoreReports$Instance(
-                i, case when i.expiresAt > utc_now() then true else false end)
-            from SemaphoreInstance i order by i.startedAt desc, i.id desc""")
+                i, case when i.expiresAt > utc_now() then true else false end, count(r.id))
+            from SemaphoreInstance i left join PermitRequest r on r.instance = i.id and r.state = ACQUIRED
+            group by i order by i.startedAt desc, i.id desc""")
     List<Instance> findInstances(Limit limit);
 
     /** The latest entries of the audit of a name, newest first, of those with ids in a range. */
     @Query("select c from CapacityAudit c where c.semaphoreName = :name and c.id between :first and :last"
             + " order by c.changedAt desc, c.id desc")
     List<CapacityAudit> findChanges(String name, long first, long last, Limit limit);
-
-    record RequestsOf(long instance, long requests) {}
-
-    /** The number of held requests of each instance that keeps any alive. */
-    @Query("""
-            select new io.dbsemaphore.persistence.SemaphoreReports$RequestsOf(r.instance, count(r))
-            from PermitRequest r where r.state = ACQUIRED and r.instance is not null group by r.instance""")
-    List<RequestsOf> countRequestsOfInstances();
 }
