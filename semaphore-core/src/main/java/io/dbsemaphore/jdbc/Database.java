@@ -11,6 +11,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.ResultSetExtractor;
 
 /** The supported databases, described by the capabilities in which they differ. */
 public enum Database {
@@ -142,18 +143,42 @@ public enum Database {
             return false;
         }
         // the variables belong to modules that may be missing; reading them requires no privilege
+        return query(
+                dataSource,
+                "show global variables where variable_name in ('wsrep_on', 'group_replication_group_name')",
+                variables -> {
+                    boolean on = false;
+                    while (variables.next()) {
+                        String value = variables.getString(2);
+                        // the name of a group is a UUID, with one primary as well as with several
+                        on |= value != null && !value.isEmpty() && !value.equalsIgnoreCase("OFF") && !value.equals("0");
+                    }
+                    return on;
+                });
+    }
+
+    /**
+     * Executes a query on a connection of the host, and ends the transaction, unless auto-commit is on. Not every pool does: the
+     * table would stay locked against changes, and PostgreSQL executes nothing more in a transaction that has failed.
+     */
+    public static <T> T query(DataSource dataSource, String sql, ResultSetExtractor<T> reader) throws SQLException {
         try (Connection connection = dataSource.getConnection();
+                Transaction ending = () -> {
+                    if (!connection.getAutoCommit()) {
+                        connection.rollback();
+                    }
+                };
                 Statement statement = connection.createStatement();
-                ResultSet variables = statement.executeQuery("show global variables where variable_name in"
-                        + " ('wsrep_on', 'group_replication_group_name')")) {
-            boolean on = false;
-            while (variables.next()) {
-                String value = variables.getString(2);
-                // the name of a group is a UUID, with one primary as well as with several
-                on |= value != null && !value.isEmpty() && !value.equalsIgnoreCase("OFF") && !value.equals("0");
-            }
-            return on;
+                ResultSet rows = statement.executeQuery(sql)) {
+            return reader.extractData(rows);
         }
+    }
+
+    /** Closed after the statement, so that a failure to close is added to an earlier failure as a suppressed exception. */
+    private interface Transaction extends AutoCloseable {
+
+        @Override
+        void close() throws SQLException;
     }
 
     /**
@@ -172,33 +197,24 @@ public enum Database {
         if (settings.isEmpty()) {
             return;
         }
-        try (Connection connection = dataSource.getConnection()) {
-            try (Statement statement = connection.createStatement();
-                    ResultSet row = statement.executeQuery(settings)) {
+        try {
+            query(dataSource, settings, row -> {
                 row.next();
                 if (this == POSTGRESQL) {
                     String loss = "a crash of the machine may lose commits and corrupt the database";
                     warnUnless("on", "fsync", row.getString(1), loss);
-                    warnUnless(
-                            "on",
-                            "synchronous_commit",
-                            row.getString(2),
-                            "a crash of the server may lose the last commits");
+                    String last = "a crash of the server may lose the last commits";
+                    warnUnless("on", "synchronous_commit", row.getString(2), last);
                 } else {
                     String loss = "a crash of the server may lose up to a second of commits";
                     warnUnless("1", "innodb_flush_log_at_trx_commit", row.getString(1), loss);
-                    warnUnless(
-                            "1",
-                            "sync_binlog",
-                            row.getString(2),
-                            "after a crash of the server its replicas, one of which may become the primary, may lack the last"
-                                    + " commits");
+                    String replicas =
+                            "after a crash of the server its replicas, one of which may become the primary, may"
+                                    + " lack the last commits";
+                    warnUnless("1", "sync_binlog", row.getString(2), replicas);
                 }
-            } finally {
-                if (!connection.getAutoCommit()) {
-                    connection.rollback(); // not every data source ends the transaction of a query
-                }
-            }
+                return true;
+            });
         } catch (SQLException unable) {
             log.debug("The durability settings of the server cannot be read", unable);
         }

@@ -28,16 +28,21 @@ public final class DatabaseUrl {
 
     /** The URL of a pool, or of a data source without a pool; empty if it does not tell. */
     public static Optional<String> of(DataSource dataSource) {
-        DataSource target = dataSource;
-        while (target instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
-            target = delegating.getTargetDataSource();
-        }
-        DataSource pool = target;
+        DataSource pool = poolOf(dataSource);
         return Stream.of("getJdbcUrl", "getUrl", "getURL")
                 .map(getter -> read(pool, getter))
                 .flatMap(Optional::stream)
                 .findFirst()
                 .map(DatabaseUrl::withoutSecrets);
+    }
+
+    /** The data source to which those in front of it delegate. */
+    static DataSource poolOf(DataSource dataSource) {
+        DataSource target = dataSource;
+        while (target instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
+            target = delegating.getTargetDataSource();
+        }
+        return target;
     }
 
     private static Optional<String> read(DataSource dataSource, String getter) {

@@ -96,6 +96,9 @@ public final class ReleaseChannel {
             this.ownSender = ownSender;
             this.autoCommitBefore = connection.getAutoCommit();
             this.networkTimeoutBefore = connection.getNetworkTimeout();
+            connection.setNetworkTimeout(Runnable::run, Math.toIntExact(NETWORK_TIMEOUT.toMillis()));
+            connection.setAutoCommit(true);
+            execute("listen " + channel);
         }
 
         /**
@@ -109,19 +112,11 @@ public final class ReleaseChannel {
                     throw new SQLFeatureNotSupportedException(
                             connection.getClass() + " is not a connection of PostgreSQL's driver");
                 }
-                Subscription subscription = new Subscription(connection, channel, ownSender);
-                subscription.begin();
-                return subscription;
+                return new Subscription(connection, channel, ownSender);
             } catch (SQLException | RuntimeException | Error failure) {
                 Session.evict(connection);
                 throw failure;
             }
-        }
-
-        private void begin() throws SQLException {
-            connection.setNetworkTimeout(Runnable::run, Math.toIntExact(NETWORK_TIMEOUT.toMillis()));
-            connection.setAutoCommit(true);
-            execute("listen " + channel);
         }
 
         /**

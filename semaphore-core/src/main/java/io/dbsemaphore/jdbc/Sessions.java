@@ -171,11 +171,7 @@ public final class Sessions implements AutoCloseable {
     }
 
     private static boolean isSmall(DataSource host) {
-        DataSource target = host;
-        while (target instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
-            target = delegating.getTargetDataSource();
-        }
-        BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(target);
+        BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(DatabaseUrl.poolOf(host));
         try {
             return SIZES.stream()
                     .filter(properties::isReadableProperty)

@@ -1,15 +1,12 @@
 package io.dbsemaphore.persistence.unit;
 
+import io.dbsemaphore.jdbc.Database;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import jakarta.persistence.Column;
 import jakarta.persistence.Table;
 import java.lang.reflect.Field;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -81,17 +78,15 @@ public final class TableCheck {
     private static List<Mismatch> mismatches(DataSource dataSource, Collection<Class<?>> entities, String tablePrefix)
             throws SQLException {
         List<Mismatch> mismatches = new ArrayList<>();
-        try (Connection connection = dataSource.getConnection()) {
-            for (Class<?> entity : entities) {
-                String table = tablePrefix + entity.getAnnotation(Table.class).name();
-                Set<String> existing = columnsOf(connection, table);
-                List<String> expected = columnsOf(entity);
-                List<String> missing = new ArrayList<>(expected);
-                missing.removeAll(existing);
-                if (!missing.isEmpty()) {
-                    boolean foreign = !existing.isEmpty() && missing.size() * 2 >= expected.size();
-                    mismatches.add(new Mismatch(table, missing, foreign));
-                }
+        for (Class<?> entity : entities) {
+            String table = tablePrefix + entity.getAnnotation(Table.class).name();
+            Set<String> existing = columnsOf(dataSource, table);
+            List<String> expected = columnsOf(entity);
+            List<String> missing = new ArrayList<>(expected);
+            missing.removeAll(existing);
+            if (!missing.isEmpty()) {
+                boolean foreign = !existing.isEmpty() && missing.size() * 2 >= expected.size();
+                mismatches.add(new Mismatch(table, missing, foreign));
             }
         }
         return mismatches;
@@ -109,37 +104,20 @@ public final class TableCheck {
     }
 
     /** The columns of a table; empty if the table does not exist. */
-    private static Set<String> columnsOf(Connection connection, String table) throws SQLException {
-        Set<String> columns = new TreeSet<>();
-        try (Transaction ending = () -> rollBack(connection);
-                Statement statement = connection.createStatement();
-                ResultSet none = statement.executeQuery("select * from " + table + " where 1 = 0")) {
-            ResultSetMetaData metaData = none.getMetaData();
-            for (int i = 1; i <= metaData.getColumnCount(); i++) {
-                columns.add(metaData.getColumnName(i).toLowerCase(Locale.ROOT));
-            }
+    private static Set<String> columnsOf(DataSource dataSource, String table) throws SQLException {
+        try {
+            return Database.query(dataSource, "select * from " + table + " where 1 = 0", none -> {
+                Set<String> columns = new TreeSet<>();
+                for (int i = 1; i <= none.getMetaData().getColumnCount(); i++) {
+                    columns.add(none.getMetaData().getColumnName(i).toLowerCase(Locale.ROOT));
+                }
+                return columns;
+            });
         } catch (SQLException failure) {
             if (!SqlErrors.is(failure, SqlErrorKind.MISSING_TABLE)) {
                 throw failure;
             }
+            return Set.of();
         }
-        return columns;
-    }
-
-    /**
-     * Ends the transaction, unless auto-commit is on. Not every pool does: the table would stay locked against changes, and
-     * PostgreSQL executes nothing more in a transaction that has failed.
-     */
-    private static void rollBack(Connection connection) throws SQLException {
-        if (!connection.getAutoCommit()) {
-            connection.rollback();
-        }
-    }
-
-    /** Closed after the statement, so that a failure to close is added to an earlier failure as a suppressed exception. */
-    private interface Transaction extends AutoCloseable {
-
-        @Override
-        void close() throws SQLException;
     }
 }
