@@ -76,13 +76,8 @@ public final class Session {
 
     /** Executes the queued statements, and commits. */
     public void commit() throws SQLException {
-        try {
-            statements.commit();
-            transactionOpen = false; // until the commit is answered, the next transaction must not begin here
-        } catch (SQLException failure) {
-            failed(failure);
-            throw failure;
-        }
+        statements.commit();
+        transactionOpen = false; // not before the commit is answered: the next transaction must not begin here
     }
 
     /** Asks the server whether it rejects writes. If there is no answer, the session is evicted. */

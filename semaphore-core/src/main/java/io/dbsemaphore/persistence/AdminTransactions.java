@@ -5,6 +5,7 @@ import io.dbsemaphore.SemaphoreNotFoundException;
 import io.dbsemaphore.admin.SemaphoreInUseException;
 import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.persistence.PermitRequestTable.Found;
+import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
 import java.util.Collection;
@@ -123,22 +124,17 @@ public final class AdminTransactions {
                 return ReleaseOutcome.NOT_FOUND;
             }
             PermitRequest request = found.get(0).request();
-            Supplier<Integer> released = releases.queueRelease(tables.grantOf(found.get(0)));
-            tables.sql().flush();
+            Supplier<Integer> released = releases.queueRelease(request.id());
+            List<NamedPermit> permits = tables.permits().findByRequests(List.of(request.id()));
             if (released.get() == 0) {
                 return ReleaseOutcome.ALREADY_RELEASED;
             }
-            audit(request, releasedBy, reason);
+            tables.history()
+                    .add(permits.stream()
+                            .map(permit -> tables.history().released(permit, request, releasedBy, reason))
+                            .toList());
             return ReleaseOutcome.RELEASED;
         });
-    }
-
-    private void audit(PermitRequest request, String releasedBy, String reason) {
-        tables.history()
-                .add(tables.permits().findByRequests(List.of(request.id())).stream()
-                        .map(permit -> CapacityHistory.Entry.released(
-                                permit, request.externalId(), request.owner(), releasedBy, reason))
-                        .toList());
     }
 
     /** Changes a capacity and inserts the audit row; does nothing if the capacity is unchanged. */
@@ -147,9 +143,7 @@ public final class AdminTransactions {
             LockedSemaphore semaphore = lock(name).orElseThrow(() -> SemaphoreNotFoundException.nothingChanged(name));
             if (semaphore.capacity() != capacity) {
                 semaphores.queueUpdateCapacity(semaphore.id(), capacity);
-                tables.history()
-                        .add(List.of(new CapacityHistory.Entry(
-                                name, semaphore.capacity(), capacity, changedBy, reason, null)));
+                tables.history().add(List.of(tables.history().changed(semaphore, capacity, changedBy, reason)));
             }
         });
     }

@@ -380,14 +380,14 @@ public final class BatchTransaction {
 
     /** Releases a grant, in one round trip if the driver pipelines. Waits if another transaction has locked its permits. */
     public ReleaseOutcome release(StoredGrant grant) {
-        Supplier<Integer> released = transaction.execute(() -> queueRelease(grant));
+        Supplier<Integer> released = transaction.execute(() -> queueRelease(grant.requestId()));
         return released.get() == 0 ? ReleaseOutcome.ALREADY_RELEASED : ReleaseOutcome.RELEASED;
     }
 
     /** Queues the release of a grant. The result is 1, or 0 if it was released before. */
-    Supplier<Integer> queueRelease(StoredGrant grant) {
-        permits.queueReleaseOf(grant.requestId());
-        return requests.queueRelease(Set.of(grant.requestId()));
+    Supplier<Integer> queueRelease(long requestId) {
+        permits.queueReleaseOf(Set.of(requestId));
+        return requests.queueRelease(Set.of(requestId));
     }
 
     /**
@@ -413,12 +413,8 @@ public final class BatchTransaction {
      * @return the outcome of each request, by its id; without the locked ones
      */
     public Map<Long, ReleaseOutcome> releaseSkipLocked(Set<Long> requestIds) {
-        return transaction.execute(() -> releaseSkipLockedWithin(requestIds));
-    }
-
-    /** Locks the permits first, which a business transaction may have locked for a long time, then the requests. */
-    private Map<Long, ReleaseOutcome> releaseSkipLockedWithin(Set<Long> requestIds) {
-        return outcomes(requestIds, reclaim.releaseUnlocked(requestIds, requests::lockSkipLocked));
+        return transaction.execute(
+                () -> outcomes(requestIds, reclaim.releaseUnlocked(requestIds, requests::lockSkipLocked)));
     }
 
     /**

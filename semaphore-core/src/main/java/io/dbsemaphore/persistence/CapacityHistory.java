@@ -1,11 +1,10 @@
 package io.dbsemaphore.persistence;
 
-import io.dbsemaphore.admin.CapacityChange.ForcedRelease;
+import io.dbsemaphore.domain.LockedSemaphore;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -41,44 +40,33 @@ final class CapacityHistory {
         this.ids = ids;
     }
 
+    /** Queues the insert of these rows. */
+    void add(List<List<@Nullable Object>> rows) {
+        sql.insert(INSERT, rows);
+    }
+
+    /** The row of a capacity that an operator has changed. */
+    List<@Nullable Object> changed(LockedSemaphore before, int to, String by, String reason) {
+        return Arrays.asList(
+                ids.next() | OPERATORS, before.name(), before.capacity(), to, by, reason, null, null, null);
+    }
+
     /**
-     * An entry.
+     * The row of permits that were released without their holder, which leaves the capacity as it is.
      *
      * @param by the operator; null for a reclaim by the library
-     * @param released what was released; null for a changed capacity
      */
-    record Entry(
-            String name,
-            int from,
-            int to,
-            @Nullable String by,
-            String reason,
-            @Nullable ForcedRelease released) {
-
-        /** Permits that were released without their holder, which leaves the capacity as it is. */
-        static Entry released(NamedPermit permit, String externalId, String owner, @Nullable String by, String reason) {
-            ForcedRelease released = new ForcedRelease(externalId, owner, permit.count());
-            return new Entry(permit.name(), permit.capacity(), permit.capacity(), by, reason, released);
-        }
-    }
-
-    /** Queues the insert of these entries. */
-    void add(Collection<Entry> entries) {
-        sql.insert(INSERT, entries.stream().map(this::row).toList());
-    }
-
-    private List<@Nullable Object> row(Entry entry) {
-        ForcedRelease released = entry.released();
+    List<@Nullable Object> released(NamedPermit permit, PermitRequest request, @Nullable String by, String reason) {
         return Arrays.asList(
-                ids.next() | (entry.by() == null ? RECLAIMS : OPERATORS),
-                entry.name(),
-                entry.from(),
-                entry.to(),
-                entry.by() == null ? LIBRARY : entry.by(),
-                entry.reason(),
-                released == null ? null : released.externalId(),
-                released == null ? null : released.owner(),
-                released == null ? null : released.permits());
+                ids.next() | (by == null ? RECLAIMS : OPERATORS),
+                permit.name(),
+                permit.capacity(),
+                permit.capacity(),
+                by == null ? LIBRARY : by,
+                reason,
+                request.externalId(),
+                request.owner(),
+                permit.count());
     }
 
     /** The external ids of the requests that were released by force, among so many of the latest entries. */

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.springframework.data.domain.Limit;
 
 /** The batches of the maintenance tasks, each in a transaction of its own. Candidates are read without a lock. */
@@ -74,10 +75,11 @@ public final class MaintenanceTransactions {
      * other means. The search starts from the held permits, which are few, not from all released requests.
      */
     public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
-        return transaction.executeWithRepositories(() -> {
+        Supplier<Integer> repaired = transaction.executeWithRepositories(() -> {
             List<Long> half = rows().findHalfReleased(semaphoreIds, Limit.of(limit));
-            return half.isEmpty() ? 0 : permits.releaseByRequests(half);
+            return half.isEmpty() ? () -> 0 : permits.queueReleaseOf(half);
         });
+        return repaired.get();
     }
 
     /**
@@ -97,9 +99,9 @@ public final class MaintenanceTransactions {
             if (old.isEmpty()) {
                 return new CleanUp(0, 0);
             }
-            int repaired = permits.releaseByRequests(old);
+            Supplier<Integer> repaired = permits.queueReleaseOf(old);
             rows().deleteReleasedPermits(old);
-            return new CleanUp(rows().deleteReleased(old), repaired);
+            return new CleanUp(rows().deleteReleased(old), repaired.get());
         });
     }
 

@@ -55,9 +55,6 @@ class Permit {
     protected Permit() {}
 
     Permit(long id, long semaphoreId, long requestId, int count, boolean exclusive, long token) {
-        if (count < 1) {
-            throw new IllegalArgumentException("A permit counts at least 1: " + count);
-        }
         this.id = id;
         this.semaphoreId = semaphoreId;
         this.requestId = requestId;

@@ -82,11 +82,6 @@ final class PermitRequestTable {
                 renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED'""";
 
-    private static final String REPLAY_WITHOUT_TTL = """
-            update permit_request set ttl_millis = null, expires_at = null, instance = null,
-                renewed_at = utc_now(), updated_at = utc_now()
-            where id = ? and state = 'ACQUIRED'""";
-
     private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
 
     private final Sql sql;
@@ -275,8 +270,7 @@ final class PermitRequestTable {
      * @param ttl null to hold it until it is released
      */
     int replay(long id, @Nullable Duration ttl, @Nullable Long instance) {
-        return ttl == null
-                ? sql.execute(REPLAY_WITHOUT_TTL, id)
-                : sql.execute(REPLAY, ttl.toMillis(), ttl.toMillis(), instance, id);
+        Long millis = ttl == null ? null : ttl.toMillis();
+        return sql.execute(REPLAY, millis, millis, instance, id);
     }
 }

@@ -26,17 +26,12 @@ import org.springframework.jdbc.core.RowMapper;
  */
 final class PermitTable {
 
-    private static final String SUMS =
-            "coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), utc_now()";
-
-    /** From the low watermark of the semaphore on. */
-    private static final String HELD = """
-            p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from semaphore s where s.id = ?)""";
-
-    private static final String SUM_OF_ONE = "select " + SUMS + " from permit p where " + HELD;
-    private static final String SUM_OF_MANY = "select p.semaphore_id, " + SUMS + " from permit p where ";
-    private static final String BY_SEMAPHORE_AND_CLOCK =
-            " group by p.semaphore_id union all select 0, 0, 0, 0, utc_now()";
+    /** The held permits of a semaphore, from its low watermark on. */
+    private static final String SUM = """
+            select coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), utc_now(),
+              coalesce(max(p.semaphore_id), ?)
+            from permit p where p.semaphore_id = ? and p.state = 'ACQUIRED'
+              and p.token >= (select s.live_from from semaphore s where s.id = ?)""";
 
     private static final String LOCK_SKIP_LOCKED = """
             select id from permit where id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
@@ -46,22 +41,12 @@ final class PermitTable {
             select /*+ index(permit primary) */ id from permit
             where id in (?) and state = 'ACQUIRED' order by id for update nowait""";
 
-    private static final String RELEASE = "update permit set state = 'RELEASED' where id in (?) and state = 'ACQUIRED'";
-    private static final String RELEASE_OF_REQUEST =
-            "update permit set state = 'RELEASED' where permit_request_id = ? and state = 'ACQUIRED'";
-
-    private static final String RELEASE_OF_RELEASED = """
-            update permit set state = 'RELEASED'
-            where permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')
-            and state = 'ACQUIRED'""";
+    private static final String RELEASE = "update permit set state = 'RELEASED' where %s and state = 'ACQUIRED'";
 
     /** A condition that is always true: the notification costs no statement, and none where nobody waits. */
     private static final String NOTIFICATION =
             " and (select count(%s) from semaphore s where s.waiters_until > utc_now()"
                     + " and s.id in (select p.semaphore_id from permit p where %s)) >= 0";
-
-    private static final String RELEASE_BY_REQUESTS =
-            "update permit set state = 'RELEASED' where permit_request_id in (?) and state = 'ACQUIRED'";
 
     private static final String FIND_HELD =
             "select id, permit_request_id from permit where permit_request_id in (?) and state = 'ACQUIRED'";
@@ -85,23 +70,22 @@ final class PermitTable {
     private final Sql sql;
     private final boolean notifies;
     private final String release;
-    private final String releaseOfRequest;
+    private final String releaseOfRequests;
     private final String releaseOfReleased;
 
     PermitTable(Sql sql, @Nullable ReleaseChannel channel) {
         this.sql = sql;
         this.notifies = channel != null;
-        String notification = channel == null ? "" : channel.notification("s.name");
-        this.release = notifies ? RELEASE + NOTIFICATION.formatted(notification, "p.id in (?)") : RELEASE;
-        this.releaseOfRequest = notifies
-                ? RELEASE_OF_REQUEST + NOTIFICATION.formatted(notification, "p.permit_request_id = ?")
-                : RELEASE_OF_REQUEST;
-        this.releaseOfReleased = notifies
-                ? RELEASE_OF_RELEASED
-                        + NOTIFICATION.formatted(
-                                notification,
-                                "p.permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')")
-                : RELEASE_OF_RELEASED;
+        this.release = release("id in (?)", channel);
+        this.releaseOfRequests = release("permit_request_id in (?)", channel);
+        this.releaseOfReleased = release(
+                "permit_request_id in (select r.id from permit_request r where r.id in (?) and r.state = 'RELEASED')",
+                channel);
+    }
+
+    private static String release(String which, @Nullable ReleaseChannel channel) {
+        return RELEASE.formatted(which)
+                + (channel == null ? "" : NOTIFICATION.formatted(channel.notification("s.name"), "p." + which));
     }
 
     /**
@@ -111,32 +95,22 @@ final class PermitTable {
      * that cannot be purged while an old snapshot is open are below the watermark.
      */
     Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds) {
-        Supplier<List<HeldSum>> found = semaphoreIds.isEmpty() ? List::of : queueSums(semaphoreIds);
-        sql.flush();
         Map<Long, HeldSum> sums = new HashMap<>();
-        found.get().forEach(sum -> sums.put(sum.semaphoreId(), sum));
-        found.get().stream()
-                .findFirst()
-                .map(HeldSum::now)
-                .ifPresent(
-                        now -> // of one instant, on all rows
-                        semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now))));
+        if (semaphoreIds.isEmpty()) {
+            sql.flush();
+        } else {
+            sql.read(
+                            String.join(" union all ", Collections.nCopies(semaphoreIds.size(), SUM)),
+                            (row, number) -> sum(row, 1, row.getLong(5)),
+                            semaphoreIds.stream()
+                                    .flatMap(id -> Stream.of(id, id, id))
+                                    .toArray())
+                    .forEach(sum -> sums.put(sum.semaphoreId(), sum));
+        }
         return sums;
     }
 
-    private Supplier<List<HeldSum>> queueSums(Collection<Long> semaphoreIds) {
-        if (semaphoreIds.size() == 1) {
-            long id = semaphoreIds.iterator().next();
-            return sql.queryRows(SUM_OF_ONE, (row, number) -> sum(row, 1, id), id, id);
-        }
-        String each = String.join(" or ", Collections.nCopies(semaphoreIds.size(), "(" + HELD + ")"));
-        return sql.queryRows(
-                SUM_OF_MANY + each + BY_SEMAPHORE_AND_CLOCK,
-                (row, number) -> sum(row, 2, row.getLong(1)),
-                semaphoreIds.stream().flatMap(id -> Stream.of(id, id)).toArray());
-    }
-
-    /** The columns of {@link #SUMS}, of which the first has this index. */
+    /** The sums and the clock, in columns of which the first has this index. */
     static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
         return new HeldSum(
                 semaphoreId,
@@ -196,11 +170,6 @@ final class PermitTable {
                 limit);
     }
 
-    /** Releases the permits of these requests, in the transaction that releases the requests. */
-    int releaseByRequests(Collection<Long> requestIds) {
-        return sql.execute(RELEASE_BY_REQUESTS, requestIds);
-    }
-
     /** Queues the release of the held permits among these. */
     void queueRelease(Collection<Long> ids) {
         if (!ids.isEmpty()) {
@@ -208,9 +177,9 @@ final class PermitTable {
         }
     }
 
-    /** Queues the release of the held permits of a request, including those of deleted semaphores. */
-    void queueReleaseOf(long requestId) {
-        queueRelease(releaseOfRequest, requestId);
+    /** Queues the release of the held permits of requests, including those of deleted semaphores. The result is their number. */
+    Supplier<Integer> queueReleaseOf(Collection<Long> requestIds) {
+        return queueRelease(releaseOfRequests, requestIds);
     }
 
     /** Queues the release of the held permits of those of the requests that are released. */
@@ -218,11 +187,7 @@ final class PermitTable {
         queueRelease(releaseOfReleased, requestIds);
     }
 
-    private void queueRelease(String statement, Object values) {
-        if (notifies) {
-            sql.update(statement, values, values);
-        } else {
-            sql.update(statement, values);
-        }
+    private Supplier<Integer> queueRelease(String statement, Collection<Long> ids) {
+        return notifies ? sql.update(statement, ids, ids) : sql.update(statement, ids);
     }
 }

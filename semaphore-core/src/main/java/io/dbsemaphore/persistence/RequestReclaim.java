@@ -21,6 +21,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 
 /**
@@ -88,20 +89,22 @@ final class RequestReclaim {
         Map<Long, List<NamedPermit>> held =
                 permits.findByRequests(released).stream().collect(Collectors.groupingBy(NamedPermit::requestId));
         List<ReclaimedRequest> reclaimed = new ArrayList<>();
-        List<CapacityHistory.Entry> entries = new ArrayList<>();
+        List<List<@Nullable Object>> rows = new ArrayList<>();
         for (PermitRequestTable.Found found : requests.findByIds(released)) {
             PermitRequest request = found.request();
             List<NamedPermit> its = held.getOrDefault(request.id(), List.of());
-            Optional<DeadInstance> dead = reason.isInstanceGone() ? deadInstanceOf(request) : Optional.empty();
+            // from the cached suspect instances, so that no statement is added to the acquire
+            Optional<DeadInstance> dead = Optional.ofNullable(request.instance())
+                    .filter(id -> reason.isInstanceGone())
+                    .map(instances::find);
             reclaimed.add(new ReclaimedRequest(
                     request.externalId(),
                     its.stream().collect(Collectors.toMap(NamedPermit::name, NamedPermit::count)),
                     dead));
             String inWords = dead.flatMap(RequestReclaim::inWords).orElse(reason.inWords());
-            its.forEach(permit -> entries.add(
-                    CapacityHistory.Entry.released(permit, request.externalId(), request.owner(), null, inWords)));
+            its.forEach(permit -> rows.add(history.released(permit, request, null, inWords)));
         }
-        history.add(entries);
+        history.add(rows);
         return reclaimed;
     }
 
@@ -111,12 +114,6 @@ final class RequestReclaim {
                         .formatted(
                                 name,
                                 instance.sinceHeartbeat().orElse(Duration.ZERO).toSeconds()));
-    }
-
-    /** From the cached suspect instances, so that no statement is added to the acquire. */
-    private Optional<DeadInstance> deadInstanceOf(PermitRequest request) {
-        Long instance = request.instance();
-        return instance == null ? Optional.empty() : Optional.of(instances.find(instance));
     }
 
     /**

@@ -85,10 +85,6 @@ class Semaphore {
         return id;
     }
 
-    int capacity() {
-        return capacity;
-    }
-
     /** The values that a transaction needs that has locked this row. */
     LockedSemaphore toLocked() {
         return new LockedSemaphore(id, name, capacity, fence, waitersUntil);

@@ -6,6 +6,7 @@ import io.dbsemaphore.jdbc.Sessions;
 import io.dbsemaphore.persistence.unit.PersistenceUnit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.Sql;
+import io.dbsemaphore.persistence.unit.TimeOrderedIds;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +45,20 @@ public record SemaphorePersistence(
             @Nullable ReleaseChannel channel) {
         Sql sql = new Sql(sessions, database, tablePrefix);
         PersistenceUnit unit = new PersistenceUnit(sessions, sql::translated, ENTITIES);
-        Tables tables = Tables.of(unit, sql, database, suspectGrace, channel);
+        TimeOrderedIds ids = new TimeOrderedIds();
+        SemaphoreTable semaphores =
+                new SemaphoreTable(sql, unit::isStarted, unit.repository(SemaphoreRepository.class));
+        Tables tables = new Tables(
+                sql,
+                semaphores,
+                new PermitRequestTable(sql, database),
+                new PermitTable(sql, channel),
+                new WaiterTable(sql, semaphores),
+                new InstanceTable(sql, suspectGrace),
+                new CapacityHistory(sql, ids),
+                unit.repository(SemaphoreReports.class),
+                unit.repository(MaintenanceRepository.class),
+                ids);
         ShortTransaction transaction = new ShortTransaction(sessions, unit);
         RequestReclaim reclaim = new RequestReclaim(tables);
         BatchTransaction batches = new BatchTransaction(transaction, tables, reclaim);

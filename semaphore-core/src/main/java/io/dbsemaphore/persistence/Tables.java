@@ -2,17 +2,12 @@ package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.domain.StoredGrant.StoredPermit;
-import io.dbsemaphore.jdbc.Database;
-import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.PermitRequestTable.Found;
-import io.dbsemaphore.persistence.unit.PersistenceUnit;
 import io.dbsemaphore.persistence.unit.Sql;
 import io.dbsemaphore.persistence.unit.TimeOrderedIds;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** The tables of the library. Each has a class for its SQL; what is rare is in Spring Data repositories. */
 record Tables(
@@ -34,24 +29,6 @@ record Tables(
             CapacityAudit.class,
             SemaphoreInstance.class,
             SemaphoreWaiter.class);
-
-    static Tables of(
-            PersistenceUnit unit, Sql sql, Database database, Duration suspectGrace, @Nullable ReleaseChannel channel) {
-        TimeOrderedIds ids = new TimeOrderedIds();
-        SemaphoreTable semaphores =
-                new SemaphoreTable(sql, unit::isStarted, unit.repository(SemaphoreRepository.class));
-        return new Tables(
-                sql,
-                semaphores,
-                new PermitRequestTable(sql, database),
-                new PermitTable(sql, channel),
-                new WaiterTable(sql, semaphores),
-                new InstanceTable(sql, suspectGrace),
-                new CapacityHistory(sql, ids),
-                unit.repository(SemaphoreReports.class),
-                unit.repository(MaintenanceRepository.class),
-                ids);
-    }
 
     /** The held grant with this external id. */
     Optional<StoredGrant> findGrant(String externalId) {

@@ -48,7 +48,7 @@ public final class UndoTransaction {
 
     private void releaseUnrepeated(long requestId) {
         if (requests.releaseUnrepeated(requestId) == 1) {
-            permits.releaseByRequests(List.of(requestId));
+            permits.queueReleaseOf(List.of(requestId));
         }
     }
 }

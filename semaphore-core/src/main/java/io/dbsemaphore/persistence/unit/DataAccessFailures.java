@@ -1,6 +1,5 @@
 package io.dbsemaphore.persistence.unit;
 
-import io.dbsemaphore.SemaphoreException;
 import io.dbsemaphore.jdbc.SqlErrorKind;
 import io.dbsemaphore.jdbc.SqlErrors;
 import jakarta.persistence.PersistenceException;
@@ -35,20 +34,15 @@ final class DataAccessFailures {
         if (failure instanceof Error error) {
             throw error;
         }
-        if (failure instanceof SemaphoreException || !isOfDatabase(failure)) {
+        if (!isOfDatabase(failure)) {
             return (RuntimeException) failure;
         }
-        Optional<SQLException> error =
-                SqlErrors.outermost(failure); // the pool's message has more detail than the driver's
-        if (error.isEmpty()) {
-            return failure instanceof DataAccessException named
-                    ? named
-                    : new DataAccessResourceFailureException("The transaction of a semaphore failed", failure);
+        // the pool's message has more detail than the driver's
+        Optional<SQLException> error = SqlErrors.outermost(failure);
+        if (error.isEmpty() && failure instanceof DataAccessException named) {
+            return named;
         }
-        DataAccessException translated = byKind(error.get());
-        if (translated == null) {
-            translated = SQL.translate("semaphore transaction", null, error.get());
-        }
+        DataAccessException translated = error.isEmpty() ? null : byKind(error.get());
         return translated != null
                 ? translated
                 : new DataAccessResourceFailureException("The transaction of a semaphore failed", failure);
@@ -62,17 +56,15 @@ final class DataAccessFailures {
 
     private static @Nullable DataAccessException byKind(SQLException error) {
         String message = "semaphore transaction; " + error.getMessage();
-        if (SqlErrors.isPoolExhausted(error)) {
+        Optional<SqlErrorKind> found = Arrays.stream(SqlErrorKind.values())
+                .filter(kind -> SqlErrors.is(error, kind))
+                .findFirst();
+        if (SqlErrors.isPoolExhausted(error) || (found.isEmpty() && SqlErrors.isConnectionLost(error))) {
             return new DataAccessResourceFailureException(message, error);
         }
-        DataAccessException translated = Arrays.stream(SqlErrorKind.values())
-                .filter(kind -> SqlErrors.is(error, kind))
-                .findFirst()
-                .map(kind -> of(kind, message, error))
-                .orElse(null);
-        return translated == null && SqlErrors.isConnectionLost(error)
-                ? new DataAccessResourceFailureException(message, error)
-                : translated;
+        return found.isPresent()
+                ? of(found.get(), message, error)
+                : SQL.translate("semaphore transaction", null, error);
     }
 
     private static DataAccessException of(SqlErrorKind kind, String message, SQLException error) {

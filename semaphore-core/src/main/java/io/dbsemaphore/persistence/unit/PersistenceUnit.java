@@ -73,13 +73,7 @@ public final class PersistenceUnit implements AutoCloseable {
      *
      * @throws RuntimeException if the database cannot be reached, or the unit is closed
      */
-    public void start() {
-        if (started == null) {
-            startOnce();
-        }
-    }
-
-    private synchronized void startOnce() {
+    public synchronized void start() {
         if (closed) {
             throw new IllegalStateException("The persistence unit of the semaphores is closed");
         }

@@ -57,7 +57,7 @@ public final class ShortTransaction {
             T result;
             try {
                 result = work.get();
-            } catch (RuntimeException | Error failure) {
+            } catch (RuntimeException failure) {
                 session.failed(failure);
                 throw DataAccessFailures.translate(failure);
             }
@@ -81,6 +81,7 @@ public final class ShortTransaction {
         try {
             session.commit();
         } catch (SQLException | RuntimeException | Error failure) {
+            session.failed(failure);
             throw SqlErrors.isAnswerOfServer(failure)
                     ? DataAccessFailures.translate(failure)
                     : new CommitOutcomeUnknownException(failure);
