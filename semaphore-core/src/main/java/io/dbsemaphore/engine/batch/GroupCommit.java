@@ -5,20 +5,29 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
+import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.GrantBatch;
+import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
+import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.StoredGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.DeadInstanceLog;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.AvailabilityTransactions;
 import io.dbsemaphore.persistence.BatchTransaction;
+import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,16 +44,14 @@ public final class GroupCommit implements AutoCloseable {
 
     private static final Duration MAX_DELAY = Duration.ofMillis(1);
 
-    private final WorkQueue queue;
+    private final Collaborators with;
     private final BatchLimits limits;
-    private final DaemonThreads threads;
-    private final BatchObserver observer;
     private final AcquireDeadlines deadlines;
     private final AvailabilityPoller poller;
     private final GroupCommitDelay delay = new GroupCommitDelay(MAX_DELAY);
-    private final BatchRunner runner;
     private final BatchWorkers grants;
     private final BatchWorkers releases;
+    final WorkQueue queue;
 
     /**
      * The collaborators of a group commit.
@@ -75,50 +82,23 @@ public final class GroupCommit implements AutoCloseable {
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
      */
     public GroupCommit(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
+        this.with = with;
         this.limits = limits;
-        observer = with.observer();
         queue = new WorkQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(
-                queue, with.background(), decisionTimeout, this::signal, this::departed, with.scheduler());
+                queue, with.background(), decisionTimeout, this::signal, this::beginPolls, with.scheduler());
         poller = new AvailabilityPoller(
                 queue, with.availability(), with.scheduler(), with.database(), with.channel(), this::signal);
-        threads = with.threads();
-        runner = new BatchRunner(
-                queue,
-                with.transaction(),
-                with.keepAlive(),
-                with.background(),
-                with.listeners(),
-                observer,
-                poller,
-                delay);
-        grants = new BatchWorkers(
-                with.threads(), "semaphore-grants", limits.atOnce(), queue::nanosToWork, this::runGrants);
+        grants = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), queue::nanosToWork, this::grant);
         releases = new BatchWorkers(
-                with.threads(), "semaphore-releases", limits.atOnce(), queue::nanosToReleases, this::runReleases);
+                with.threads(), "semaphore-releases", limits.atOnce(), queue::nanosToReleases, this::release);
     }
 
     /** Starts the threads. */
     public void start() {
         grants.start();
         releases.start();
-        poller.start(threads);
-    }
-
-    private void runGrants() {
-        try {
-            runner.grant();
-        } finally {
-            if (queue.nanosToReleases() < Long.MAX_VALUE) { // piggy-backed ones that are tried again
-                releases.signal();
-            }
-        }
-    }
-
-    private void runReleases() {
-        if (runner.release()) {
-            signal();
-        }
+        poller.start(with.threads());
     }
 
     private void signal() {
@@ -157,7 +137,7 @@ public final class GroupCommit implements AutoCloseable {
         boolean isTried = queue.add(acquire);
         delay.arrived();
         if (!isTried) {
-            observer.waiting(acquire.names());
+            with.observer().waiting(acquire.names());
         }
         return isTried;
     }
@@ -169,8 +149,8 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** A caller no longer waits. The poller tells the other instances, which would otherwise withhold permits for it. */
-    private void departed() {
+    /** Callers may wait, or no longer wait. The poller tells the other instances, which would otherwise withhold permits for them. */
+    private void beginPolls() {
         if (queue.needsPolls()) {
             poller.begin();
         }
@@ -191,6 +171,120 @@ public final class GroupCommit implements AutoCloseable {
             releases.signal();
         }
         return release.answer();
+    }
+
+    /** Runs a batch of acquires, with the releases that are piggy-backed on it. */
+    void grant() {
+        AtomicReference<@Nullable Batch> taken = new AtomicReference<>();
+        BatchResult result = null;
+        long epoch = 0;
+        try {
+            boolean withKeptAlive = queue.hasKeptAlive();
+            epoch = withKeptAlive ? with.keepAlive().getAsLong() : 0;
+            // the connection comes first: meanwhile more callers can join, and those that time out have nothing to undo
+            result = with.transaction().grant(() -> take(taken, withKeptAlive));
+        } catch (RuntimeException | Error failure) {
+            Batch begun = taken.get();
+            Batch batch = begun != null ? begun : queue.take(true);
+            answer(queue.finishFailed(batch, failure, begun != null));
+            tellRetried(batch.members(), batch.releases(), failure);
+        }
+        Batch batch = taken.get();
+        if (batch != null
+                && result != null) { // a later failure does not concern the transaction: the batch is settled once
+            Settlement.Result settled = queue.finish(batch, result, epoch);
+            delay.answered(batch.releases().size());
+            answer(settled);
+            with.observer().committed(result.availability());
+            tell(result);
+        }
+        beginPolls();
+        if (batch != null) {
+            with.observer().waiting(batch.names());
+        }
+        if (batch != null && queue.isContended()) {
+            delay.await(Duration.ofNanos(System.nanoTime() - batch.startedAt()));
+        } else {
+            delay.skip();
+        }
+    }
+
+    private GrantBatch take(AtomicReference<@Nullable Batch> taken, boolean withKeptAlive) {
+        Batch batch = queue.take(withKeptAlive);
+        taken.set(batch);
+        return batch.forTransaction();
+    }
+
+    /** Runs a transaction of releases only. */
+    private void release() {
+        WorkQueue.ReleaseBatch batch = queue.takeReleases();
+        if (batch.releases().isEmpty()) {
+            return;
+        }
+        Map<Long, ReleaseOutcome> outcomes;
+        try {
+            outcomes = execute(batch);
+        } catch (RuntimeException | Error failure) {
+            answer(queue.finishFailed(batch, failure));
+            tellRetried(List.of(), batch.releases(), failure);
+            return;
+        }
+        Settlement.Result settled = queue.finish(batch, outcomes);
+        answer(settled);
+        if (settled.woken()) {
+            signal();
+        }
+    }
+
+    /** The outcomes by request; those of locked rows are missing. */
+    private Map<Long, ReleaseOutcome> execute(WorkQueue.ReleaseBatch batch) {
+        if (batch.waits()) {
+            Release release = batch.releases().get(0);
+            return Map.of(release.requestId(), with.transaction().release(release.grant()));
+        }
+        SortedMap<Long, List<Long>> permitIds = Release.permitIds(batch.releases());
+        if (!batch.isLockedLikely()) {
+            try {
+                return with.transaction().releaseSkipLocked(permitIds);
+            } catch (PartialReleaseException oneIsReleasedAlready) {
+                // then each of them is looked at
+            }
+        }
+        return with.transaction().releaseSkipLocked(permitIds.keySet());
+    }
+
+    private void answer(Settlement.Result settled) {
+        settled.releases().forEach(Release::complete);
+        settled.acquires().forEach(acquire -> {
+            delay.answered(1);
+            acquire.complete();
+        });
+        settled.toUndo().forEach(with.background()::undo);
+        if (queue.nanosToReleases() < Long.MAX_VALUE) { // piggy-backed ones that are tried again
+            releases.signal();
+        }
+    }
+
+    private void tellRetried(List<Acquire> acquires, List<Release> released, Throwable failure) {
+        if (acquires.stream().anyMatch(acquire -> !acquire.answer().isDone())
+                || released.stream().anyMatch(release -> !release.answer().isDone())) {
+            with.listeners().tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
+        }
+    }
+
+    private void tell(BatchResult result) {
+        DeadInstanceLog.warn(result.reclaimed());
+        result.reclaimed()
+                .forEach(each -> with.listeners()
+                        .tell(listener ->
+                                listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
+        int decided = (int) result.outcomes().stream()
+                .filter(outcome ->
+                        !(outcome instanceof GrantOutcome.Postponed) && !(outcome instanceof GrantOutcome.Withdrawn))
+                .count();
+        if (decided > 0) {
+            with.listeners().tell(listener -> listener.decided(new SemaphoreListener.Decided(decided)));
+        }
     }
 
     /** Whether a caller of this JVM waits for this semaphore. Takes no lock. */

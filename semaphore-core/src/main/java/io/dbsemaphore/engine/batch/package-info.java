@@ -1,7 +1,7 @@
 /**
  * Group commit: callers queue what they want, and one transaction decides for many of them.
  * {@link io.dbsemaphore.engine.batch.WorkQueue} has all the state, under one lock;
- * {@link io.dbsemaphore.engine.batch.BatchRunner} does all the input and output, and has no state.
+ * {@link io.dbsemaphore.engine.batch.GroupCommit} does all the input and output.
  *
  * <p>Internal. Depends on {@code engine.support}, on persistence and {@code persistence.unit}, {@code jdbc}, {@code concurrent} and
  * the domain.

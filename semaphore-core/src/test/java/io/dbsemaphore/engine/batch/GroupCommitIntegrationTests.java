@@ -33,7 +33,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A batch that was committed is settled exactly once, whatever fails afterwards. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class BatchRunnerIntegrationTests {
+class GroupCommitIntegrationTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(5);
     private static final BatchLimits LIMITS = new BatchLimits(2, 500, 3, LIMIT);
@@ -44,12 +44,12 @@ class BatchRunnerIntegrationTests {
     private final String name = cluster.semaphore(1);
     private final DaemonThreads threads = new DaemonThreads();
     private final ScheduledExecutorService scheduler = threads.scheduler("semaphore-scheduler");
-    private final WorkQueue queue =
-            new WorkQueue(LIMITS, false, new FairQueuing(1, "test", each -> false), QueueClock.SYSTEM);
-
     private Sessions connections;
     private SemaphorePersistence persistence;
     private BackgroundReleaser background;
+    private Runnable afterCommit = () -> {};
+    private GroupCommit commit;
+    private WorkQueue queue;
 
     @BeforeEach
     void open() throws SQLException {
@@ -58,6 +58,33 @@ class BatchRunnerIntegrationTests {
         connections = new Sessions(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
         background = new BackgroundReleaser(persistence.undoing(), scheduler, connections.threads(), Runnable::run);
+        BatchObserver observer = new BatchObserver() {
+            @Override
+            public void waiting(Set<String> names) {}
+
+            @Override
+            public void committed(Map<String, RemainingAvailability> availability) {
+                afterCommit.run();
+                throw new IllegalStateException("after the commit");
+            }
+        };
+        commit = new GroupCommit(
+                new GroupCommit.Collaborators(
+                        persistence.batches(),
+                        persistence.availabilityTransactions(),
+                        () -> 1,
+                        background,
+                        new ListenerNotifier(List::of),
+                        observer,
+                        new FairQueuing(1, "test", each -> false),
+                        threads,
+                        scheduler,
+                        connections.threads(),
+                        null),
+                LIMITS,
+                LIMIT,
+                false);
+        queue = commit.queue;
     }
 
     @AfterEach
@@ -72,7 +99,7 @@ class BatchRunnerIntegrationTests {
     void aGrantIsTheAnswer() {
         Acquire acquire = acquire(false);
 
-        assertThatThrownBy(() -> runnerWhoseObserver(() -> {}).grant()).hasMessage("after the commit");
+        assertThatThrownBy(commit::grant).hasMessage("after the commit");
 
         assertThat(acquire.answer()).isCompleted();
         assertThat(cluster.held(name)).isEqualTo(1);
@@ -89,48 +116,19 @@ class BatchRunnerIntegrationTests {
         Acquire waiting = acquire(true);
         CompletableFuture<Batch> next = new CompletableFuture<>();
 
-        assertThatThrownBy(() -> runnerWhoseObserver(() -> {
-                            held.release();
-                            assertThat(queue.released(Map.of(name, 1))).isTrue();
-                            next.complete(queue.take(true, false));
-                        })
-                        .grant())
-                .hasMessage("after the commit");
+        afterCommit = () -> {
+            held.release();
+            assertThat(queue.released(Map.of(name, 1))).isTrue();
+            next.complete(queue.take(true, false));
+        };
+
+        assertThatThrownBy(commit::grant).hasMessage("after the commit");
 
         assertThat(next.join().members()).containsExactly(waiting);
         assertThat(waiting.isInBatch()).as("in the next batch").isTrue();
         assertThat(waiting.attempts()).as("failed attempts").isZero();
         assertThat(waiting.answer()).isNotDone();
         assertThat(queue.nanosToWork()).as("nothing else is ready").isEqualTo(Long.MAX_VALUE);
-    }
-
-    /** The observer does this after the commit, and throws. */
-    private BatchRunner runnerWhoseObserver(Runnable action) {
-        BatchObserver observer = new BatchObserver() {
-            @Override
-            public void waiting(Set<String> names) {}
-
-            @Override
-            public void committed(Map<String, RemainingAvailability> availability) {
-                action.run();
-                throw new IllegalStateException("after the commit");
-            }
-        };
-        return new BatchRunner(
-                queue,
-                persistence.batches(),
-                () -> 1,
-                background,
-                new ListenerNotifier(List::of),
-                observer,
-                new AvailabilityPoller(
-                        queue,
-                        persistence.availabilityTransactions(),
-                        scheduler,
-                        connections.threads(),
-                        null,
-                        () -> {}),
-                new GroupCommitDelay(Duration.ofMillis(1)));
     }
 
     private Acquire acquire(boolean waits) {
