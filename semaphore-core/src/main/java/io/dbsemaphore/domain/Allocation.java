@@ -114,7 +114,8 @@ public final class Allocation {
                         availability.fence(),
                         availability.fence() + (raised.contains(availability.semaphoreId()) ? tokens : 0),
                         availability.before().now(),
-                        availability.elsewhere())));
+                        availability.elsewhere(),
+                        true)));
         return remaining;
     }
 

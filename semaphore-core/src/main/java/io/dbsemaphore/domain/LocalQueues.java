@@ -1,25 +1,33 @@
 package io.dbsemaphore.domain;
 
 import java.util.Map;
-import java.util.Set;
+import java.util.function.Predicate;
 
 /**
- * What a transaction needs to know of the callers of this instance that wait.
+ * How this instance takes part in the order of all instances' callers, and its callers that wait.
  *
  * @param instance the id of this instance
  * @param owner the name of this instance
- * @param fair the semaphores whose permits are granted in the order of all instances' callers
+ * @param fair tells the semaphores whose permits are granted in that order
  * @param waiting the callers that wait, by semaphore; semaphores that nobody waits for are missing
  */
-public record LocalQueues(long instance, String owner, Set<String> fair, Map<String, LocalQueue> waiting) {
+public record LocalQueues(long instance, String owner, Predicate<String> fair, Map<String, LocalQueue> waiting) {
 
     public LocalQueues {
-        fair = Set.copyOf(fair);
         waiting = Map.copyOf(waiting);
     }
 
+    /** This instance, while nobody waits. */
+    public LocalQueues(long instance, String owner, Predicate<String> fair) {
+        this(instance, owner, fair, Map.of());
+    }
+
+    public LocalQueues with(Map<String, LocalQueue> callers) {
+        return new LocalQueues(instance, owner, fair, callers);
+    }
+
     public boolean isFair(String name) {
-        return fair.contains(name);
+        return fair.test(name);
     }
 
     public LocalQueue of(String name) {

@@ -6,7 +6,7 @@ import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchObserver;
@@ -151,7 +151,7 @@ final class Run {
                         background,
                         listeners,
                         new Batches(),
-                        new FairQueuing(
+                        new LocalQueues(
                                 lease.id(),
                                 settings.get(SemaphoreSettings.OWNER),
                                 settings.get(SemaphoreSettings.FAIR)::of),

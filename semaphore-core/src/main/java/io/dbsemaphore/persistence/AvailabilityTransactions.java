@@ -3,7 +3,7 @@ package io.dbsemaphore.persistence;
 import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -64,7 +64,7 @@ public final class AvailabilityTransactions {
      * @param inFlight those of them with a batch in flight
      * @param local the callers of this instance that wait
      */
-    public Map<String, PolledAvailability> poll(Collection<String> names, Set<String> inFlight, LocalQueues local) {
+    public Map<String, RemainingAvailability> poll(Collection<String> names, Set<String> inFlight, LocalQueues local) {
         return transaction.execute(() -> {
             SortedMap<Long, String> byId = new TreeMap<>();
             semaphores.idsOf(names).forEach((name, id) -> byId.put(id, name));
@@ -73,7 +73,7 @@ public final class AvailabilityTransactions {
                     .filter(semaphore -> local.isFair(semaphore.getValue()))
                     .map(Map.Entry::getKey)
                     .toList());
-            Map<String, PolledAvailability> available = new HashMap<>();
+            Map<String, RemainingAvailability> available = new HashMap<>();
             Set<Long> toExtend = new HashSet<>();
             List<SemaphoreTable.Availability> polled =
                     byId.isEmpty() ? List.of() : semaphores.findAvailabilities(byId.keySet());
@@ -85,10 +85,11 @@ public final class AvailabilityTransactions {
                 }
                 available.put(
                         semaphore.name(),
-                        new PolledAvailability(
+                        new RemainingAvailability(
                                 semaphore.capacity(),
                                 sum.held(),
                                 sum.exclusive() > 0 ? 0 : semaphore.capacity() - sum.held(),
+                                semaphore.fence(),
                                 semaphore.fence(),
                                 sum.now(),
                                 queues.elsewhere(semaphore.id(), sum.now()),
@@ -98,7 +99,7 @@ public final class AvailabilityTransactions {
                 queues.confirm(byId, polled.get(0).sum().now(), inFlight);
                 extend(toExtend, polled.get(0).sum().now());
             }
-            names.forEach(name -> available.putIfAbsent(name, PolledAvailability.DELETED));
+            names.forEach(name -> available.putIfAbsent(name, RemainingAvailability.DELETED));
             return available;
         });
     }

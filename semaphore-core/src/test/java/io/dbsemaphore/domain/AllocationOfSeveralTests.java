@@ -12,7 +12,6 @@ import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -148,8 +147,7 @@ class AllocationOfSeveralTests {
     @Test
     void knowsWhoseSemaphoresAreFair() {
         LocalQueue queue = new LocalQueue(List.of(new Waiter(Place.at(1), 1, false, false)), 1);
-        LocalQueues queues = new FairQueuing(3, "me", "a"::equals).queues(Set.of("a", "b"), Map.of("a", queue));
-        assertThat(queues).isEqualTo(new LocalQueues(3, "me", Set.of("a"), Map.of("a", queue)));
+        LocalQueues queues = new LocalQueues(3, "me", "a"::equals).with(Map.of("a", queue));
         assertThat(queues.isFair("a")).isTrue();
         assertThat(queues.isFair("b")).isFalse();
         assertThat(queues.of("a")).isSameAs(queue);
@@ -168,10 +166,10 @@ class AllocationOfSeveralTests {
                 1,
                 OPEN);
         assertThat(alone.isAwaitedElsewhere()).isFalse();
-        assertThat(new RemainingAvailability(5, 5, 0, 100, 121, OPEN, elsewhere).isAwaitedElsewhere())
+        assertThat(new RemainingAvailability(5, 5, 0, 100, 121, OPEN, elsewhere, true).isAwaitedElsewhere())
                 .isTrue();
-        assertThat(PolledAvailability.DELETED.isDeleted()).isTrue();
-        assertThat(new PolledAvailability(1, 0, 1, 5, OPEN, WaitersElsewhere.NONE, true).isDeleted())
+        assertThat(RemainingAvailability.DELETED.isDeleted()).isTrue();
+        assertThat(new RemainingAvailability(1, 0, 1, 5, 5, OPEN, WaitersElsewhere.NONE, true).isDeleted())
                 .isFalse();
     }
 
@@ -185,7 +183,7 @@ class AllocationOfSeveralTests {
     }
 
     private static RemainingAvailability remaining(int capacity, long held, long available, long before, long fence) {
-        return new RemainingAvailability(capacity, held, available, before, fence, OPEN, WaitersElsewhere.NONE);
+        return new RemainingAvailability(capacity, held, available, before, fence, OPEN, WaitersElsewhere.NONE, true);
     }
 
     private static AcquireState waiting(Map<String, Integer> permits) {

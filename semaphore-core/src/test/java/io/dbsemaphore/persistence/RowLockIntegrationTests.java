@@ -209,7 +209,7 @@ class RowLockIntegrationTests {
 
         /** Acquires, in one transaction that waits for locked rows, or skips them. */
         StoredGrant acquire(boolean awaited) {
-            return acquire(awaited, new LocalQueues(0, "", Set.of(), Map.of()));
+            return acquire(awaited, new LocalQueues(0, "", name -> false));
         }
 
         private StoredGrant acquire(boolean awaited, LocalQueues local) {
@@ -229,7 +229,7 @@ class RowLockIntegrationTests {
             LocalQueue queue =
                     new LocalQueue(List.of(new Waiter(Place.at(TimeUnit.DAYS.toMicros(20_000)), 1, false, false)), 1);
             StoredGrant unused =
-                    acquire(true, new LocalQueues(System.nanoTime(), "owner", Set.of("first"), Map.of("first", queue)));
+                    acquire(true, new LocalQueues(System.nanoTime(), "owner", "first"::equals, Map.of("first", queue)));
         }
 
         List<Sent> locks() {

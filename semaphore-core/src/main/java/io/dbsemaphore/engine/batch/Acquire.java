@@ -94,8 +94,6 @@ public final class Acquire extends AcquireState {
     private volatile boolean writeBlocked;
     private boolean abandoned;
     private boolean lastAttempt;
-    private boolean givenUp;
-    private boolean unblocksOthers;
     private Deadline notBefore;
     private @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
@@ -312,26 +310,6 @@ public final class Acquire extends AcquireState {
 
     void setLastAttempt() {
         lastAttempt = true;
-    }
-
-    /** Whether the acquire was given up before it was decided. */
-    boolean isGivenUp() {
-        return givenUp;
-    }
-
-    void giveUp() {
-        givenUp = true;
-        moveTo(Stage.DONE);
-    }
-
-    /** Records that the removal of this acquire allows others to be tried. */
-    void setUnblocksOthers(boolean unblocks) {
-        unblocksOthers |= unblocks;
-    }
-
-    /** Whether the removal of this acquire allows others to be tried. */
-    boolean unblocksOthers() {
-        return unblocksOthers;
     }
 
     List<PermitShortage> lastShortages() {

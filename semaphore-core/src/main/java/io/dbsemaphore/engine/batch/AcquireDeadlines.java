@@ -80,9 +80,9 @@ final class AcquireDeadlines {
         try {
             for (long nanos = advance(acquire); nanos > 0; nanos = advance(acquire)) {
                 try {
-                    if (isAnswered(acquire, nanos)) {
-                        break;
-                    }
+                    Acquire.Answer unused = acquire.answer().get(nanos, TimeUnit.NANOSECONDS);
+                } catch (ExecutionException | TimeoutException ended) {
+                    // advance finds out which
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
                     if (withdraw(acquire)) {
@@ -98,17 +98,6 @@ final class AcquireDeadlines {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-        }
-    }
-
-    private static boolean isAnswered(Acquire acquire, long nanos) throws InterruptedException {
-        try {
-            Acquire.Answer unused = acquire.answer().get(nanos, TimeUnit.NANOSECONDS);
-            return true;
-        } catch (ExecutionException failure) {
-            return true;
-        } catch (TimeoutException notYet) {
-            return false;
         }
     }
 
@@ -131,20 +120,23 @@ final class AcquireDeadlines {
      * @return true when nothing was decided, and nothing is held; otherwise an answer follows
      */
     boolean withdraw(Acquire acquire) {
-        boolean unknown = acquire.isOutcomeUnknown(); // then the outcome is determined first
+        boolean unknown = acquire.isOutcomeUnknown();
         acquire.endWait();
-        boolean givenUp = unknown ? !queue.tryOnceMore(acquire) : queue.giveUp(acquire);
-        if (givenUp && acquire.isOutcomeUnknown()) {
-            answer(acquire);
-        } else if (givenUp) {
+        if (unknown) { // the outcome is determined first
+            queue.tryOnceMore(acquire);
             queued.run();
-            onDeparture.run();
+            return false;
         }
-        boolean withdrawn = givenUp && !acquire.isOutcomeUnknown();
-        if (withdrawn) {
-            acquire.answer().completeExceptionally(new CancellationException());
+        if (!queue.giveUp(acquire)) {
+            return false;
         }
-        return withdrawn;
+        if (acquire.isOutcomeUnknown()) {
+            answer(acquire);
+            return false;
+        }
+        tellOthers();
+        acquire.answer().completeExceptionally(new CancellationException());
+        return true;
     }
 
     /**
@@ -161,10 +153,7 @@ final class AcquireDeadlines {
                 return acquire.deadline().remainingNanos();
             }
             acquire.endWait();
-            if (!queue.tryOnceMore(acquire)) {
-                answer(acquire);
-                return 0;
-            }
+            queue.tryOnceMore(acquire);
             queued.run();
         }
         if (!after(acquire, LAST_ATTEMPT).isPassed()) {
@@ -229,10 +218,7 @@ final class AcquireDeadlines {
 
     /** Answers an acquire that was given up, with the result of earlier attempts. */
     private void answer(Acquire acquire) {
-        if (acquire.unblocksOthers()) {
-            queued.run();
-        }
-        onDeparture.run();
+        tellOthers();
         if (acquire.isOutcomeUnknown()) {
             background.undo(acquire);
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
@@ -243,6 +229,12 @@ final class AcquireDeadlines {
         } else {
             fail(acquire, noAnswer(acquire));
         }
+    }
+
+    /** An acquire was given up: others may be tried now, and other instances need not withhold permits for it. */
+    private void tellOthers() {
+        queued.run();
+        onDeparture.run();
     }
 
     private static void fail(Acquire acquire, RuntimeException failure) {

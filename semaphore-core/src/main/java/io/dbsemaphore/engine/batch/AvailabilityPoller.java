@@ -2,7 +2,7 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackOff;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.ReleaseChannel;
@@ -230,7 +230,8 @@ final class AvailabilityPoller implements AutoCloseable {
             return;
         }
         long asOf = System.nanoTime();
-        Map<String, PolledAvailability> polled = availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
+        Map<String, RemainingAvailability> polled =
+                availabilityTransactions.poll(names, poll.inFlight(), poll.queues());
         boolean anyWoken = queue.recordPoll(polled, asOf);
         if (nextForOrphans.isPassed()) {
             nextForOrphans = Deadline.in(ORPHAN_INTERVAL);

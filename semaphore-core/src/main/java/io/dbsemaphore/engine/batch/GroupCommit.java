@@ -6,10 +6,10 @@ import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.UnexpectedErrors;
 import io.dbsemaphore.domain.BatchResult;
-import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.GrantBatch;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HandoverOutcome;
+import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.PartialReleaseException;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.domain.StoredGrant;
@@ -59,6 +59,7 @@ public final class GroupCommit implements AutoCloseable {
      * @param keepAlive ensures that this instance has a valid lease, and returns its epoch
      * @param scheduler waits for deadlines and for the next poll; never blocks
      * @param database its threads may wait for the database
+     * @param nobody this instance, while nobody waits
      * @param channel on which instances notify one another of releases; null without notifications
      */
     public record Collaborators(
@@ -68,7 +69,7 @@ public final class GroupCommit implements AutoCloseable {
             BackgroundReleaser background,
             ListenerNotifier listeners,
             BatchObserver observer,
-            FairQueuing fairQueuing,
+            LocalQueues nobody,
             DaemonThreads threads,
             ScheduledExecutorService scheduler,
             Executor database,
@@ -84,7 +85,7 @@ public final class GroupCommit implements AutoCloseable {
     public GroupCommit(Collaborators with, BatchLimits limits, Duration decisionTimeout, boolean certifiesWrites) {
         this.with = with;
         this.limits = limits;
-        queue = new WorkQueue(limits, certifiesWrites, with.fairQueuing(), QueueClock.SYSTEM);
+        queue = new WorkQueue(limits, certifiesWrites, with.nobody(), QueueClock.SYSTEM);
         deadlines = new AcquireDeadlines(
                 queue, with.background(), decisionTimeout, this::signal, this::beginPolls, with.scheduler());
         poller = new AvailabilityPoller(

@@ -2,16 +2,14 @@ package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -67,45 +65,6 @@ final class ReadyQueue {
         }
     }
 
-    /** The position of a selection within acquires that are offered in this order. */
-    private static final class Cursor {
-
-        private final Iterator<Acquire> rest;
-        private final boolean sameNames;
-        private final long firstTicket;
-        private Acquire next;
-
-        private Cursor(Collection<Acquire> acquires, boolean sameNames, long firstTicket) {
-            this.rest = acquires.iterator();
-            this.sameNames = sameNames;
-            this.firstTicket = firstTicket;
-            next = rest.next();
-        }
-
-        /** The acquires of a group, each at the position of its ticket. */
-        static Cursor ofGroup(SortedMap<Long, Acquire> group) {
-            return new Cursor(group.values(), true, 0);
-        }
-
-        /** All of these at the position of the first ticket among them, since any of them may take the turn of that one. */
-        static Cursor atFirstTicket(Collection<Acquire> acquires) {
-            return new Cursor(
-                    acquires,
-                    false,
-                    acquires.stream().mapToLong(Acquire::ticket).min().orElseThrow());
-        }
-
-        boolean advance() {
-            boolean more = rest.hasNext();
-            next = more ? rest.next() : next;
-            return more;
-        }
-
-        long ticket() {
-            return sameNames ? next.ticket() : firstTicket;
-        }
-    }
-
     /** Adds an acquire that is not in the queue, at the position of its ticket. */
     void add(Acquire acquire) {
         acquire.moveTo(Stage.READY);
@@ -148,12 +107,6 @@ final class ReadyQueue {
 
     int size() {
         return size;
-    }
-
-    /** The number of ready acquires of the same semaphores. */
-    int sizeOfGroup(Acquire acquire) {
-        TreeMap<Long, Acquire> members = ready.get(Group.of(acquire));
-        return members == null ? 0 : members.size();
     }
 
     /** Whether there is an acquire whose grant this JVM keeps alive. */
@@ -215,33 +168,31 @@ final class ReadyQueue {
             return closed || members.size() >= maxBatchSize || names.size() >= MAX_NAMES;
         }
 
+        /** Selects an acquire that waits for its external id, alone. Nothing is reserved for it if its turn has not come. */
+        private void considerAlone(Acquire acquire) {
+            if (mayWait && members.isEmpty() && !backOff.isPaused(acquire.names()) && !isAnyTaken(acquire.names())) {
+                closed = true;
+                add(acquire);
+            }
+        }
+
         /** Selects an acquire, or skips it. Returns false when all that follow with the same names would be skipped, too. */
         private boolean consider(Acquire acquire) {
-            if (acquire.stage() != Stage.READY) {
-                throw new IllegalStateException(
-                        "Not in the ready queue: " + acquire.command().externalId());
-            }
             if (backOff.isPaused(acquire.names())) {
                 return false; // and its other semaphores are not reserved
             }
-            if (acquire.isExternalIdLocked() && !(mayWait && members.isEmpty())) {
-                return true; // nothing is reserved for it, and those behind it do not wait for its external id
-            }
-            if (isAnyTaken(acquire.names())) {
-                skip(acquire);
-                return false;
-            }
-            if (members.isEmpty()) {
-                awaited = mayWait && !acquire.isExternalIdLocked() ? acquire.blockedBy() : null;
+            boolean taken = isAnyTaken(acquire.names());
+            if (!taken && members.isEmpty()) {
+                awaited = mayWait ? acquire.blockedBy() : null;
                 closed = acquire.isIsolated();
                 add(acquire);
                 return true;
             }
-            if (exceedsMaxNames(acquire)) {
+            if (!taken && exceedsMaxNames(acquire)) {
                 closed = true;
                 return false;
             }
-            if (fits(acquire)) {
+            if (!taken && fits(acquire)) {
                 add(acquire);
                 return true;
             }
@@ -259,12 +210,10 @@ final class ReadyQueue {
         }
 
         private boolean exceedsMaxNames(Acquire acquire) {
-            return names.size() + acquire.names().size() > MAX_NAMES
-                    && names.size()
-                                    + acquire.names().stream()
-                                            .filter(name -> !names.contains(name))
-                                            .count()
-                            > MAX_NAMES;
+            long more = acquire.names().stream()
+                    .filter(name -> !names.contains(name))
+                    .count();
+            return names.size() + more > MAX_NAMES;
         }
 
         private boolean fits(Acquire acquire) {
@@ -298,7 +247,7 @@ final class ReadyQueue {
 
     /**
      * Chooses the acquires of a batch. They are considered one by one in arrival order until the batch is full; those that wait for
-     * their external ids at the turn of the first of them, in the order in which their pauses ended.
+     * their external ids before all others, in the order in which their pauses ended.
      *
      * @param maxBatchSize the maximum number of acquires
      * @param withKeptAlive whether to choose acquires whose grants this JVM keeps alive
@@ -308,24 +257,24 @@ final class ReadyQueue {
         while (nanosToReady() <= 0) {
             makeReady(pausing.pollFirst());
         }
-        PriorityQueue<Cursor> cursors = new PriorityQueue<>(Comparator.comparingLong(Cursor::ticket));
+        Selection selection = new Selection(maxBatchSize, mayWait);
+        awaitingIds.stream()
+                .filter(acquire -> withKeptAlive || !acquire.command().isKeptAlive())
+                .forEach(selection::considerAlone);
+        PriorityQueue<Acquire> firstOfGroups = new PriorityQueue<>(Comparator.comparingLong(Acquire::ticket));
         ready.forEach((group, members) -> {
             if (withKeptAlive || !group.keptAlive()) {
-                cursors.add(Cursor.ofGroup(members));
+                firstOfGroups.add(members.firstEntry().getValue());
             }
         });
-        List<Acquire> awaiting = awaitingIds.stream()
-                .filter(acquire -> withKeptAlive || !acquire.command().isKeptAlive())
-                .toList();
-        if (!awaiting.isEmpty()) {
-            cursors.add(Cursor.atFirstTicket(awaiting));
-        }
-        Selection selection = new Selection(maxBatchSize, mayWait);
-        while (!cursors.isEmpty() && !selection.isFull()) {
-            Cursor first = cursors.remove();
-            boolean offersMore = selection.consider(first.next) || !first.sameNames;
-            if (offersMore && first.advance()) {
-                cursors.add(first);
+        while (!firstOfGroups.isEmpty() && !selection.isFull()) {
+            Acquire first = firstOfGroups.remove();
+            if (selection.consider(first)) {
+                Map.Entry<Long, Acquire> next =
+                        Objects.requireNonNull(ready.get(Group.of(first))).higherEntry(first.ticket());
+                if (next != null) {
+                    firstOfGroups.add(next.getValue());
+                }
             }
         }
         return selection;

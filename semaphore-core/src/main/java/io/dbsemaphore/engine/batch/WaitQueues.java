@@ -5,7 +5,6 @@ import io.dbsemaphore.domain.AcquireCommand;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.LocalQueue;
 import io.dbsemaphore.domain.Place;
-import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReservationWindow;
 import io.dbsemaphore.domain.WaitersElsewhere;
@@ -229,26 +228,25 @@ final class WaitQueues {
             available = Math.min(remaining.available(), maxAvailable) + changed;
             maxAvailable = Long.MAX_VALUE;
             changedAt = clock.now();
-            elsewhere = remaining.elsewhere();
-            recordFence(remaining.fenceBefore(), remaining.fence());
-            answered(remaining.capacity(), remaining.held(), Place.micros(remaining.readAt()), asOf);
+            answered(remaining, asOf);
         }
 
-        private void recordPoll(PolledAvailability polled, long asOf) {
+        private void recordPoll(RemainingAvailability polled, long asOf) {
             if (changedAt - asOf < 0) {
                 available = polled.available();
                 if (!polled.isDeleted()) {
-                    elsewhere = polled.elsewhere();
-                    recordFence(polled.fence(), polled.fence());
-                    answered(polled.capacity(), polled.held(), Place.micros(polled.readAt()), asOf);
+                    answered(polled, asOf);
                 }
             }
         }
 
-        private void answered(int capacity, long held, long readAt, long asOf) {
-            latest = new PermitShortage(latest.name(), capacity, held, latest.requested(), latest.earliestExpiry());
+        private void answered(RemainingAvailability read, long asOf) {
+            elsewhere = read.elsewhere();
+            recordFence(read.fenceBefore(), read.fence());
+            latest = new PermitShortage(
+                    latest.name(), read.capacity(), read.held(), latest.requested(), latest.earliestExpiry());
             latestAsOf = asOf;
-            latestReadAt = readAt;
+            latestReadAt = Place.micros(read.readAt());
             answeredAt = clock.now();
         }
 
@@ -491,7 +489,7 @@ final class WaitQueues {
     }
 
     /** Records what the poller has read, unless availability has changed since. */
-    void recordPoll(String name, PolledAvailability polled, long asOf) {
+    void recordPoll(String name, RemainingAvailability polled, long asOf) {
         find(name).ifPresent(queue -> queue.recordPoll(polled, asOf));
     }
 

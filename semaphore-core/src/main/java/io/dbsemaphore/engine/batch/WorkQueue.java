@@ -5,10 +5,9 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.Monitor;
 import io.dbsemaphore.domain.BatchResult;
-import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.HandoverOutcome;
 import io.dbsemaphore.domain.LocalQueues;
-import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import io.dbsemaphore.engine.support.Deadline;
@@ -50,12 +49,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class WorkQueue {
 
-    /**
-     * The maximum number of acquires of the same semaphores that are tried once more at their deadline. With more of them, the
-     * last would have to wait for a batch after the next, and be answered too late.
-     */
-    static final int MAX_LAST_ATTEMPTS = 500;
-
     private static final int THRESHOLD = 4;
 
     /** How long contention is assumed to persist after it was observed. */
@@ -66,7 +59,7 @@ final class WorkQueue {
 
     private final Monitor lock = new Monitor();
     private final BatchLimits limits;
-    private final FairQueuing fairQueuing;
+    private final LocalQueues nobody;
     private final QueueClock clock;
     private final ConflictBackOff backOff;
     private final ReadyQueue ready;
@@ -87,10 +80,11 @@ final class WorkQueue {
      * Creates an empty queue.
      *
      * @param certifiesWrites whether the server belongs to a cluster in which several servers accept writes
+     * @param nobody this instance, while nobody waits
      */
-    WorkQueue(BatchLimits limits, boolean certifiesWrites, FairQueuing fairQueuing, QueueClock clock) {
+    WorkQueue(BatchLimits limits, boolean certifiesWrites, LocalQueues nobody, QueueClock clock) {
         this.limits = limits;
-        this.fairQueuing = fairQueuing;
+        this.nobody = nobody;
         this.clock = clock;
         backOff = new ConflictBackOff(certifiesWrites, clock);
         ready = new ReadyQueue(this::isKept, this::isStalled, backOff, clock);
@@ -165,7 +159,7 @@ final class WorkQueue {
                     selection.members().stream().sorted(Acquire.IN_ORDER).toList();
             Set<String> names = Set.copyOf(selection.names());
             Set<String> awaited = selection.awaited(waitsAtFirst);
-            LocalQueues queues = fairQueuing.queues(names, waitQueues.local(names));
+            LocalQueues queues = nobody.with(waitQueues.local(names));
             Batch batch = new Batch(members, names, awaited, queues, clock.now());
             members.forEach(acquire -> {
                 ready.remove(acquire);
@@ -439,41 +433,29 @@ final class WorkQueue {
         });
     }
 
-    /**
-     * Ends the wait: the acquire is tried once more. It is given up with the latest numbers instead where
-     * {@linkplain #MAX_LAST_ATTEMPTS too many} are being tried.
-     *
-     * @return whether the acquire is going to be decided
-     */
-    boolean tryOnceMore(Acquire acquire) {
-        return lock.is(() -> {
+    /** Ends the wait: the acquire is tried once more. If that takes long, its answer is the latest numbers. */
+    void tryOnceMore(Acquire acquire) {
+        lock.run(() -> {
             acquire.setWillingToWait(false);
-            boolean isReady = acquire.stage() == Stage.READY;
-            if (isReady) {
-                ready.remove(acquire);
-            }
-            acquire.pauseUntil(clock.in(Duration.ZERO));
-            if (isReady) {
-                ready.add(acquire);
-            } else if (acquire.stage() == Stage.WAIT_QUEUE) {
+            boolean waits = acquire.stage() == Stage.WAIT_QUEUE;
+            if (waits) {
                 List<PermitShortage> latest = waitQueues.shortages(acquire);
-                removeFromWaitQueues(acquire);
                 if (!latest.isEmpty()) {
                     acquire.refused(latest);
                 }
-                if (!latest.isEmpty() && ready.sizeOfGroup(acquire) >= MAX_LAST_ATTEMPTS) {
-                    departs(acquire);
-                } else {
-                    ready.add(acquire);
-                }
+                removeFromWaitQueues(acquire);
             }
-            return !acquire.isGivenUp();
+            if (waits || acquire.stage() == Stage.READY) {
+                ready.remove(acquire);
+                acquire.pauseUntil(clock.in(Duration.ZERO));
+                ready.add(acquire);
+            }
         });
     }
 
     /**
      * Gives an acquire up; if it is in a batch, it is withdrawn from it first. From now on it does not wait for permits, and is not tried
-     * again: if it is being written, the outcome of that attempt is its answer.
+     * again: if it is being written, the outcome of that attempt is its answer. Others may have to be tried now.
      *
      * @return true when nothing is written for the acquire, now or later; false when it is answered, or being written
      */
@@ -488,9 +470,11 @@ final class WorkQueue {
                 return false;
             }
             ready.remove(acquire);
-            acquire.setUnblocksOthers(acquire.stage() == Stage.READY);
             removeFromWaitQueues(acquire);
-            departs(acquire);
+            if (acquire.wasRefused()) { // other instances may know of it
+                waitQueues.recordDeparted(acquire.names());
+            }
+            acquire.moveTo(Stage.DONE);
             return true;
         });
     }
@@ -506,18 +490,10 @@ final class WorkQueue {
         });
     }
 
-    /** Other instances may know of a caller that was refused. */
-    private void departs(Acquire acquire) {
-        if (acquire.wasRefused()) {
-            waitQueues.recordDeparted(acquire.names());
-        }
-        acquire.giveUp();
-    }
-
     private void removeFromWaitQueues(Acquire acquire) {
         Set<String> names = Set.copyOf(acquire.shortOf().keySet());
         waitQueues.remove(acquire);
-        acquire.setUnblocksOthers(wake(names));
+        boolean unused = wake(names);
     }
 
     /** Whether a batch in flight decides the acquire, or blocks one of its names. */
@@ -560,14 +536,14 @@ final class WorkQueue {
             // a batch in flight may be about to tell other instances of a new caller
             Set<String> departed = new HashSet<>(waitQueues.takeDeparted(name -> !isKept(name)));
             departed.removeAll(names);
-            departed.removeIf(name -> !fairQueuing.isFair().test(name));
-            return new Poll(names, kept, fairQueuing.queues(names, waitQueues.local(names)), departed);
+            departed.removeIf(name -> !nobody.isFair(name));
+            return new Poll(names, kept, nobody.with(waitQueues.local(names)), departed);
         });
     }
 
     /** The id of this instance. */
     long instance() {
-        return fairQueuing.instance();
+        return nobody.instance();
     }
 
     /** Records again that callers have left these semaphores, since other instances were not told. */
@@ -587,7 +563,7 @@ final class WorkQueue {
      * @param asOf this JVM's monotonic clock before the database was asked
      * @return whether a waiter was woken
      */
-    boolean recordPoll(Map<String, PolledAvailability> polled, long asOf) {
+    boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
         return lock.is(() -> {
             Set<String> idle = new HashSet<>(polled.keySet());
             idle.removeIf(this::isKept);

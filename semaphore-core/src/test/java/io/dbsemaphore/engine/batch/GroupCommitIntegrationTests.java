@@ -8,7 +8,7 @@ import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.FairQueuing;
+import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
@@ -76,7 +76,7 @@ class GroupCommitIntegrationTests {
                         background,
                         new ListenerNotifier(List::of),
                         observer,
-                        new FairQueuing(1, "test", each -> false),
+                        new LocalQueues(1, "test", each -> false),
                         threads,
                         scheduler,
                         connections.threads(),

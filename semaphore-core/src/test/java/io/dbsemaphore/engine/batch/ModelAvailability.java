@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import java.util.HashMap;
 import java.util.Map;
@@ -35,7 +34,7 @@ final class ModelAvailability {
         changedAt.put(name, now);
     }
 
-    void polled(String name, PolledAvailability polled, long asOf) {
+    void polled(String name, RemainingAvailability polled, long asOf) {
         if (changedAt.getOrDefault(name, asOf) - asOf < 0) {
             known.put(name, polled.available());
         }

@@ -9,7 +9,7 @@ import io.dbsemaphore.domain.BatchResult;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.HeldSum;
 import io.dbsemaphore.domain.LockedSemaphore;
-import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.ReservationWindow;
 import io.dbsemaphore.domain.SemaphoreAvailability;
 import io.dbsemaphore.domain.StoredGrant;
@@ -109,8 +109,8 @@ final class ModelDatabase {
         return awaited.stream().anyMatch(name -> rows.get(name).locked);
     }
 
-    Map<String, PolledAvailability> poll(Set<String> names) {
-        Map<String, PolledAvailability> polled = new TreeMap<>();
+    Map<String, RemainingAvailability> poll(Set<String> names) {
+        Map<String, RemainingAvailability> polled = new TreeMap<>();
         names.forEach(name -> {
             Row row = rows.get(name);
             polled.put(name, Values.polled(row.capacity, row.held, row.free(), row.fence, now));

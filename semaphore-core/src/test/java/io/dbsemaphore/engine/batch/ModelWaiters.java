@@ -6,7 +6,7 @@ import io.dbsemaphore.PermitShortage;
 import io.dbsemaphore.domain.Demand;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.Place;
-import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.Acquire.Stage;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -110,7 +110,7 @@ final class ModelWaiters {
         participants.flights().forEach(each -> each.changed(name, permits));
     }
 
-    void polled(Map<String, PolledAvailability> polled, long asOf) {
+    void polled(Map<String, RemainingAvailability> polled, long asOf) {
         polled.forEach((name, seen) -> {
             if (first(name) != null && participants.flights().stream().noneMatch(each -> each.keeps(name, now))) {
                 available.polled(name, seen, asOf);

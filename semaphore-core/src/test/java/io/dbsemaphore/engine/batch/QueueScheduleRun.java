@@ -1,7 +1,7 @@
 package io.dbsemaphore.engine.batch;
 
 import io.dbsemaphore.domain.AcquireCommand;
-import io.dbsemaphore.domain.PolledAvailability;
+import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.QueueSchedule.Step;
 import io.dbsemaphore.engine.support.Deadline;
 import java.time.Duration;
@@ -35,7 +35,7 @@ final class QueueScheduleRun {
     private final ScheduledBatches batches;
     private final List<String> events = new ArrayList<>();
     private long now;
-    private @Nullable Map<String, PolledAvailability> polled;
+    private @Nullable Map<String, RemainingAvailability> polled;
     private long polledAsOf;
     private boolean closed;
 
@@ -152,7 +152,7 @@ final class QueueScheduleRun {
     }
 
     private String polled() {
-        Map<String, PolledAvailability> seen = polled;
+        Map<String, RemainingAvailability> seen = polled;
         if (seen == null) {
             return "-";
         }
@@ -179,8 +179,8 @@ final class QueueScheduleRun {
     }
 
     private String tryLast(ModelCaller caller) {
-        boolean tried = queue.tryOnceMore(caller.acquire);
-        return caller + " is tried once more: " + model.left(caller, !tried);
+        queue.tryOnceMore(caller.acquire);
+        return caller + " is tried once more: " + model.left(caller, false);
     }
 
     private String giveUp(ModelCaller caller) {

@@ -1,9 +1,8 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.domain.FairQueuing;
 import io.dbsemaphore.domain.InstanceQueue;
+import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.Place;
-import io.dbsemaphore.domain.PolledAvailability;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.domain.Waiter;
 import io.dbsemaphore.domain.WaitersElsewhere;
@@ -15,22 +14,23 @@ import java.util.stream.IntStream;
 final class Values {
 
     /** This instance, whose callers are served in the order of all instances. */
-    static final FairQueuing FAIR = new FairQueuing(1, "test", name -> true);
+    static final LocalQueues FAIR = new LocalQueues(1, "test", name -> true);
 
     static final LocalDateTime NOW = LocalDateTime.of(2030, 1, 1, 0, 0);
 
     private Values() {}
 
-    static PolledAvailability polled(int capacity, long held, long available, long fence) {
+    static RemainingAvailability polled(int capacity, long held, long available, long fence) {
         return polled(capacity, held, available, fence, NOW);
     }
 
-    static PolledAvailability polled(int capacity, long held, long available, long fence, LocalDateTime now) {
-        return new PolledAvailability(capacity, held, available, fence, now, WaitersElsewhere.NONE, true);
+    static RemainingAvailability polled(int capacity, long held, long available, long fence, LocalDateTime now) {
+        return new RemainingAvailability(capacity, held, available, fence, fence, now, WaitersElsewhere.NONE, true);
     }
 
     static RemainingAvailability remaining(int capacity, long held, long available, long fenceBefore, long fence) {
-        return new RemainingAvailability(capacity, held, available, fenceBefore, fence, NOW, WaitersElsewhere.NONE);
+        return new RemainingAvailability(
+                capacity, held, available, fenceBefore, fence, NOW, WaitersElsewhere.NONE, true);
     }
 
     /** So many of 4 permits are left. So many other instances have a caller each that came just before, and lacks one permit. */
@@ -40,6 +40,6 @@ final class Values {
                 .mapToObj(i -> new InstanceQueue(1, 2L + i, List.of(earlier), 1, readAt.plusSeconds(1)))
                 .toList();
         return new RemainingAvailability(
-                4, 4 - free, free, 7, 7, readAt, WaitersElsewhere.of(others, FAIR.instance(), readAt));
+                4, 4 - free, free, 7, 7, readAt, WaitersElsewhere.of(others, FAIR.instance(), readAt), true);
     }
 }

@@ -118,7 +118,7 @@ class WaitQueuesTests {
     @Test
     void noticesThatAnotherInstanceWasGrantedWhatCallersLack() {
         Acquire unused = refuse(caller(BOTH), OPEN, 1, "copy");
-        batch("copy", new RemainingAvailability(4, 4, 0, 9, 10, OPEN, WaitersElsewhere.NONE));
+        batch("copy", new RemainingAvailability(4, 4, 0, 9, 10, OPEN, WaitersElsewhere.NONE, true));
         assertThat(queues.takeGrantedElsewhere()).as("by a batch").isEqualTo(true);
         assertThat(queues.takeGrantedElsewhere()).as("since then").isEqualTo(false);
         queues.recordPoll("copy", Values.polled(4, 4, 0, 11, OPEN), ++now);
@@ -185,11 +185,11 @@ class WaitQueuesTests {
     @Test
     void wakesACallerThatAsksForMoreThanALoweredCapacity() {
         Acquire caller = refused(Map.of("backup", 2), OPEN);
-        batch("backup", new RemainingAvailability(2, 4, -2, 7, 7, OPEN, WaitersElsewhere.NONE));
+        batch("backup", new RemainingAvailability(2, 4, -2, 7, 7, OPEN, WaitersElsewhere.NONE, true));
         assertThat(wake("backup")).as("all of the capacity").isEmpty();
-        batch("backup", new RemainingAvailability(0, 4, 0, 7, 7, OPEN, WaitersElsewhere.NONE));
+        batch("backup", new RemainingAvailability(0, 4, 0, 7, 7, OPEN, WaitersElsewhere.NONE, true));
         assertThat(wake("backup")).as("paused").isEmpty();
-        batch("backup", new RemainingAvailability(1, 4, -3, 7, 7, OPEN, WaitersElsewhere.NONE));
+        batch("backup", new RemainingAvailability(1, 4, -3, 7, 7, OPEN, WaitersElsewhere.NONE, true));
         assertThat(wake("backup")).containsExactly(caller);
     }
 

@@ -30,7 +30,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
     @Test
     void answersTheRefusalOfACallerWhoseWaitHasEnded() {
         Acquire waiter = addWaiter();
-        assertThat(queue.tryOnceMore(waiter)).as("to be decided").isEqualTo(true);
+        queue.tryOnceMore(waiter);
 
         assertThat(settleRefused(take()).acquires()).containsExactly(waiter);
     }
@@ -68,7 +68,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
                 pausing.take(true, false), new DataAccessResourceFailureException("No connection"), false);
         assertThat(pausing.take(true, false).members()).as("in the pause").isEmpty();
 
-        assertThat(pausing.tryOnceMore(waiter)).as("to be decided").isEqualTo(true);
+        pausing.tryOnceMore(waiter);
 
         assertThat(pausing.take(true, false).members()).containsExactly(waiter);
     }
@@ -85,16 +85,6 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
     }
 
     @Test
-    void tellsOtherInstancesThatACallerGetsNoLastAttempt() {
-        List<Acquire> waiters = addWaiters(WorkQueue.MAX_LAST_ATTEMPTS + 1);
-        refuseAll();
-
-        waiters.forEach(queue::tryOnceMore);
-
-        assertThat(queue.beginPoll().departed()).containsExactly("backup");
-    }
-
-    @Test
     void tellsOtherInstancesNothingOfCallersThatTheyCannotKnow() {
         Acquire queued = addWaiter();
         assertThat(queue.giveUp(queued)).as("before it was refused").isEqualTo(true);
@@ -102,14 +92,6 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         refuseAll();
 
         assertThat(queue.beginPoll().departed()).isEmpty();
-    }
-
-    @Test
-    void letsOthersBeTriedWhenACallerIsGoneThatWasToBeTried() {
-        Acquire queued = addWaiter();
-        assertThat(queue.giveUp(queued)).as("given up").isEqualTo(true);
-
-        assertThat(queued.unblocksOthers()).as("others are tried").isEqualTo(true);
     }
 
     @Test
@@ -123,17 +105,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
 
         assertThat(queue.giveUp(first)).as("given up").isEqualTo(true);
 
-        assertThat(first.unblocksOthers()).as("others are tried").isEqualTo(true);
         assertThat(take().members()).containsExactly(next);
-    }
-
-    @Test
-    void letsNobodyBeTriedWhenTheOnlyWaitingCallerIsGone() {
-        Acquire waiter = addWaiter();
-        refuseAll();
-        assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(true);
-
-        assertThat(waiter.unblocksOthers()).as("others are tried").isEqualTo(false);
     }
 
     @Test

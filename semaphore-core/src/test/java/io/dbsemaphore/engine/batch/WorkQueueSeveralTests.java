@@ -160,7 +160,7 @@ class WorkQueueSeveralTests extends WorkQueueFixture {
                 .collect(Collectors.toMap(
                         name -> name,
                         name -> new RemainingAvailability(
-                                4, 4 - free, full.contains(name) ? 0 : free, 7, 7, readAt, others)));
+                                4, 4 - free, full.contains(name) ? 0 : free, 7, 7, readAt, others, true)));
         List<PermitShortage> shortages = full.stream()
                 .map(name -> new PermitShortage(name, 4, 4, 1, Optional.empty()))
                 .toList();

@@ -48,8 +48,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         refuse(inFlight);
         refuseAll();
         assertThat(timeOf(2_000, i -> {
-                    assertThat(queue.tryOnceMore(waiters.get(waiters.size() - 1 - i)))
-                            .isEqualTo(true);
+                    queue.tryOnceMore(waiters.get(waiters.size() - 1 - i));
                     assertThat(queue.nanosToWork()).isZero();
                     refuse(take());
                 }))
@@ -58,19 +57,6 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         assertThat(timeOf(90_000, i -> assertThat(queue.giveUp(waiters.get(i))).isEqualTo(true)))
                 .as("giving up")
                 .isLessThan(Duration.ofSeconds(5));
-    }
-
-    @Test
-    void givesLastAttemptsUpThatWouldWaitForABatchAfterTheNext() {
-        List<Acquire> waiters = addWaiters(WorkQueue.MAX_LAST_ATTEMPTS + 1);
-        refuseAll();
-
-        List<Acquire> decided = waiters.stream().filter(queue::tryOnceMore).toList();
-
-        assertThat(decided).isEqualTo(waiters.subList(0, WorkQueue.MAX_LAST_ATTEMPTS));
-        Acquire last = waiters.get(WorkQueue.MAX_LAST_ATTEMPTS);
-        assertThat(last.isGivenUp()).isEqualTo(true);
-        assertThat(last.lastShortages()).containsExactly(FULL);
     }
 
     @Test
@@ -118,14 +104,13 @@ class WorkQueueWaitTests extends WorkQueueFixture {
 
     @Test
     void refusesNoAcquireForWhichTheDatabaseWasNotAsked() {
-        List<Acquire> refused = addWaiters(WorkQueue.MAX_LAST_ATTEMPTS);
+        addWaiter();
         refuseAll();
         List<Acquire> unasked = addWaiters(2);
-        refused.forEach(queue::tryOnceMore);
 
-        assertThat(queue.tryOnceMore(unasked.get(0))).as("to be tried").isEqualTo(true);
+        queue.tryOnceMore(unasked.get(0));
         boolean unused = queue.recordPoll(Map.of("backup", Values.polled(7, 9, -2, 0)), System.nanoTime());
-        assertThat(queue.tryOnceMore(unasked.get(1))).as("to be tried").isEqualTo(false);
+        queue.tryOnceMore(unasked.get(1));
 
         assertThat(unasked.get(0).lastShortages()).isEmpty();
         assertThat(unasked.get(1).lastShortages())
@@ -263,7 +248,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
         });
         end(
                 take(),
-                Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7, Values.NOW, earlierCallerElsewhere())),
+                Map.of("backup", new RemainingAvailability(1, 1, 0, 7, 7, Values.NOW, earlierCallerElsewhere(), true)),
                 new GrantOutcome.Refused(List.of(FULL)));
 
         assertThat(queue.tryFirst(Set.of("backup"))).isEqualTo(true);
