@@ -1,10 +1,10 @@
 package io.dbsemaphore.domain;
 
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -64,15 +64,8 @@ public final class BatchOutcomes {
 
     /** The outcomes, in the order of the batch. */
     public List<GrantOutcome> outcomes() {
-        List<GrantOutcome> result = new ArrayList<>();
-        for (AcquireState acquire : acquires) {
-            GrantOutcome outcome = outcomes.get(acquire);
-            if (outcome == null) {
-                throw new IllegalStateException(
-                        "Not decided: " + acquire.command().externalId());
-            }
-            result.add(outcome);
-        }
-        return result;
+        return acquires.stream()
+                .map(acquire -> Objects.requireNonNull(outcomes.get(acquire), "Not decided"))
+                .toList();
     }
 }

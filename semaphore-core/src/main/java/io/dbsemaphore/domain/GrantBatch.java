@@ -1,10 +1,8 @@
 package io.dbsemaphore.domain;
 
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeMap;
 
 /**
  * What one transaction is to decide and release.
@@ -18,11 +16,4 @@ import java.util.TreeMap;
  * @param queues the callers that wait and are not in the batch
  */
 public record GrantBatch(
-        List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases, LocalQueues queues) {
-
-    public GrantBatch {
-        acquires = List.copyOf(acquires);
-        awaited = Set.copyOf(awaited);
-        releases = Collections.unmodifiableSortedMap(new TreeMap<>(releases));
-    }
-}
+        List<AcquireState> acquires, Set<String> awaited, SortedMap<Long, List<Long>> releases, LocalQueues queues) {}

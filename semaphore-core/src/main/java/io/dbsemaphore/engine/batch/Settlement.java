@@ -153,7 +153,14 @@ final class Settlement {
         }
     }
 
+    /**
+     * Answers by a failure. The caller undoes what may be granted; for an abandoned acquire the thread that has run the batch does, in
+     * the background.
+     */
     private void answer(Acquire acquire, RuntimeException failure) {
+        if (acquire.isAbandoned() && acquire.isOutcomeUnknown()) {
+            toUndo.add(acquire);
+        }
         departed(acquire);
         acquire.decide(failure);
     }
@@ -187,39 +194,27 @@ final class Settlement {
         Duration pause = acquire.isExternalIdLocked() ? randomMillis(250, 500) : randomMillis(2, 20);
         acquire.setExternalIdLocked(true);
         acquire.isolate();
-        boolean shared = batch.members().size() > 1;
-        if (!shared && isWaitOver(acquire)) {
-            failLocked(acquire, failure);
-            return;
-        }
-        Deadline until = shared ? clock.in(limits.lockWait()) : Deadline.after(batch.startedAt(), limits.lockWait());
-        tryAgainAfterLock(acquire, until, pause, failure);
-    }
-
-    private void rowLocked(Acquire acquire, Batch batch, RuntimeException failure) {
-        metLockedRow = true;
-        if (isWaitOver(acquire)) {
-            failLocked(acquire, failure);
+        if (batch.members().size() > 1) {
+            tryAgainAfterLock(acquire, clock.in(limits.lockWait()), pause, failure);
         } else {
-            tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), Duration.ZERO, failure);
+            hasWaitedForLock(acquire, batch, pause, failure);
         }
     }
 
-    /** Whether the caller's wait time is over, so that it is answered after this attempt. */
-    private static boolean isWaitOver(Acquire acquire) {
-        return acquire.hasWaitTime() && acquire.isWaitOver();
-    }
-
-    /** Answers a caller whose last attempt has waited for a lock. */
-    private void failLocked(Acquire acquire, RuntimeException cause) {
-        Duration passed = Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
-        endWith(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), cause));
+    /** The transaction has waited for a lock in vain. It is tried again, unless this was the last attempt within the wait time. */
+    private void hasWaitedForLock(Acquire acquire, Batch batch, Duration pause, RuntimeException failure) {
+        if (acquire.hasWaitTime() && acquire.isWaitOver()) {
+            Duration passed = Duration.ofNanos(clock.now() - acquire.queuedAt()).truncatedTo(ChronoUnit.MILLIS);
+            endWith(acquire, new CannotAcquireLockException(acquire.lockedFor(passed), failure));
+        } else {
+            tryAgainAfterLock(acquire, Deadline.after(batch.startedAt(), limits.lockWait()), pause, failure);
+        }
     }
 
     /** Answers a caller after its last attempt has failed: by what it was refused for before, if it was. */
     private void endWith(Acquire acquire, RuntimeException failure) {
         if (acquire.lastShortages().isEmpty() || acquire.isOutcomeUnknown()) {
-            answerAndUndo(acquire, failure);
+            answer(acquire, failure);
         } else {
             departed(acquire);
             acquire.decide(new Acquire.Answer(new GrantOutcome.Refused(acquire.lastShortages()), clock.now(), 0));
@@ -245,7 +240,7 @@ final class Settlement {
                     limits.lockWait().minusNanos(Math.max(0, remaining)).truncatedTo(ChronoUnit.MILLIS);
             CannotAcquireLockException failure = new CannotAcquireLockException(acquire.lockedFor(waited), cause);
             if (acquire.failed(failure) >= limits.maxAttempts() || !isInTime(acquire) || endsEarly) {
-                answerAndUndo(acquire, failure);
+                answer(acquire, failure);
                 return;
             }
         }
@@ -290,7 +285,7 @@ final class Settlement {
                 continue;
             }
             if (acquire.isAbandoned()) {
-                answerAndUndo(acquire, reported);
+                answer(acquire, reported);
             } else if (mayAwaitIds.contains(acquire)) {
                 externalIdLocked(acquire, batch, reported);
             } else if (!mayAwaitIds.isEmpty()) {
@@ -321,7 +316,8 @@ final class Settlement {
         boolean conflict = SqlErrors.isVictim(failure);
         boolean mayBeCausedByAnother = shared && !unreachable;
         if (SqlErrors.isLockWait(failure) && (batch.isWaiting() || !shared)) {
-            rowLocked(acquire, batch, reported);
+            metLockedRow = true;
+            hasWaitedForLock(acquire, batch, Duration.ZERO, reported);
         } else if ((conflict || !mayBeCausedByAnother)
                 && isWorthAnotherAttempt(acquire, reported, failure, unreachable)) {
             if (conflict && !acquire.hasWaitTime() && acquire.attempts() >= limits.maxAttempts()) {
@@ -360,20 +356,9 @@ final class Settlement {
         tryAgain(acquire);
     }
 
-    /**
-     * A caller that is answered by a failure undoes what may be granted; for an abandoned acquire the runner of the batch does, in
-     * the background.
-     */
-    private void answerAndUndo(Acquire acquire, RuntimeException failure) {
-        if (acquire.isAbandoned() && acquire.isOutcomeUnknown()) {
-            toUndo.add(acquire);
-        }
-        answer(acquire, failure);
-    }
-
     private void tryAgain(Acquire acquire) {
         if (acquire.isAbandoned()) {
-            answerAndUndo(acquire, new CancellationException("The acquire was abandoned by its caller"));
+            answer(acquire, new CancellationException("The acquire was abandoned by its caller"));
         } else if (closed && !acquire.isOutcomeUnknown()) {
             answer(acquire, new SemaphoreClosedException());
         } else if (acquire.isLastAttempt() && !acquire.isOutcomeUnknown() && acquire.lastFailure() != null) {
@@ -465,7 +450,7 @@ final class Settlement {
             if (acquire.isClaimed()) {
                 acquire.setOutcomeUnknown(true);
             }
-            answerAndUndo(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
+            answer(acquire, new IllegalStateException("A grant failed: " + unexpected, unexpected));
         });
         releases.stream()
                 .filter(release -> !release.isDecided() && !releasesToRetry.contains(release))

@@ -7,7 +7,6 @@ import io.dbsemaphore.domain.Waiter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -168,18 +167,6 @@ final class WaitQueue {
             }
         }
         return new Demand(permits, ofSeveral);
-    }
-
-    void forEach(Consumer<Acquire> action) {
-        forEach(root, action);
-    }
-
-    private static void forEach(@Nullable Node node, Consumer<Acquire> action) {
-        if (node != null) {
-            forEach(node.left, action);
-            action.accept(node.acquire);
-            forEach(node.right, action);
-        }
     }
 
     /** Splits a tree into the acquires before this one, which is itself one of them if it is to be below, and the others. */

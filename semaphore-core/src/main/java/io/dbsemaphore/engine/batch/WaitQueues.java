@@ -25,7 +25,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -101,18 +100,9 @@ final class WaitQueues {
         private long grantsSince = clock.now();
         private double grantsPerNano;
 
-        /**
-         * Creates it without callers.
-         *
-         * @param latest the numbers with which the first caller was refused
-         * @param readAt the database's clock then, in microseconds since 1970
-         * @param asOf this JVM's monotonic clock before the database was asked
-         */
-        private Queue(PermitShortage latest, long readAt, long asOf) {
-            this.latest = latest;
-            this.latestReadAt = readAt;
-            this.latestAsOf = asOf;
-            this.answeredAt = asOf;
+        /** Creates it without callers; {@link #recordBatch} follows. */
+        private Queue(String name) {
+            latest = new PermitShortage(name, 0, 0, 0, Optional.empty(), 0);
         }
 
         private boolean isWindowOpen() {
@@ -367,23 +357,16 @@ final class WaitQueues {
                 .max()
                 .orElse(0);
         acquire.setPlace(Place.at(Math.min(readAt, arrivals.arrivalOf(acquire))));
-        Map<String, PermitShortage> shortages = acquire.lastShortages().stream()
-                .collect(Collectors.toMap(PermitShortage::name, Function.identity(), (one, same) -> one));
-        Map<String, PermitShortage> latest = new HashMap<>(shortages);
-        acquire.command()
-                .permits()
-                .forEach((name, count) -> latest.computeIfAbsent(
-                        name, each -> enough(name, acquire, count, Objects.requireNonNull(availability.get(name)))));
-        acquire.command().permits().keySet().forEach(name -> {
-            PermitShortage known = Objects.requireNonNull(latest.get(name));
-            byName.computeIfAbsent(name, added -> new Queue(known, readAt, acquire.queuedAt()))
-                    .park(acquire, known.requested(), shortages.containsKey(name));
+        Map<String, Integer> requested = new HashMap<>();
+        acquire.command().permits().forEach((name, count) -> {
+            RemainingAvailability remaining = Objects.requireNonNull(availability.get(name));
+            requested.put(name, acquire.command().exclusive() ? remaining.capacity() : count);
         });
-    }
-
-    private static PermitShortage enough(String name, Acquire acquire, int count, RemainingAvailability remaining) {
-        int requested = acquire.command().exclusive() ? remaining.capacity() : count;
-        return new PermitShortage(name, remaining.capacity(), remaining.held(), requested, Optional.empty(), 0);
+        Set<String> shortages =
+                acquire.lastShortages().stream().map(PermitShortage::name).collect(Collectors.toSet());
+        requested.forEach((name, count) ->
+                byName.computeIfAbsent(name, Queue::new).park(acquire, count, shortages.contains(name)));
+        recordRefusal(acquire.lastShortages());
     }
 
     /**
@@ -422,7 +405,11 @@ final class WaitQueues {
 
     Collection<Acquire> clear() {
         Set<Acquire> all = new LinkedHashSet<>();
-        byName.values().forEach(queue -> queue.waiting.forEach(all::add));
+        for (Queue queue : byName.values()) {
+            for (Acquire next = queue.waiting.first(); next != null; next = queue.waiting.after(next)) {
+                all.add(next);
+            }
+        }
         byName.clear();
         all.forEach(acquire -> acquire.shortOf().clear());
         return all;

@@ -21,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -214,9 +215,9 @@ final class WorkQueue {
      */
     Settlement.Result finish(Batch batch, BatchResult result, long epoch) {
         return lock.get(() -> {
-            Settlement settlement = newSettlement();
             waitQueues.recordClock(result.availability().values(), batch.startedAt());
-            settle(settlement, batch.members(), batch.releases(), () -> settlement.settle(batch, result, epoch));
+            Settlement settlement =
+                    settle(batch.members(), batch.releases(), each -> each.settle(batch, result, epoch));
             result.availability().forEach((name, remaining) -> {
                 long changed = batch.changeOf(name);
                 waitQueues.recordBatch(name, remaining, changed, batch.startedAt());
@@ -236,27 +237,25 @@ final class WorkQueue {
             if (SqlErrors.isVictim(failure)) {
                 backOff.conflict(batch.names());
             }
-            Settlement settlement = newSettlement();
-            settle(
-                    settlement,
-                    batch.members(),
-                    batch.releases(),
-                    () -> settlement.settleFailed(batch, failure, reached));
-            return end(batch, settlement);
+            return end(
+                    batch,
+                    settle(
+                            batch.members(),
+                            batch.releases(),
+                            settlement -> settlement.settleFailed(batch, failure, reached)));
         });
     }
 
-    private Settlement newSettlement() {
-        return new Settlement(ready, waitQueues, limits, closed, clock);
-    }
-
     /** Settles a transaction. After an unexpected error all its callers are answered, so that none waits indefinitely. */
-    private static void settle(Settlement settlement, List<Acquire> members, List<Release> releases, Runnable work) {
+    private Settlement settle(List<Acquire> members, List<Release> ofBatch, Consumer<Settlement> work) {
+        Settlement settlement = new Settlement(ready, waitQueues, limits, closed, clock);
         try {
-            work.run();
+            work.accept(settlement);
         } catch (RuntimeException | Error unexpected) {
-            settlement.answerAll(members, releases, unexpected);
+            settlement.answerAll(members, ofBatch, unexpected);
         }
+        releases.addAll(settlement.releasesToRetry());
+        return settlement;
     }
 
     private Settlement.Result end(Batch batch, Settlement settlement) {
@@ -270,7 +269,6 @@ final class WorkQueue {
         if (settlement.hasMetLockedRow()) {
             contestedUntil = clock.in(CONTESTED);
         }
-        releases.addAll(settlement.releasesToRetry());
         return settlement.result(batch.members(), batch.releases(), wake(batch.names()));
     }
 
@@ -341,39 +339,25 @@ final class WorkQueue {
      * @param outcomes by request; those of locked rows are missing
      */
     Settlement.Result finish(ReleaseBatch batch, Map<Long, ReleaseOutcome> outcomes) {
+        return end(batch, settlement -> settlement.settleReleases(batch.releases(), outcomes));
+    }
+
+    /** Settles a transaction of releases that has failed. */
+    Settlement.Result finishFailed(ReleaseBatch batch, Throwable failure) {
+        return end(batch, settlement -> settlement.settleFailedReleases(batch.releases(), failure));
+    }
+
+    private Settlement.Result end(ReleaseBatch batch, Consumer<Settlement> work) {
         return lock.get(() -> {
-            Settlement settlement = newSettlement();
-            settle(
-                    settlement,
-                    List.of(),
-                    batch.releases(),
-                    () -> settlement.settleReleases(batch.releases(), outcomes));
+            Settlement settlement = settle(List.of(), batch.releases(), work);
+            waitingReleases -= batch.waits() ? 1 : 0;
             boolean woken = false;
             // also for those that were piggy-backed before: a batch may have read their permits as held
             for (Release release : settlement.doneReleases()) {
                 woken |= released(release.grant().counts());
             }
-            return end(batch, settlement, woken);
+            return settlement.result(List.of(), batch.releases(), woken);
         });
-    }
-
-    /** Settles a transaction of releases that has failed. */
-    Settlement.Result finishFailed(ReleaseBatch batch, Throwable failure) {
-        return lock.get(() -> {
-            Settlement settlement = newSettlement();
-            settle(
-                    settlement,
-                    List.of(),
-                    batch.releases(),
-                    () -> settlement.settleFailedReleases(batch.releases(), failure));
-            return end(batch, settlement, false);
-        });
-    }
-
-    private Settlement.Result end(ReleaseBatch batch, Settlement settlement, boolean woken) {
-        waitingReleases -= batch.waits() ? 1 : 0;
-        releases.addAll(settlement.releasesToRetry());
-        return settlement.result(List.of(), batch.releases(), woken);
     }
 
     /** Records that this JVM released permits. Returns whether a waiter was woken. */

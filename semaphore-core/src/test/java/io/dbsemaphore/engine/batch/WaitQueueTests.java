@@ -56,7 +56,9 @@ class WaitQueueTests {
             assertThat(queue.toLocal()).isEqualTo(local(expected));
         }
         List<Acquire> all = new ArrayList<>();
-        queue.forEach(all::add);
+        for (Acquire next = queue.first(); next != null; next = queue.after(next)) {
+            all.add(next);
+        }
         assertThat(all).containsExactlyElementsOf(expected.values());
     }
 
