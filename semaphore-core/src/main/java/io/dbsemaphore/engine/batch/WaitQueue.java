@@ -80,45 +80,44 @@ final class WaitQueue {
 
     /** The first acquire; null when the queue is empty. */
     @Nullable Acquire first() {
-        Node node = root;
-        while (node != null && node.left != null) {
-            node = node.left;
-        }
-        return node == null ? null : node.acquire;
+        return acquireOf(next(root, null, false));
     }
 
     /** The acquire behind this one, which need not be in the queue any more; null when there is none. */
     @Nullable Acquire after(Acquire acquire) {
-        Acquire next = null;
-        Node node = root;
-        while (node != null) {
-            if (node.compareTo(acquire) <= 0) {
-                node = node.right;
-            } else {
-                next = node.acquire;
-                node = node.left;
-            }
-        }
-        return next;
+        return acquireOf(next(root, acquire, false));
     }
 
     /** The first acquire of this semaphore only; null when there is none. */
     @Nullable Acquire firstOfOne() {
-        Node node = root;
-        while (node != null) {
-            if (hasOfOne(node.left)) {
-                node = node.left;
-            } else if (!node.isOfSeveral()) {
-                return node.acquire;
-            } else {
-                node = node.right;
-            }
-        }
-        return null;
+        return acquireOf(next(root, null, true));
     }
 
-    private static boolean hasOfOne(@Nullable Node node) {
-        return node != null && node.sum > node.sumOfSeveral;
+    private static @Nullable Acquire acquireOf(@Nullable Node node) {
+        return node == null ? null : node.acquire;
+    }
+
+    /**
+     * The first node of a subtree.
+     *
+     * @param behind only nodes behind this one count, if it is not null
+     * @param ofOne whether only acquires of this semaphore only count
+     */
+    private static @Nullable Node next(@Nullable Node node, @Nullable Acquire behind, boolean ofOne) {
+        if (node == null || (ofOne && !hasOfOne(node))) {
+            return null;
+        }
+        if (behind == null || node.compareTo(behind) > 0) {
+            Node first = next(node.left, behind, ofOne);
+            if (first != null || !ofOne || !node.isOfSeveral()) {
+                return first == null ? node : first;
+            }
+        }
+        return next(node.right, behind, ofOne);
+    }
+
+    private static boolean hasOfOne(Node node) {
+        return node.sum > node.sumOfSeveral;
     }
 
     boolean isEmpty() {
@@ -128,24 +127,15 @@ final class WaitQueue {
     /** The first acquires, in order, and the number of all. */
     LocalQueue toLocal() {
         List<Waiter> first = new ArrayList<>();
-        addFirst(root, first, 0);
+        int ofSeveral = 0;
+        Node node = next(root, null, false);
+        while (node != null && first.size() < LocalQueue.MAX_FIRST) {
+            boolean exclusive = node.acquire.command().exclusive();
+            first.add(new Waiter(node.place, (int) node.requested, exclusive, node.isOfSeveral()));
+            ofSeveral += node.isOfSeveral() ? 1 : 0;
+            node = next(root, node.acquire, ofSeveral == LocalQueue.MAX_OF_SEVERAL);
+        }
         return new LocalQueue(first, sizeOf(root));
-    }
-
-    /** Adds the first of a subtree, and returns how many callers of several semaphores the list has then. */
-    private static int addFirst(@Nullable Node node, List<Waiter> first, int ofSeveral) {
-        if (node == null
-                || first.size() >= LocalQueue.MAX_FIRST
-                || (ofSeveral >= LocalQueue.MAX_OF_SEVERAL && !hasOfOne(node))) {
-            return ofSeveral;
-        }
-        int count = addFirst(node.left, first, ofSeveral);
-        if (first.size() < LocalQueue.MAX_FIRST && (!node.isOfSeveral() || count < LocalQueue.MAX_OF_SEVERAL)) {
-            first.add(new Waiter(
-                    node.place, (int) node.requested, node.acquire.command().exclusive(), node.isOfSeveral()));
-            count += node.isOfSeveral() ? 1 : 0;
-        }
-        return addFirst(node.right, first, count);
     }
 
     Demand demand() {
