@@ -95,7 +95,7 @@ public final class Acquire extends AcquireState {
     private boolean abandoned;
     private boolean lastAttempt;
     private Deadline notBefore;
-    private @Nullable Deadline postponedUntil;
+    private volatile @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
     private volatile List<PermitShortage> lastShortages = List.of();
     private @Nullable Runnable decision;
@@ -285,7 +285,7 @@ public final class Acquire extends AcquireState {
         notBefore = until;
     }
 
-    /** Until when the acquire may be postponed; set at the first time. */
+    /** Until when the acquire may be postponed; set at the first time since it was refused last. */
     @Nullable Deadline postponedUntil() {
         return postponedUntil;
     }

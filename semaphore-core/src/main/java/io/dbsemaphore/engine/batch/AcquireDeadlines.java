@@ -18,7 +18,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
@@ -160,34 +159,22 @@ final class AcquireDeadlines {
             return after(acquire, LAST_ATTEMPT).remainingNanos();
         }
         Deadline decided = after(acquire, decisionTimeout);
-        return isAnswerKnown(acquire) || decided.isPassed() || !isWorthWaiting(acquire)
+        return decided.isPassed() || (acquire.hasWaitTime() && !isWorthWaiting(acquire))
                 ? giveUp(acquire)
                 : Math.min(decided.remainingNanos(), LAST_ATTEMPT.toNanos());
     }
 
-    /** Whether a decision is in flight, or may still begin, since the wait time gave it no time, or little time, to begin. */
+    /**
+     * Whether there is no answer of the database from an earlier attempt, and a decision is in flight, or may still begin, since the
+     * wait time gave it no time, or little time, to begin. A conflict is no answer: the next attempt may succeed.
+     */
     private boolean isWorthWaiting(Acquire acquire) {
-        return !acquire.hasWaitTime()
-                || queue.isInFlight(acquire)
-                || isConflict(acquire.lastFailure())
-                || mayBeFirstAttempt(acquire);
-    }
-
-    /** Whether there is an answer of the database from an earlier attempt. A conflict is none: the next attempt may succeed. */
-    private boolean isAnswerKnown(Acquire acquire) {
         RuntimeException last = acquire.lastFailure();
-        return acquire.hasWaitTime()
-                && (!acquire.lastShortages().isEmpty()
-                        || (last != null && !isConflict(last))
-                        || (!mayBeFirstAttempt(acquire) && queue.isPostponed(acquire)));
-    }
-
-    private static boolean isConflict(@Nullable RuntimeException failure) {
-        return failure != null && SqlErrors.isVictim(failure);
-    }
-
-    private static boolean mayBeFirstAttempt(Acquire acquire) {
-        return System.nanoTime() - acquire.queuedAt() < FIRST_ATTEMPT;
+        boolean conflict = last != null && SqlErrors.isVictim(last);
+        boolean isAnswerKnown = !acquire.lastShortages().isEmpty() || (last != null && !conflict);
+        boolean mayBeFirstAttempt = System.nanoTime() - acquire.queuedAt() < FIRST_ATTEMPT;
+        return !isAnswerKnown
+                && (mayBeFirstAttempt || (acquire.postponedUntil() == null && (conflict || queue.isInFlight(acquire))));
     }
 
     private long giveUp(Acquire acquire) {

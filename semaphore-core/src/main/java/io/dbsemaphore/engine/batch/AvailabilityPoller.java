@@ -47,9 +47,6 @@ final class AvailabilityPoller implements AutoCloseable {
     private final Runnable woken;
     private final @Nullable RemoteReleaseListener listener;
     private final Semaphore forgotten = new Semaphore(0);
-    /** Whether callers wait, or may have records in the database. */
-    private volatile boolean needed;
-
     private volatile boolean stopped;
     private volatile Deadline soonest = Deadline.in(MIN_INTERVAL);
     private @Nullable ScheduledFuture<?> next;
@@ -92,16 +89,23 @@ final class AvailabilityPoller implements AutoCloseable {
 
     /** Begins to poll, because a caller waits, or no longer waits, which other instances have to be told. */
     void begin() {
-        if (!needed) {
-            needed = true;
-            pollWithin(stopped ? 0 : nanosToNext());
+        synchronized (this) {
+            if (stopped) { // a batch that was in flight may have told others of a caller
+                pollWithin(0);
+            } else if (isIdle()) {
+                pollWithin(nanosToNext());
+            }
         }
         if (listener != null) {
             listener.begin();
         }
     }
 
-    private synchronized long nanosToNext() {
+    private boolean isIdle() {
+        return next == null && !underWay;
+    }
+
+    private long nanosToNext() {
         return queue.pollAfter(BackOff.POLLING.after(++polls)).toNanos();
     }
 
@@ -142,9 +146,8 @@ final class AvailabilityPoller implements AutoCloseable {
     void stop(boolean recorded) {
         boolean forgets;
         synchronized (this) {
-            forgets = !stopped && (needed || recorded);
+            forgets = !stopped && (!isIdle() || recorded);
             stopped = true;
-            needed |= forgets;
         }
         if (forgets) {
             pollWithin(0);
@@ -170,42 +173,35 @@ final class AvailabilityPoller implements AutoCloseable {
             underWay = true;
         }
         CompletableFuture<?> unused = CompletableFuture.completedFuture(queue)
-                .thenAcceptAsync(each -> pollOrForget(), database)
+                .thenAcceptAsync(
+                        each -> {
+                            if (stopped) {
+                                forgetAll();
+                            } else {
+                                pollAwaited();
+                            }
+                        },
+                        database)
                 .whenComplete((done, failure) -> {
-                    if (failure != null) { // the waiting callers have deadlines of their own
-                        log.debug(
-                                "The availability of awaited semaphores could not be polled; it is tried again",
-                                failure.getCause());
+                    if (failure != null) { // the waiting callers have deadlines of their own, and records expire
+                        log.debug("A poll of awaited semaphores has failed", failure.getCause());
                     }
                     planNext();
                 });
     }
 
-    private void pollOrForget() {
-        if (!stopped) {
-            pollAwaited();
-        } else if (needed) {
-            needed = false; // before the deletion: a batch that is still in flight may tell others of a caller
-            forgetAll();
-        }
-    }
-
-    private void planNext() {
-        boolean soon;
-        synchronized (this) {
-            soonest = Deadline.in(MIN_INTERVAL);
-            soon = again;
-            again = false;
-            underWay = false;
-            if (!stopped) {
-                // before the look at the queue: who changes that afterwards, and finds this, plans a poll
-                needed = false;
-                needed = queue.needsPolls();
-            }
-            polls = needed ? polls : 0;
-        }
-        if (needed) {
-            pollWithin(stopped ? 0 : soon ? MIN_INTERVAL.toNanos() : nanosToNext());
+    /** Who lets a caller wait while this poll is under way does so before the look at the queue. */
+    private synchronized void planNext() {
+        boolean soon = again;
+        again = false;
+        underWay = false;
+        soonest = Deadline.in(MIN_INTERVAL);
+        if (soon) {
+            pollWithin(MIN_INTERVAL.toNanos());
+        } else if (!stopped && queue.needsPolls()) {
+            pollWithin(nanosToNext());
+        } else {
+            polls = 0;
         }
     }
 
@@ -213,8 +209,6 @@ final class AvailabilityPoller implements AutoCloseable {
     private void forgetAll() {
         try {
             availabilityTransactions.forgetAll(queue.instance());
-        } catch (RuntimeException failure) {
-            log.debug("The records of this instance's waiting callers were not deleted; they expire", failure);
         } finally {
             forgotten.release();
         }

@@ -3,8 +3,10 @@ package io.dbsemaphore.engine.batch;
 import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.support.BackOff;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -33,7 +35,6 @@ final class ConflictBackOff {
     private static final long CONTESTED = Duration.ofSeconds(2).toNanos();
 
     private final Map<String, Contested> contested = new HashMap<>();
-    private final Map<String, Long> pausedUntil = new HashMap<>();
     private final boolean takesTurns;
     private final QueueClock clock;
 
@@ -44,9 +45,14 @@ final class ConflictBackOff {
         private long conflictAt;
         private long grantedAt;
         private long sliceStartedAt;
+        private long pausedUntil;
 
         private Contested(long now) {
             grantedAt = now - SLICE;
+        }
+
+        private boolean isPaused(long now) {
+            return pausedUntil - now > 0;
         }
 
         private boolean isOver(long now) {
@@ -69,13 +75,15 @@ final class ConflictBackOff {
         long now = clock.now();
         contested.values().removeIf(state -> state.isOver(now));
         int inARow = 0;
+        List<Contested> states = new ArrayList<>();
         for (String name : names) {
             Contested state = contested.computeIfAbsent(name, each -> new Contested(now));
             state.conflictAt = now;
             inARow = Math.max(inARow, ++state.conflictsInARow);
+            states.add(state);
         }
         long until = now + PAUSES.after(inARow, clock::random).toNanos();
-        names.forEach(name -> pausedUntil.put(name, until));
+        states.forEach(state -> state.pausedUntil = until);
     }
 
     /** Records what a batch of this instance has committed. */
@@ -98,27 +106,22 @@ final class ConflictBackOff {
         if (state.isOver(now)) {
             contested.remove(name);
         } else if (now - state.sliceStartedAt >= SLICE) {
-            pausedUntil.put(name, now + SLICE + clock.random(SLICE / 2));
-        }
-    }
-
-    void endPauses() {
-        if (!pausedUntil.isEmpty()) {
-            long now = clock.now();
-            pausedUntil.values().removeIf(until -> until - now <= 0);
+            state.pausedUntil = now + SLICE + clock.random(SLICE / 2);
         }
     }
 
     /** Whether one of these semaphores pauses, so that no batch of them may begin. */
     boolean isPaused(Collection<String> names) {
-        return !pausedUntil.isEmpty() && names.stream().anyMatch(pausedUntil::containsKey);
+        return !contested.isEmpty()
+                && names.stream().map(contested::get).anyMatch(state -> state != null && state.isPaused(clock.now()));
     }
 
     /** The time until the first pause ends; {@link Long#MAX_VALUE} when there is none. */
     long nanosToEnd() {
         long now = clock.now();
-        return pausedUntil.values().stream()
-                .mapToLong(until -> Math.max(0, until - now))
+        return contested.values().stream()
+                .filter(state -> state.isPaused(now))
+                .mapToLong(state -> state.pausedUntil - now)
                 .min()
                 .orElse(Long.MAX_VALUE);
     }

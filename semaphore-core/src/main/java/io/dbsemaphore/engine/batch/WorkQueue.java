@@ -127,7 +127,6 @@ final class WorkQueue {
     /** The time until a batch can begin; {@link Long#MAX_VALUE} when nothing is ready. */
     long nanosToWork() {
         return lock.get(() -> {
-            backOff.endPauses();
             if (!piggyBacked.isEmpty() || ready.isSelectable(mayWait())) {
                 return 0L;
             }
@@ -153,7 +152,6 @@ final class WorkQueue {
     /** As {@link #take(boolean)}; with releases to take along, it does not wait for a row that may not be locked. */
     Batch take(boolean withKeptAlive, boolean takesReleases) {
         return lock.get(() -> {
-            backOff.endPauses();
             boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || isContested());
             ReadyQueue.Selection selection = ready.select(limits.maxBatchSize(), withKeptAlive, mayWait());
             List<Acquire> members =
@@ -484,11 +482,6 @@ final class WorkQueue {
     boolean isInFlight(Acquire acquire) {
         return lock.is(() -> acquire.isInBatch()
                 || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(this::isKept)));
-    }
-
-    /** Whether a row that another transaction has locked has postponed the acquire since it was refused last. */
-    boolean isPostponed(Acquire acquire) {
-        return lock.is(() -> acquire.postponedUntil() != null);
     }
 
     /** Closes the queue, and removes all acquires. Batches in flight are still decided, and releases executed. */

@@ -75,10 +75,7 @@ class ConflictBackOffTests {
     void doesNotTakeTurnsOnASingleServer() {
         ConflictBackOff single = new ConflictBackOff(false, clock);
         single.conflict(NAMES);
-        soon(() -> {
-            single.endPauses();
-            return !single.isPaused(NAMES);
-        });
+        soon(() -> !single.isPaused(NAMES));
         during(SLICE.multipliedBy(2), () -> {
             single.committed(NAME, Values.remaining(1, 0, 1, fence, ++fence));
 
@@ -105,10 +102,7 @@ class ConflictBackOffTests {
     }
 
     private void awaitEnd() {
-        soon(() -> {
-            backOff.endPauses();
-            return !backOff.isPaused(NAMES);
-        });
+        soon(() -> !backOff.isPaused(NAMES));
     }
 
     /** Lets time pass until the condition holds. */
