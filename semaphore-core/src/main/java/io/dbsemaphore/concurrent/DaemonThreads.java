@@ -5,7 +5,6 @@ import java.security.PrivilegedAction;
 import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.LinkedTransferQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -66,16 +65,17 @@ public class DaemonThreads {
 
     /**
      * An executor for code that may block: one thread that never ends, and more, up to this number, only while all others are busy.
-     * Those end when idle. Further tasks wait for a thread.
+     * Those end when idle. Further tasks wait for a thread. Once it is shut down, a task runs on the thread that submits it.
      */
     public final ThreadPoolExecutor growingPool(String name, int max, Duration idle) {
         HandOver tasks = new HandOver();
         return new ThreadPoolExecutor(
                 1, max, idle.toMillis(), TimeUnit.MILLISECONDS, tasks, numbered(name), (task, full) -> {
                     if (full.isShutdown()) {
-                        throw new RejectedExecutionException("The threads " + name + " have ended");
+                        task.run();
+                    } else {
+                        tasks.append(task);
                     }
-                    tasks.append(task);
                 });
     }
 

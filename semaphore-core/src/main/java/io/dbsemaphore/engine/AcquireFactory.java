@@ -1,6 +1,7 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.config.HostTransaction;
 import io.dbsemaphore.config.PerSemaphore;
 import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.AcquireCommand;
@@ -12,21 +13,27 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Creates the {@link Acquire} of a request, with the configured defaults, and checks the request against the bounds. */
 final class AcquireFactory {
 
+    private static final Logger log = LoggerFactory.getLogger(AcquireFactory.class);
+
     private final SemaphoreSettings settings;
     private final String defaultOwner;
     private final InstanceLease lease;
-    private final HostTransactionCheck hostTransaction;
+    private final AtomicBoolean warnedOfHostTransaction = new AtomicBoolean();
 
     AcquireFactory(SemaphoreSettings settings, InstanceLease lease) {
         this.settings = settings;
         this.defaultOwner = settings.get(SemaphoreSettings.OWNER); // once, since it may look up the name of the host
         this.lease = lease;
-        this.hostTransaction = new HostTransactionCheck(settings.get(SemaphoreSettings.HOST_TRANSACTION));
     }
 
     /** The request, with the longest wait time that is configured for its semaphores if it sets none. */
@@ -46,26 +53,19 @@ final class AcquireFactory {
     /**
      * Begins an acquire.
      *
+     * @param forWork whether this JVM is about to do work under the grant, for which it is kept alive by default
      * @throws IllegalArgumentException when the request exceeds a bound
-     * @throws org.springframework.transaction.IllegalTransactionStateException when called within an open transaction, if that
+     * @throws IllegalTransactionStateException when called within an open transaction, if that
      *     is refused
      */
-    Acquire begin(AcquireRequest request) {
-        return begin(request, true, request.keepAlive().orElse(false), false);
-    }
-
-    /** As {@link #begin}, for work that this JVM is about to do. */
-    Acquire beginForWork(AcquireRequest request) {
-        return begin(request, request.isAdopt(), request.keepAlive().orElse(true), true);
-    }
-
-    private Acquire begin(AcquireRequest request, boolean replayable, boolean keepAlive, boolean forWork) {
-        boolean keptAlive = keepAlive && !request.isWithoutTtl();
+    Acquire begin(AcquireRequest request, boolean forWork) {
+        boolean keptAlive = request.keepAlive().orElse(forWork) && !request.isWithoutTtl();
         boolean detectsLeaks =
                 !settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD).isZero();
         Throwable stack = detectsLeaks ? new Throwable("The permits were acquired here") : null;
         return new Acquire(
-                new Acquire.Call(request, System.nanoTime(), forWork, stack), command(request, replayable, keptAlive));
+                new Acquire.Call(request, System.nanoTime(), forWork, stack),
+                command(request, !forWork || request.isAdopt(), keptAlive));
     }
 
     /**
@@ -80,7 +80,7 @@ final class AcquireFactory {
                             .formatted(request.permits().size(), settings.get(SemaphoreSettings.MAX_NAMES_PER_REQUEST))
                     + " (semaphore.max-names-per-request)");
         }
-        hostTransaction.check(request.permits().keySet());
+        checkHostTransaction(request);
         return new AcquireCommand(
                 request.externalId().orElseGet(() -> UUID.randomUUID().toString()),
                 request.externalId().isPresent(),
@@ -92,9 +92,32 @@ final class AcquireFactory {
                 keptAlive ? lease.id() : null);
     }
 
-    /** See {@link HostTransactionCheck#check}. */
+    /**
+     * Checks, before the database is accessed, whether an acquire is made within an open transaction of the application.
+     *
+     * @throws IllegalTransactionStateException when such acquires are refused
+     */
     void checkHostTransaction(AcquireRequest request) {
-        hostTransaction.check(request.permits().keySet());
+        HostTransaction choice = settings.get(SemaphoreSettings.HOST_TRANSACTION);
+        if (choice == HostTransaction.ALLOW || !TransactionSynchronizationManager.isActualTransactionActive()) {
+            return;
+        }
+        if (choice == HostTransaction.REFUSE) {
+            throw new IllegalTransactionStateException(
+                    "%s cannot be acquired within an open transaction (semaphore.host-transaction=refuse): it keeps one"
+                                    .formatted(request.permits().keySet())
+                            + " connection of the pool while the acquire needs another. Acquire before the transaction"
+                            + " begins, as @WithPermits does. Nothing was acquired");
+        }
+        if (warnedOfHostTransaction.compareAndSet(false, true)) {
+            log.warn(
+                    "{} is acquired within an open transaction, which keeps one connection of the pool while the acquire"
+                            + " needs another: as many of these at once as the pool has connections wait for each other"
+                            + " until the pool gives up. Acquire before the transaction begins, as @WithPermits does; or"
+                            + " make the pool larger than the number of threads that do this, and set"
+                            + " semaphore.host-transaction=allow. This warning is logged once",
+                    request.permits().keySet());
+        }
     }
 
     /** The terms that a permit of this JVM must match for the request to reuse it; empty if the request cannot reuse permits. */

@@ -5,32 +5,29 @@ import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.Uninterruptibles;
+import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.domain.ReuseTerms;
 import io.dbsemaphore.engine.batch.Acquire;
-import io.dbsemaphore.engine.batch.GroupCommit;
 import io.dbsemaphore.engine.hold.GrantHandle;
-import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.hold.InstanceLease;
-import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.quota.Quota.Chunk;
-import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.unit.TransactionFailures;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,95 +44,81 @@ final class AcquireService {
 
     private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
-    private final GroupCommit commit;
-    private final PatternSemaphoreCreator patterns;
-    private final AcquireFactory acquireFactory;
-    private final Quotas quotas;
-    private final ReleaseService releases;
-    private final BackgroundReleaser background;
-    private final Duration decisionTimeout;
-    private final GrantRegistry held;
-    private final KeepAlive keepAlive;
-    private final InstanceLease lease;
-    private final ListenerNotifier listeners;
-    private final GrantHandle.Operations operations;
-    private final Executor completions;
+    private final Run run;
     /** One permit for each acquire in progress, which may end on another thread than it began on; none is left once all have ended. */
     private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
     /** Without it, callers that go on asking could keep the last permit for ever. */
     private volatile boolean closed;
 
-    /**
-     * Acquires for the callers of one run.
-     *
-     * @param decisionTimeout how long a caller waits for the database after its wait time has ended
-     * @param operations to which the handles of the grants delegate
-     * @param completions its threads may be blocked by code of the application
-     */
-    AcquireService(
-            GroupCommit commit,
-            PatternSemaphoreCreator patterns,
-            AcquireFactory acquireFactory,
-            Quotas quotas,
-            ReleaseService releases,
-            BackgroundReleaser background,
-            Duration decisionTimeout,
-            GrantRegistry held,
-            KeepAlive keepAlive,
-            InstanceLease lease,
-            ListenerNotifier listeners,
-            GrantHandle.Operations operations,
-            Executor completions) {
-        this.commit = commit;
-        this.patterns = patterns;
-        this.acquireFactory = acquireFactory;
-        this.quotas = quotas;
-        this.releases = releases;
-        this.background = background;
-        this.decisionTimeout = decisionTimeout;
-        this.held = held;
-        this.keepAlive = keepAlive;
-        this.lease = lease;
-        this.listeners = listeners;
-        this.operations = operations;
-        this.completions = completions;
+    AcquireService(Run run) {
+        this.run = run;
     }
 
     /**
      * Acquires permits as soon as they are available within the wait time. Missing semaphores that match a pattern are created
-     * first.
+     * first. The calling thread makes the result, and tells the listeners.
      *
      * @throws io.dbsemaphore.SemaphoreClosedException when closed
      * @throws io.dbsemaphore.AcquireInterruptedException when interrupted before the acquire was decided; nothing is held
      * @throws RuntimeException when the acquire failed; nothing is held, unless this is an
      *     {@link io.dbsemaphore.AcquireOutcomeUnknownException}
      */
-    AcquireResult acquire(Acquire first) {
-        enter();
-        Acquire acquire = first;
+    AcquireResult acquire(Acquire acquire) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new AcquireInterruptedException(acquire.command().permits().keySet());
+        }
+        BlockingQueue<Runnable> steps = new LinkedBlockingQueue<>();
+        InProgress begun = begin(acquire, steps::add);
+        while (!begun.result.isDone()) {
+            next(steps, begun).run();
+        }
         try {
-            quotas.prepare(acquire);
-            Acquire.Answer answer = commit.acquire(acquire);
-            int repeated = 0;
-            CompletableFuture<?> retry = retryAfter(acquire, answer, repeated);
-            while (retry != null) {
-                await(retry);
-                acquire = acquire.again();
-                answer = commit.acquire(acquire);
-                retry = retryAfter(acquire, answer, ++repeated);
+            return begun.result.join();
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof Error error) {
+                throw error;
             }
-            return resultOf(acquire, answer);
-        } catch (RuntimeException | Error failure) {
-            throw resolve(acquire, failure);
-        } finally {
-            inProgress.release();
+            throw (RuntimeException) failure.getCause();
         }
     }
 
-    private void enter() {
+    /** Waits for what the calling thread is to do next. An interrupt ends the acquire, unless a grant is being written for it. */
+    private Runnable next(BlockingQueue<Runnable> steps, InProgress begun) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return steps.take();
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                    run.commit.withdraw(begun.acquire);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /**
+     * As {@link #acquire}. The caller may complete or cancel the future at any time: a waiting acquire is removed from the queue,
+     * and one that is granted nevertheless is released.
+     *
+     * @return a future that is completed on a thread that code of the application may block
+     * @throws io.dbsemaphore.SemaphoreClosedException when closed
+     */
+    CompletableFuture<AcquireResult> acquireAsync(Acquire acquire) {
+        return begin(acquire, run.application).result;
+    }
+
+    private InProgress begin(Acquire acquire, Executor steps) {
         if (closed || !inProgress.tryAcquire()) {
             throw new SemaphoreClosedException();
         }
+        InProgress begun = new InProgress(acquire, steps);
+        begun.begin();
+        return begun;
     }
 
     /**
@@ -155,128 +138,83 @@ final class AcquireService {
      * @return null if the answer is final
      */
     private @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
-        CompletableFuture<?> returned = quotas.retryAfter(acquire, answer, repeated);
+        CompletableFuture<?> returned = run.quotas.retryAfter(acquire, answer, repeated);
         return returned != null || repeated >= PatternSemaphoreCreator.MAX_REPEATED
                 ? returned
-                : patterns.createMissing(answer);
+                : run.patterns.createMissing(answer);
     }
 
-    private static void await(CompletableFuture<?> retry) {
-        try {
-            @Nullable Object unused = Uninterruptibles.get(retry);
-        } catch (ExecutionException failure) {
-            throw CallerExceptions.of(failure.getCause());
-        }
-    }
-
-    /**
-     * As {@link #acquire}. The caller may complete or cancel the future at any time: a waiting acquire is removed from the queue,
-     * and one that is granted nevertheless is released.
-     *
-     * @return a future that is completed on a thread that code of the application may block
-     * @throws io.dbsemaphore.SemaphoreClosedException when closed
-     */
-    CompletableFuture<AcquireResult> acquireAsync(Acquire acquire) {
-        enter();
-        AsyncAcquire async = new AsyncAcquire(acquire);
-        async.begin();
-        return async.result;
-    }
-
-    /** Runs a completion here if the engine has stopped meanwhile: without it the acquire would never end. */
-    private void complete(Runnable completion) {
-        try {
-            completions.execute(completion);
-        } catch (RejectedExecutionException stopped) {
-            completion.run();
-        }
-    }
-
-    /** One acquire in progress for which no thread waits. */
-    private final class AsyncAcquire {
+    /** One acquire in progress: attempt after attempt, each with the command of the call, until an answer is final. */
+    private final class InProgress {
 
         private final CompletableFuture<AcquireResult> result = new CompletableFuture<>();
+        private final Executor steps;
         private Acquire acquire;
         private int repeated;
 
-        AsyncAcquire(Acquire acquire) {
-            this.acquire = acquire;
+        /**
+         * Begins with the first attempt.
+         *
+         * @param steps runs all that follows an answer, and completes the result
+         */
+        InProgress(Acquire first, Executor steps) {
+            this.acquire = first;
+            this.steps = steps;
         }
 
         void begin() {
-            try {
-                quotas.prepare(acquire);
-                submit();
-            } catch (RuntimeException | Error failure) {
-                fail(failure);
-            }
+            var unused = CompletableFuture.completedFuture(acquire)
+                    .thenCompose(first -> {
+                        run.quotas.prepare(first);
+                        return attempt(first);
+                    })
+                    .exceptionally(failure -> {
+                        throw resolve(acquire, cause(failure));
+                    })
+                    .whenComplete(this::end);
         }
 
-        private void submit() {
-            try {
-                Acquire submitted = acquire;
-                commit.submit(submitted);
-                CompletableFuture<?> unused =
-                        submitted.answer().whenCompleteAsync(this::decided, AcquireService.this::complete);
-                // no effect once the acquire is answered, for example if that answer completes the result
-                CompletableFuture<?> unusedToo = result.whenComplete((ended, failure) -> commit.withdraw(submitted));
-            } catch (RuntimeException | Error failure) {
-                fail(failure);
-            }
+        private CompletableFuture<AcquireResult> attempt(Acquire next) {
+            acquire = next;
+            run.commit.submit(next);
+            // no effect once the acquire is answered, for example if that answer completes the result
+            var unused = result.whenComplete((ended, failure) -> run.commit.withdraw(next));
+            return next.answer().handleAsync(this::decided, steps).thenCompose(Function.identity());
         }
 
-        private void submitAgain() {
-            acquire = acquire.again();
-            submit();
+        private CompletableFuture<AcquireResult> decided(Acquire.@Nullable Answer answer, @Nullable Throwable failure) {
+            if (answer == null) {
+                throw CallerExceptions.of(failure);
+            }
+            CompletableFuture<?> retry = result.isDone() ? null : retryAfter(acquire, answer, repeated++);
+            return retry == null
+                    ? CompletableFuture.completedFuture(resultOf(acquire, answer))
+                    : retry.handleAsync(this::tryAgain, steps).thenCompose(Function.identity());
         }
 
-        private void decided(Acquire.@Nullable Answer answer, @Nullable Throwable failure) {
-            AcquireResult outcome;
-            try {
-                if (answer == null) {
-                    throw resolve(acquire, CallerExceptions.of(cause(failure)));
-                }
-                CompletableFuture<?> retry = result.isDone() ? null : retryAfter(acquire, answer, repeated++);
-                if (retry != null) {
-                    CompletableFuture<?> unused =
-                            retry.whenCompleteAsync(this::tryAgain, AcquireService.this::complete);
-                    return;
-                }
-                outcome = resultOf(acquire, answer);
-            } catch (RuntimeException | Error failed) {
-                fail(failed);
-                return;
+        private CompletableFuture<AcquireResult> tryAgain(@Nullable Object none, @Nullable Throwable failure) {
+            if (failure != null) {
+                throw CallerExceptions.of(cause(failure));
             }
-            end(outcome);
-        }
-
-        private void tryAgain(@Nullable Object none, @Nullable Throwable failure) {
-            if (failure == null) {
-                submitAgain();
-            } else {
-                fail(CallerExceptions.of(cause(failure)));
-            }
+            return attempt(acquire.again());
         }
 
         /** No longer in progress first: the application's code runs where the result is completed, and a stop need not wait for it. */
-        private void end(AcquireResult outcome) {
+        private void end(AcquireResult outcome, @Nullable Throwable failure) {
             inProgress.release();
-            if (!result.complete(outcome) && outcome instanceof AcquireResult.Granted unwanted) {
+            boolean completed =
+                    failure == null ? result.complete(outcome) : result.completeExceptionally(cause(failure));
+            if (!completed && outcome instanceof AcquireResult.Granted unwanted) {
                 try {
                     unwanted.grant().release();
-                } catch (RuntimeException failure) {
-                    log.debug("{} is released in the background", unwanted.grant(), failure);
+                } catch (RuntimeException unreleased) {
+                    log.debug("{} is released in the background", unwanted.grant(), unreleased);
                 }
             }
         }
 
-        private void fail(Throwable failure) {
-            inProgress.release();
-            boolean unused = result.completeExceptionally(failure);
-        }
-
-        private static @Nullable Throwable cause(@Nullable Throwable failure) {
-            return failure instanceof CompletionException ? failure.getCause() : failure;
+        private static Throwable cause(Throwable failure) {
+            return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         }
     }
 
@@ -291,22 +229,22 @@ final class AcquireService {
         if (outcome instanceof GrantOutcome.Granted granted) {
             PermitGrant handle = holdOrGiveBack(acquire, granted, answer);
             boolean refusedAtFirst = acquire.wasRefused();
-            listeners.tell(
+            run.listeners.tell(
                     listener -> listener.acquired(new SemaphoreListener.Acquired(handle, waited, refusedAtFirst)));
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            AcquireResult reused = quotas.refused(acquire, refused.shortages());
+            AcquireResult reused = run.quotas.refused(acquire, refused.shortages());
             if (reused != null) {
                 return reused;
             }
-            listeners.tell(listener -> listener.refused(
+            run.listeners.tell(listener -> listener.refused(
                     new SemaphoreListener.Refused(acquire.call().request(), refused.shortages(), waited)));
             return new AcquireResult.Unavailable(
                     refused.shortages(), acquire.call().waitTime());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {
-            throw CallerExceptions.of(patterns.explain(rejected.reason()));
+            throw CallerExceptions.of(run.patterns.explain(rejected.reason()));
         }
         throw new IllegalStateException(
                 "Nothing was decided about " + acquire.command().externalId() + ": " + outcome);
@@ -318,19 +256,19 @@ final class AcquireService {
             return hold(acquire, granted, answer);
         } catch (RuntimeException | Error failure) {
             if (!granted.replayed()) {
-                releases.giveBack(granted.grant());
+                run.releases.giveBack(run.held.refresh(granted.grant(), answer.asOf()));
             }
             throw failure;
         }
     }
 
     private PermitGrant hold(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
-        Optional<PermitGrant> handedOver = quotas.beginHandedOver(acquire, granted);
+        Optional<PermitGrant> handedOver = run.quotas.beginHandedOver(acquire, granted);
         return handedOver.isPresent() ? handedOver.get() : holdGranted(acquire, granted, answer);
     }
 
     private PermitGrant holdGranted(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
-        HeldGrant state = held.register(granted.grant(), answer.asOf());
+        HeldGrant state = run.held.register(granted.grant(), answer.asOf());
         ReuseTerms terms = acquire.reuseTerms();
         if (acquire.call().forWork() || acquire.command().isKeptAlive()) {
             state.setForWork(true);
@@ -338,25 +276,29 @@ final class AcquireService {
         state.setOutlivesShutdown(!acquire.call().request().isReleaseAtShutdown());
         state.setAcquiredAt(terms == null ? acquire.call().stack() : null); // a reused permit is acquired by many
         if (terms != null) {
-            Chunk chunk = quotas.granted(terms, acquire, state, answer.asOf());
-            PermitGrant firstUse = quotas.beginUse(chunk);
+            Chunk chunk = run.quotas.granted(terms, acquire, state, answer.asOf());
+            PermitGrant firstUse = run.quotas.beginUse(chunk);
             keepAlive(state, chunk::user, terms.maxHold().plus(chunk.quota().lifeOf(terms)), answer);
             return firstUse;
         }
-        PermitGrant grant = new GrantHandle(state, granted.replayed(), operations);
+        PermitGrant grant = new GrantHandle(state, granted.replayed(), run.manager);
         if (acquire.command().isKeptAlive()) {
-            keepAlive(state, () -> grant, acquireFactory.maxHold(acquire.call().request()), answer);
+            keepAlive(
+                    state,
+                    () -> grant,
+                    run.acquireFactory.maxHold(acquire.call().request()),
+                    answer);
         } else {
-            keepAlive.watch(state, grant); // unless an earlier acquire keeps it alive
+            run.keepAlive.watch(state, grant); // unless an earlier acquire keeps it alive
         }
         return grant;
     }
 
     private void keepAlive(
             HeldGrant state, Supplier<? extends @Nullable PermitGrant> user, Duration maxHold, Acquire.Answer answer) {
-        state.bindTo(lease, answer.epoch());
-        keepAlive.keep(state, user, Deadline.after(answer.asOf(), maxHold));
-        keepAlive.confirm(state);
+        state.bindTo(run.lease, answer.epoch());
+        run.keepAlive.keep(state, user, Deadline.after(answer.asOf(), maxHold));
+        run.keepAlive.confirm(state);
     }
 
     /**
@@ -375,12 +317,13 @@ final class AcquireService {
         if (failure instanceof Error error) {
             throw error;
         }
-        return Thread.currentThread().isInterrupted() && TransactionFailures.isWorthRepeating(failure)
+        return failure instanceof CancellationException
+                        || (Thread.currentThread().isInterrupted() && TransactionFailures.isWorthRepeating(failure))
                 ? interrupted(acquire, failure)
                 : (RuntimeException) failure;
     }
 
-    /** The exception for an acquire that was not tried again, since the pause before the next attempt was interrupted. */
+    /** The exception for an acquire that was withdrawn, or not tried again, since its caller was interrupted. */
     private static AcquireInterruptedException interrupted(Acquire acquire, Throwable failure) {
         AcquireInterruptedException interrupted =
                 new AcquireInterruptedException(acquire.command().permits().keySet());
@@ -389,17 +332,15 @@ final class AcquireService {
     }
 
     private void undo(Acquire acquire, Throwable failure) {
-        if (acquire.hasWaitTime()
-                && acquire.callDeadline().isPassed()) { // the database did not answer within the wait time
-            background.undo(acquire);
-            throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
-        }
+        boolean inTime = !acquire.hasWaitTime()
+                || !acquire.callDeadline().isPassed(); // otherwise the database did not answer within the wait time
         // on a thread of the library, since the pool may have no connection for longer than the caller waits
-        CompletableFuture<?> undone = background.undoNow(acquire);
+        CompletableFuture<Boolean> undone = run.background.undo(acquire);
         Semaphore ended = new Semaphore(0);
         CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.release());
-        Deadline until = Deadline.after(acquire.callDeadline().nanos(), decisionTimeout);
-        if (!Uninterruptibles.acquire(ended, until.remainingNanos()) || undone.isCompletedExceptionally()) {
+        Deadline until =
+                Deadline.after(acquire.callDeadline().nanos(), run.settings.get(SemaphoreSettings.DECISION_TIMEOUT));
+        if (!inTime || !Uninterruptibles.acquire(ended, until.remainingNanos()) || !undone.join()) {
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }
     }

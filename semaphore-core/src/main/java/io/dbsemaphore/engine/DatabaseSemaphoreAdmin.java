@@ -62,11 +62,11 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         checkOperator("changedBy", changedBy);
         checkReason(reason);
         Run run = current.get();
-        run.retry().call(() -> {
-            run.persistence().admin().setCapacity(name, capacity, changedBy, reason);
+        run.retry.call(() -> {
+            run.persistence.admin().setCapacity(name, capacity, changedBy, reason);
             return Boolean.TRUE;
         });
-        run.pollNow();
+        run.commit.pollNow();
     }
 
     @Override
@@ -149,11 +149,10 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         checkOperator("releasedBy", releasedBy);
         checkReason(reason);
         Run run = current.get();
-        ReleaseOutcome outcome = run.releases()
-                .forceRelease(
-                        externalId,
-                        () -> run.persistence().admin().forceRelease(externalId, releasedBy, reason),
-                        () -> run.heldGrants().lose(externalId));
+        ReleaseOutcome outcome = run.releases.forceRelease(
+                externalId,
+                () -> run.persistence.admin().forceRelease(externalId, releasedBy, reason),
+                () -> run.manager.lose(run, externalId));
         if (outcome == ReleaseOutcome.RELEASED) {
             listeners.tell(listener -> listener.forced(new SemaphoreListener.Forced(externalId, releasedBy, reason)));
         }
@@ -167,7 +166,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
 
     private <T extends @Nullable Object> T run(Function<SemaphorePersistence, T> transaction) {
         Run run = current.get();
-        return run.retry().call(() -> transaction.apply(run.persistence()));
+        return run.retry.call(() -> transaction.apply(run.persistence));
     }
 
     private static void checkCapacity(String name, int capacity) {

@@ -50,17 +50,9 @@ record EngineDatabase(
     /**
      * Opens the database, and {@linkplain #check checks} that it can be used. Before the check it calls {@code tableCreation}, and
      * waits for up to {@code schemaWait} for tables that something else creates.
+     * To be called on one of the threads.
      */
     static EngineDatabase open(
-            DataSource dataSource,
-            SemaphoreSettings settings,
-            Consumer<SchemaScript> tableCreation,
-            Duration schemaWait) {
-        DatabaseThreads threads = new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS));
-        return threads.call(() -> open(dataSource, settings, tableCreation, schemaWait, threads));
-    }
-
-    private static EngineDatabase open(
             DataSource dataSource,
             SemaphoreSettings settings,
             Consumer<SchemaScript> tableCreation,

@@ -1,13 +1,11 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.concurrent.Uninterruptibles;
-import io.dbsemaphore.persistence.ReportTransactions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,21 +27,14 @@ final class FirstHolders {
     /** A caller whose wait time is over is to be answered soon. */
     private static final long MAX_WAIT = Duration.ofMillis(100).toNanos();
 
-    private final ReportTransactions reports;
-    private final Executor database;
+    private final Run run;
     private final Map<String, Reading> readings = new ConcurrentHashMap<>();
     private final Semaphore turn = new Semaphore(1);
 
     private record Reading(List<String> holders, long at) {}
 
-    /**
-     * Creates it without readings.
-     *
-     * @param database its threads may wait for the database
-     */
-    FirstHolders(ReportTransactions reports, Executor database) {
-        this.reports = reports;
-        this.database = database;
+    FirstHolders(Run run) {
+        this.run = run;
     }
 
     /** Those that have held permits of the semaphore for longest; empty if they are not known. */
@@ -51,7 +42,7 @@ final class FirstHolders {
         if (find(name) == null && turn.tryAcquire()) {
             Semaphore ended = new Semaphore(0);
             CompletableFuture<?> unused = CompletableFuture.completedFuture(name)
-                    .thenAcceptAsync(this::read, database)
+                    .thenAcceptAsync(this::read, run.databaseThreads())
                     .whenComplete((done, failure) -> {
                         turn.release();
                         ended.release();
@@ -75,6 +66,6 @@ final class FirstHolders {
         if (readings.size() >= MAX_NAMES) {
             readings.clear();
         }
-        readings.put(name, new Reading(reports.firstHolders(name, MAX_HOLDERS), now));
+        readings.put(name, new Reading(run.persistence.reports().firstHolders(name, MAX_HOLDERS), now));
     }
 }

@@ -7,7 +7,6 @@ import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
-import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
@@ -18,7 +17,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,13 +39,11 @@ final class PatternSemaphoreCreator {
     private static final int MAX_NAMES = 1000;
     private static final Duration READ_NAMES_EVERY = Duration.ofSeconds(10);
 
+    private final Run run;
     private final SemaphorePatterns patterns;
-    private final AdminTransactions admin;
-    private final Retries retry;
-    private final Executor threads;
 
     private final List<Missing> queue = new ArrayList<>();
-    private boolean creating;
+    private CompletableFuture<?> creation = CompletableFuture.completedFuture(true);
     private volatile @Nullable ExistingNames existing;
 
     private record ExistingNames(List<String> names, long readAt) {}
@@ -60,16 +56,9 @@ final class PatternSemaphoreCreator {
         }
     }
 
-    /**
-     * Creates a creator.
-     *
-     * @param threads use the database
-     */
-    PatternSemaphoreCreator(SemaphorePatterns patterns, AdminTransactions admin, Retries retry, Executor threads) {
+    PatternSemaphoreCreator(Run run, SemaphorePatterns patterns) {
+        this.run = run;
         this.patterns = patterns;
-        this.admin = admin;
-        this.retry = retry;
-        this.threads = threads;
     }
 
     /**
@@ -115,7 +104,7 @@ final class PatternSemaphoreCreator {
         }
         List<String> names = new ArrayList<>(patterns.capacities().keySet());
         try {
-            names.addAll(retry.call(() -> admin.names(MAX_NAMES)));
+            names.addAll(run.retry.call(() -> run.persistence.admin().names(MAX_NAMES)));
         } catch (RuntimeException failure) {
             log.debug("The names that exist could not be read", failure);
         }
@@ -126,36 +115,17 @@ final class PatternSemaphoreCreator {
     }
 
     private void enqueue(List<Missing> missing) {
-        boolean begins;
         synchronized (queue) {
             queue.addAll(missing);
-            begins = !creating;
-            creating = true;
-        }
-        if (begins) {
-            begin();
+            creation = creation.handleAsync((done, failure) -> createQueued(), run.databaseThreads());
         }
     }
 
-    /** If no thread can be had, the callers of now fail, and the next one begins anew. */
-    private void begin() {
-        boolean begun = false;
-        try {
-            threads.execute(this::createQueued);
-            begun = true;
-        } finally {
-            for (List<Missing> next = begun ? List.<Missing>of() : takeQueued(); !next.isEmpty(); next = takeQueued()) {
-                next.forEach(each -> each.created()
-                        .completeExceptionally(new IllegalStateException("The semaphore '" + each.name()
-                                + "' was not created: no thread could be started for that")));
-            }
-        }
-    }
-
-    private void createQueued() {
+    private boolean createQueued() {
         for (List<Missing> next = takeQueued(); !next.isEmpty(); next = takeQueued()) {
             create(next);
         }
+        return true;
     }
 
     private List<Missing> takeQueued() {
@@ -163,7 +133,6 @@ final class PatternSemaphoreCreator {
             List<Missing> first = queue.subList(0, Math.min(queue.size(), MAX_AT_ONCE));
             List<Missing> taken = List.copyOf(first);
             first.clear();
-            creating = !taken.isEmpty();
             return taken;
         }
     }
@@ -194,8 +163,9 @@ final class PatternSemaphoreCreator {
         Map<String, PatternSemaphore> byName = new LinkedHashMap<>(); // in arrival order
         missing.forEach(each -> byName.putIfAbsent(each.name(), each.semaphore()));
         // another JVM that creates one of them at the same time causes a duplicate key; the next attempt finds it
-        AdminTransactions.Creation creation = retry.call(() -> admin.createOfPatterns(
-                byName.values(), patterns.maxSemaphores(), DatabaseSemaphoreMaintenance.SEMAPHORE));
+        AdminTransactions.Creation creation = run.retry.call(() -> run.persistence
+                .admin()
+                .createOfPatterns(byName.values(), patterns.maxSemaphores(), DatabaseSemaphoreMaintenance.SEMAPHORE));
         creation.created()
                 .forEach(created -> log.info(
                         "Created semaphore '{}' with capacity {} by the pattern '{}'",

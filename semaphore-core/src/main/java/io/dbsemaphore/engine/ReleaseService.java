@@ -4,18 +4,10 @@ import io.dbsemaphore.PermitGrant;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import io.dbsemaphore.domain.StoredGrant;
-import io.dbsemaphore.engine.batch.GroupCommit;
-import io.dbsemaphore.engine.hold.GrantRegistry;
-import io.dbsemaphore.engine.hold.HeldCheck;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.hold.KeepAlive;
-import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.jdbc.SqlErrors;
-import io.dbsemaphore.persistence.HoldTransactions;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
 import java.util.Map;
@@ -44,46 +36,25 @@ final class ReleaseService {
     /** Bounded, since the thread may still hold a connection of the host's pool that the releases need. */
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
-    private final HoldTransactions transaction;
-    private final Retries retry;
-    private final Duration lockWait;
-    private final GrantRegistry held;
-    private final HeldCheck heldCheck;
-    private final BackgroundReleaser background;
-    private final GroupCommit commit;
-    private final KeepAlive keepAlive;
-    private final ListenerNotifier listeners;
+    private final Run run;
     private final Semaphore deferred = new Semaphore(MAX_DEFERRED, true);
 
-    ReleaseService(
-            HoldTransactions transaction,
-            Retries retry,
-            Duration lockWait,
-            GrantRegistry held,
-            HeldCheck heldCheck,
-            BackgroundReleaser background,
-            GroupCommit commit,
-            KeepAlive keepAlive,
-            ListenerNotifier listeners) {
-        this.transaction = transaction;
-        this.retry = retry;
-        this.lockWait = lockWait;
-        this.held = held;
-        this.heldCheck = heldCheck;
-        this.background = background;
-        this.commit = commit;
-        this.keepAlive = keepAlive;
-        this.listeners = listeners;
+    ReleaseService(Run run) {
+        this.run = run;
     }
 
     /** What listeners are told when this grant is released. */
     Consumer<SemaphoreListener> eventOf(HeldGrant state) {
         StoredGrant grant = state.grant();
-        return held.holds(state)
+        return run.held.holds(state)
                 ? listener -> listener.released(new SemaphoreListener.Released(
                         grant.externalId(), grant.counts(), Optional.of(state.heldFor())))
-                : listener -> listener.released(
-                        new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty()));
+                : ofAnother(grant.externalId());
+    }
+
+    /** What listeners are told when a grant is released that nobody uses in this JVM. */
+    private static Consumer<SemaphoreListener> ofAnother(String externalId) {
+        return listener -> listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty()));
     }
 
     /**
@@ -99,21 +70,17 @@ final class ReleaseService {
             return ReleaseOutcome.ALREADY_RELEASED;
         }
         StoredGrant grant = state.grant();
-        Map<String, Integer> counts = grant.counts();
         boolean maybeLost = !state.isHeld();
-        held.releaseBegins();
+        run.held.releaseBegins();
         try {
-            boolean ofThisJvm = held.holds(state);
+            boolean ofThisJvm = run.held.holds(state);
             boolean untold = state.claimEnd();
-            state.end();
-            // before the release is tried, so that nothing renews what is released
-            PermitGrant kept = keepAlive.stop(grant.requestId());
-            held.end(grant.requestId());
+            PermitGrant kept = end(state); // before the release is tried, so that nothing renews what is released
             PermitGrant lost = untold && ofThisJvm ? (user == null ? kept : user) : null;
-            if (heldCheck.defer(grant.requestId(), () -> releaseDeferred(state, event))) {
+            if (run.database.heldCheck().defer(grant.requestId(), () -> releaseDeferred(state, event))) {
                 return ReleaseOutcome.DEFERRED;
             }
-            ReleaseOutcome outcome = await(commit.release(grant, maybeLost));
+            ReleaseOutcome outcome = await(run.commit.release(grant, maybeLost));
             state.released();
             tell(outcome, event);
             if (outcome != ReleaseOutcome.RELEASED && lost != null) {
@@ -128,18 +95,18 @@ final class ReleaseService {
                     "The release of grant {} on {} failed and is repeated in the background; its permits are available when their"
                             + " TTL has passed at the latest",
                     grant.externalId(),
-                    counts,
+                    grant.counts(),
                     failure);
             return ReleaseOutcome.DEFERRED;
         } finally {
-            held.releaseEnds();
+            run.held.releaseEnds();
         }
     }
 
     /** Another process may have released the grant in time; if the database does not say so, the holder is told. */
     private void reportGone(HeldGrant state, PermitGrant lost) {
         try {
-            keepAlive.reportGone(state, lost);
+            run.keepAlive.reportGone(state, lost);
         } catch (RuntimeException failure) {
             log.warn(
                     "{} was no longer held when it was released, and why is not known. Others may have been granted its permits"
@@ -149,16 +116,9 @@ final class ReleaseService {
         }
     }
 
-    /** Releases, in the background, a grant that its caller never received. */
-    void giveBack(StoredGrant grant) {
-        PermitGrant unused = keepAlive.stop(grant.requestId());
-        held.end(grant.requestId());
-        Duration ttl = grant.ttl();
-        boolean unusedToo = releaseInBackground(
-                grant,
-                listener -> listener.released(
-                        new SemaphoreListener.Released(grant.externalId(), Map.of(), Optional.empty())),
-                ttl == null ? Deadline.NEVER : Deadline.in(ttl));
+    /** Releases a grant that its caller never received, without waiting for the outcome. */
+    void giveBack(HeldGrant state) {
+        CompletableFuture<?> unused = giveBack(state, ofAnother(state.grant().externalId()));
     }
 
     /**
@@ -168,19 +128,17 @@ final class ReleaseService {
      * @return completed when it is released, or that has failed and is retried in the background
      */
     CompletableFuture<ReleaseOutcome> giveBack(HeldGrant state, Consumer<SemaphoreListener> event) {
-        StoredGrant grant = state.grant();
         boolean unused = state.claimEnd();
-        state.end();
-        PermitGrant unusedToo = keepAlive.stop(grant.requestId());
-        held.end(grant.requestId());
-        return commit.release(grant, false).whenComplete((outcome, failure) -> {
-            if (failure == null) {
-                state.released();
-                background.execute(() -> tell(outcome, event));
-            } else {
-                boolean repeated = releaseInBackground(grant, event, state.deadline());
-            }
-        });
+        PermitGrant unusedToo = end(state);
+        return submit(state, event);
+    }
+
+    /** Ends the grant for all its handles. Returns the handle of its user, if it was kept alive or watched. */
+    private @Nullable PermitGrant end(HeldGrant state) {
+        boolean unused = state.end();
+        PermitGrant user = run.keepAlive.stop(state.grant().requestId());
+        run.held.end(state.grant().requestId());
+        return user;
     }
 
     /**
@@ -189,40 +147,47 @@ final class ReleaseService {
      */
     private void releaseDeferred(HeldGrant state, Consumer<SemaphoreListener> event) {
         boolean counted = Uninterruptibles.acquire(deferred, MAX_WAIT.toNanos());
-        held.releaseBegins();
-        CompletableFuture<?> unused = commit.release(state.grant(), false)
-                .whenComplete((outcome, failure) -> {
-                    if (failure == null) {
-                        background.execute(() -> tell(outcome, event));
-                    } else {
-                        boolean unusedToo = releaseInBackground(state.grant(), event, state.deadline());
-                    }
-                })
-                .whenComplete((outcome, failure) -> {
-                    held.releaseEnds();
-                    if (counted) {
-                        deferred.release();
-                    }
-                });
+        run.held.releaseBegins();
+        CompletableFuture<?> unused = submit(state, event).whenComplete((outcome, failure) -> {
+            run.held.releaseEnds();
+            if (counted) {
+                deferred.release();
+            }
+        });
+    }
+
+    private CompletableFuture<ReleaseOutcome> submit(HeldGrant state, Consumer<SemaphoreListener> event) {
+        return run.commit.release(state.grant(), false).whenComplete((outcome, failure) -> {
+            if (failure == null) {
+                state.released();
+                run.listenerThreads.execute(() -> tell(outcome, event));
+            } else {
+                boolean unused = releaseInBackground(state.grant(), event, state.deadline());
+            }
+        });
     }
 
     private boolean releaseInBackground(StoredGrant grant, Consumer<SemaphoreListener> event, Deadline until) {
-        return background.release(
+        return run.background.release(
                 grant.externalId(),
-                () -> commit.release(grant, false)
-                        .thenAccept(outcome -> background.execute(() -> tell(outcome, event))),
+                () -> run.commit
+                        .release(grant, false)
+                        .thenAccept(outcome -> run.listenerThreads.execute(() -> tell(outcome, event))),
                 until);
     }
 
     /** Releases a grant by its external id, whichever JVM holds it. */
     ReleaseOutcome release(String externalId) {
         long asOf = System.nanoTime();
-        Optional<HeldGrant> state = held.find(externalId)
-                .or(() -> retry.call(() -> transaction.find(externalId)).map(grant -> held.refresh(grant, asOf)));
+        Optional<HeldGrant> state = run.held
+                .find(externalId)
+                .or(() -> run.retry
+                        .call(() -> run.persistence.holds().find(externalId))
+                        .map(grant -> run.held.refresh(grant, asOf)));
         if (state.isPresent()) {
             return release(state.get(), eventOf(state.get()), null);
         }
-        return retry.call(() -> transaction.isKnown(externalId))
+        return run.retry.call(() -> run.persistence.holds().isKnown(externalId))
                 ? ReleaseOutcome.ALREADY_RELEASED
                 : ReleaseOutcome.NOT_FOUND;
     }
@@ -238,31 +203,28 @@ final class ReleaseService {
         Supplier<ReleaseOutcome> release = () -> {
             ReleaseOutcome outcome = outcomeOf(externalId, transaction);
             whenReleased.run();
-            commit.pollNow();
-            tell(
-                    outcome,
-                    listener ->
-                            listener.released(new SemaphoreListener.Released(externalId, Map.of(), Optional.empty())));
+            run.commit.pollNow();
+            tell(outcome, ofAnother(externalId));
             return outcome;
         };
         Runnable later = () -> {
-            boolean unused = background.release(
-                    externalId, () -> CompletableFuture.supplyAsync(release, background::execute), Deadline.NEVER);
+            boolean unused = run.background.release(
+                    externalId, () -> CompletableFuture.supplyAsync(release, run.listenerThreads), Deadline.NEVER);
         };
-        Optional<Long> checkedHere = heldCheck.find(externalId);
-        return checkedHere.isPresent() && heldCheck.defer(checkedHere.get(), later)
+        Optional<Long> checkedHere = run.database.heldCheck().find(externalId);
+        return checkedHere.isPresent() && run.database.heldCheck().defer(checkedHere.get(), later)
                 ? ReleaseOutcome.DEFERRED
                 : release.get();
     }
 
     private ReleaseOutcome outcomeOf(String externalId, Supplier<ReleaseOutcome> transaction) {
         try {
-            return retry.call(transaction);
+            return run.retry.call(transaction);
         } catch (RuntimeException failure) {
             throw SqlErrors.isLockWait(failure)
                     ? new CannotAcquireLockException(
                             "The grant '%s' was not released: another transaction has locked it or its permits, as requireHeld does, for %s"
-                                            .formatted(externalId, lockWait)
+                                            .formatted(externalId, run.database.lockWait())
                                     + " (semaphore.lock-wait-timeout). Its permits are held as before; try again when that transaction"
                                     + " has ended",
                             failure)
@@ -281,7 +243,7 @@ final class ReleaseService {
 
     private void tell(ReleaseOutcome outcome, Consumer<SemaphoreListener> event) {
         if (outcome == ReleaseOutcome.RELEASED) {
-            listeners.tell(event);
+            run.listeners.tell(event);
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
 import io.dbsemaphore.config.SemaphorePatterns;
@@ -11,27 +10,25 @@ import io.dbsemaphore.domain.RemainingAvailability;
 import io.dbsemaphore.engine.batch.BatchLimits;
 import io.dbsemaphore.engine.batch.BatchObserver;
 import io.dbsemaphore.engine.batch.GroupCommit;
-import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
 import io.dbsemaphore.engine.hold.InstanceLease;
 import io.dbsemaphore.engine.hold.KeepAlive;
 import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.maintenance.DeadOwners;
-import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.OwnerLiveness;
-import io.dbsemaphore.spi.PermitManager;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -61,24 +58,27 @@ final class Run {
     /** How long the shutdown waits for each thing that the database has to do. */
     private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
+    final ThreadPoolExecutor application;
+    final SemaphoreSettings settings;
+    final EngineDatabase database;
+    final SemaphorePersistence persistence;
+    final ListenerNotifier listeners;
+    final GrantRegistry held;
+    final DatabasePermitManager manager;
+    final Retries retry;
+    final InstanceLease lease;
+    final KeepAlive keepAlive;
+    final AcquireFactory acquireFactory;
+    final GroupCommit commit;
+    final BackgroundReleaser background;
+    final PatternSemaphoreCreator patterns;
+    final AcquireService acquires;
+    final ReleaseService releases;
+    final Quotas quotas;
+    final FirstHolders firstHolders;
+    final DatabaseSemaphoreMaintenance maintenance;
+    final ThreadPoolExecutor listenerThreads;
     private final ScheduledThreadPoolExecutor scheduler;
-    private final ThreadPoolExecutor listenerThreads;
-    private final ThreadPoolExecutor application;
-    private final SemaphoreSettings settings;
-    private final EngineDatabase database;
-    private final ListenerNotifier listeners;
-    private final GrantRegistry held;
-    private final Retries retry;
-    private final KeepAlive keepAlive;
-    private final AcquireFactory acquireFactory;
-    private final GroupCommit commit;
-    private final BackgroundReleaser background;
-    private final AcquireService acquires;
-    private final ReleaseService releases;
-    private final Quotas quotas;
-    private final HeldGrantService heldGrants;
-    private final FirstHolders firstHolders;
-    private final DatabaseSemaphoreMaintenance maintenance;
     private boolean maintained;
 
     record Configuration(
@@ -97,19 +97,15 @@ final class Run {
      * Creates a run.
      *
      * @param held the grants that this JVM holds, those of earlier runs included
-     * @param manager of the engine
+     * @param manager of the engine; handles outlive their run and delegate to it
      * @param admin of the engine
-     * @param operations of the engine; handles outlive their run and delegate to these
-     * @param uses the same, for handles of reusable permits
      */
     Run(
             Configuration configuration,
             EngineDatabase database,
             GrantRegistry held,
-            PermitManager manager,
-            SemaphoreAdmin admin,
-            GrantHandle.Operations operations,
-            ReusedGrant.Operations uses) {
+            DatabasePermitManager manager,
+            SemaphoreAdmin admin) {
         DaemonThreads threads = configuration.threads();
         scheduler = threads.scheduler("semaphore-scheduler");
         listenerThreads = threads.growingPool("semaphore-listeners", MAX_LISTENERS, END_THREADS_AFTER);
@@ -118,7 +114,8 @@ final class Run {
         listeners = configuration.listeners();
         this.database = database;
         this.held = held;
-        SemaphorePersistence persistence = database.persistence();
+        this.manager = manager;
+        persistence = database.persistence();
         Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
         retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
         BatchLimits limits = new BatchLimits(
@@ -126,9 +123,8 @@ final class Run {
                 settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
                 settings.get(SemaphoreSettings.MAX_ATTEMPTS),
                 lockWait);
-        background = new BackgroundReleaser(
-                persistence.undoing(), scheduler, database.sessions().threads(), listenerThreads);
-        InstanceLease lease = new InstanceLease(
+        background = new BackgroundReleaser(persistence.undoing(), scheduler, databaseThreads());
+        lease = new InstanceLease(
                 persistence.holds(),
                 settings.get(SemaphoreSettings.OWNER),
                 settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
@@ -157,21 +153,12 @@ final class Run {
                                 settings.get(SemaphoreSettings.FAIR)::of),
                         threads,
                         scheduler,
-                        database.sessions().threads(),
+                        databaseThreads(),
                         database.channel()),
                 limits,
                 settings.get(SemaphoreSettings.DECISION_TIMEOUT),
                 database.certifiesWrites());
-        releases = new ReleaseService(
-                persistence.holds(),
-                retry,
-                lockWait,
-                held,
-                database.heldCheck(),
-                background,
-                commit,
-                keepAlive,
-                listeners);
+        releases = new ReleaseService(this);
         quotas = new Quotas(
                 settings,
                 acquireFactory,
@@ -180,33 +167,13 @@ final class Run {
                 persistence.availabilityTransactions(),
                 lease.id(),
                 listeners,
-                uses,
+                manager,
                 keepAlive,
                 scheduler,
-                database.sessions().threads());
-        PatternSemaphoreCreator patterns = new PatternSemaphoreCreator(
-                configuration.patterns(),
-                persistence.admin(),
-                retry,
-                database.sessions().threads());
-        acquires = new AcquireService(
-                commit,
-                patterns,
-                acquireFactory,
-                quotas,
-                releases,
-                background,
-                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
-                held,
-                keepAlive,
-                lease,
-                listeners,
-                operations,
-                application);
-        heldGrants = new HeldGrantService(
-                acquireFactory, persistence.holds(), retry, held, keepAlive, database.heldCheck(), operations);
-        firstHolders =
-                new FirstHolders(persistence.reports(), database.sessions().threads());
+                databaseThreads());
+        patterns = new PatternSemaphoreCreator(this, configuration.patterns());
+        acquires = new AcquireService(this);
+        firstHolders = new FirstHolders(this);
         maintenance = new DatabaseSemaphoreMaintenance(
                 settings,
                 persistence.maintenance(),
@@ -257,49 +224,9 @@ final class Run {
         }
     }
 
-    AcquireFactory acquireFactory() {
-        return acquireFactory;
-    }
-
-    AcquireService acquires() {
-        return acquires;
-    }
-
-    ReleaseService releases() {
-        return releases;
-    }
-
-    Quotas quotas() {
-        return quotas;
-    }
-
-    HeldGrantService heldGrants() {
-        return heldGrants;
-    }
-
-    FirstHolders firstHolders() {
-        return firstHolders;
-    }
-
-    EngineDatabase database() {
-        return database;
-    }
-
-    SemaphorePersistence persistence() {
-        return database.persistence();
-    }
-
-    Retries retry() {
-        return retry;
-    }
-
-    /** Looks for permits for waiting callers at once. */
-    void pollNow() {
-        commit.pollNow();
-    }
-
-    SemaphoreMaintenance maintenance() {
-        return maintenance;
+    /** The threads that may wait for the database. */
+    Executor databaseThreads() {
+        return database.sessions().threads();
     }
 
     /**
@@ -366,9 +293,7 @@ final class Run {
         @Nullable Exception cause = null;
         try {
             @Nullable Object unused = CompletableFuture.allOf(released)
-                    .whenCompleteAsync(
-                            (done, failure) -> keepAlive.deregister(),
-                            database.sessions().threads())
+                    .whenCompleteAsync((done, failure) -> keepAlive.deregister(), databaseThreads())
                     .get(DATABASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException failure) {
             cause = failure;

@@ -10,6 +10,7 @@ import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.jdbc.DatabaseThreads;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.spi.PermitManager;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -43,13 +44,11 @@ public final class SemaphoreEngine implements AutoCloseable {
             acquire no permits until they are started again; nothing was acquired""";
 
     private final Run.Configuration configuration;
-    private final Supplier<EngineDatabase> opening;
-    private final Consumer<SemaphoreAdmin> onceOpen;
     private final GrantRegistry held = new GrantRegistry();
     private final DatabasePermitManager permitManager = new DatabasePermitManager(this::granting, this::current);
     private final SemaphoreAdmin admin;
     private final SemaphoreMaintenance maintenance = new CurrentMaintenance();
-    private final FutureTask<Run> first = new FutureTask<>(this::openFirst);
+    private final FutureTask<Run> first;
     /**
      * Between a stop and the next start the last run, so that grants without a time to live can be released, and administrators
      * can work; it grants nothing. Null until the first one has begun.
@@ -118,24 +117,39 @@ public final class SemaphoreEngine implements AutoCloseable {
             Supplier<List<OwnerLiveness>> ownerLiveness,
             DaemonThreads threads) {
         this(
-                new Run.Configuration(
-                        settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads),
-                () -> EngineDatabase.open(dataSource, settings, script -> {}, Duration.ZERO),
+                dataSource,
+                settings,
+                patterns,
+                semaphoreListeners,
+                ownerLiveness,
+                threads,
+                script -> {},
+                Duration.ZERO,
                 admin -> {});
-        first.run();
         Run unused = awaitFirst();
     }
 
     private SemaphoreEngine(
-            Run.Configuration configuration, Supplier<EngineDatabase> opening, Consumer<SemaphoreAdmin> onceOpen) {
-        this.configuration = configuration;
-        this.opening = opening;
-        this.onceOpen = onceOpen;
-        this.admin = adminOf(this::open);
+            DataSource dataSource,
+            SemaphoreSettings settings,
+            SemaphorePatterns patterns,
+            Supplier<@Nullable List<SemaphoreListener>> semaphoreListeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            DaemonThreads threads,
+            Consumer<SchemaScript> tableCreation,
+            Duration schemaWait,
+            Consumer<SemaphoreAdmin> onceOpen) {
+        configuration = new Run.Configuration(
+                settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads);
+        admin = adminOf(this::open);
+        DatabaseThreads databaseThreads = new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS));
+        first = new FutureTask<>(() -> openFirst(
+                EngineDatabase.open(dataSource, settings, tableCreation, schemaWait, databaseThreads), onceOpen));
+        databaseThreads.execute(first);
     }
 
     /**
-     * Creates an engine that starts on a thread of its own ({@code semaphore-start}), so that the application can
+     * Creates an engine that starts on a thread of the library ({@code semaphore-database-1}), so that the application can
      * continue to start meanwhile. Every use of the engine waits for its start, {@link #start} too. If the start fails,
      * each use throws the exception that the {@linkplain #SemaphoreEngine constructor} would have thrown.
      *
@@ -160,17 +174,16 @@ public final class SemaphoreEngine implements AutoCloseable {
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             Consumer<SemaphoreAdmin> onceOpen) {
-        SemaphoreEngine engine = new SemaphoreEngine(
-                new Run.Configuration(
-                        settings,
-                        patterns,
-                        new ListenerNotifier(semaphoreListeners),
-                        ownerLiveness,
-                        new DaemonThreads()),
-                () -> EngineDatabase.open(dataSource, settings, tableCreation, schemaWait),
+        return new SemaphoreEngine(
+                dataSource,
+                settings,
+                patterns,
+                semaphoreListeners,
+                ownerLiveness,
+                new DaemonThreads(),
+                tableCreation,
+                schemaWait,
                 onceOpen);
-        engine.configuration.threads().create("semaphore-start", engine.first).start();
-        return engine;
     }
 
     /**
@@ -235,7 +248,7 @@ public final class SemaphoreEngine implements AutoCloseable {
                 if (state == State.RUNNING) {
                     end(State.CLOSING);
                 }
-                current().database().close();
+                current().database.close();
             }
             state = State.CLOSED;
         }
@@ -250,11 +263,10 @@ public final class SemaphoreEngine implements AutoCloseable {
      * @throws org.springframework.dao.DataAccessException if the database cannot be reached
      */
     public void check() {
-        current().database().check();
+        current().database.check();
     }
 
-    private Run openFirst() {
-        EngineDatabase database = opening.get();
+    private Run openFirst(EngineDatabase database, Consumer<SemaphoreAdmin> onceOpen) {
         try {
             return begin(database, onceOpen);
         } finally {
@@ -266,7 +278,7 @@ public final class SemaphoreEngine implements AutoCloseable {
 
     /** Begins a run. If that fails, nothing of it is left. */
     private Run begin(EngineDatabase database, Consumer<SemaphoreAdmin> onceStarted) {
-        Run begun = new Run(configuration, database, held, permitManager, admin, permitManager, permitManager);
+        Run begun = new Run(configuration, database, held, permitManager, admin);
         boolean succeeded = false;
         try {
             begun.start();
@@ -332,7 +344,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     }
 
     private void startAgain() {
-        EngineDatabase database = current().database();
+        EngineDatabase database = current().database;
         database.resume();
         Run unused = begin(database, admin -> {});
         state = State.RUNNING;
@@ -341,7 +353,7 @@ public final class SemaphoreEngine implements AutoCloseable {
     private void end(State next) {
         state = next; // first, so that further calls throw the right exception
         current().end();
-        current().database().suspend();
+        current().database.suspend();
     }
 
     /** The maintenance of the current run. */
@@ -349,17 +361,17 @@ public final class SemaphoreEngine implements AutoCloseable {
 
         @Override
         public int releaseOrphans() {
-            return current().maintenance().releaseOrphans();
+            return current().maintenance.releaseOrphans();
         }
 
         @Override
         public int deleteReleasedRequests() {
-            return current().maintenance().deleteReleasedRequests();
+            return current().maintenance.deleteReleasedRequests();
         }
 
         @Override
         public int deleteCapacityHistory() {
-            return current().maintenance().deleteCapacityHistory();
+            return current().maintenance.deleteCapacityHistory();
         }
     }
 }

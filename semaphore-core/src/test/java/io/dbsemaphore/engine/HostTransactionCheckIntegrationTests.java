@@ -26,7 +26,7 @@ class HostTransactionCheckIntegrationTests {
     static final Cluster cluster = new Cluster(1);
 
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-    private final Logger logger = (Logger) LoggerFactory.getLogger(HostTransactionCheck.class);
+    private final Logger logger = (Logger) LoggerFactory.getLogger(AcquireFactory.class);
     private final String name = cluster.semaphore(1);
 
     @BeforeEach

@@ -120,7 +120,7 @@ class MetadataLockIntegrationTests {
             tables.execute(locks().get(0));
             try {
                 caller.start();
-                Awaitility.await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
+                Awaitility.await().until(() -> caller.getState() == Thread.State.WAITING);
                 caller.interrupt();
 
                 assertThat(acquire.get(ATTEMPTS + 8, TimeUnit.SECONDS)).isNotNull();

@@ -1,29 +1,24 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.AcquireOutcomeUnknownException;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.support.BackgroundReleaser;
-import io.dbsemaphore.engine.support.CallerExceptions;
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.jdbc.SqlErrors;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Waits for the answers to acquires, and applies their deadlines: on the caller's thread ({@link #await}), or on the scheduler where
- * no thread waits ({@link #schedule}). When the wait time has ended, the acquire is tried once more. A caller that was refused before
+ * Applies the deadlines of acquires, on the scheduler. When the wait time has ended, the acquire is tried once more. A caller that was refused before
  * is answered shortly after that, and so is a caller for which there is no connection, or whose row another transaction has locked;
  * another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. An acquire
  * without a wait time begins with the decision timeout.
@@ -69,38 +64,7 @@ final class AcquireDeadlines {
         this.scheduler = scheduler;
     }
 
-    /**
-     * Waits for the answer until the deadline, or until the decision under way is made.
-     *
-     * @throws AcquireInterruptedException when interrupted while the acquire was not being decided
-     */
-    Acquire.Answer await(Acquire acquire) {
-        boolean interrupted = false;
-        try {
-            for (long nanos = advance(acquire); nanos > 0; nanos = advance(acquire)) {
-                try {
-                    Acquire.Answer unused = acquire.answer().get(nanos, TimeUnit.NANOSECONDS);
-                } catch (ExecutionException | TimeoutException ended) {
-                    // advance finds out which
-                } catch (InterruptedException interrupt) {
-                    interrupted = true;
-                    if (withdraw(acquire)) {
-                        throw new AcquireInterruptedException(
-                                acquire.command().permits().keySet());
-                    }
-                }
-            }
-            return acquire.answer().join();
-        } catch (CompletionException failure) {
-            throw CallerExceptions.of(failure.getCause());
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** Applies the deadlines of an acquire for whose answer no thread waits, now and when they have passed. */
+    /** Applies the deadlines of an acquire, now and when they have passed. */
     void schedule(Acquire acquire) {
         try {
             long nanos = advance(acquire);

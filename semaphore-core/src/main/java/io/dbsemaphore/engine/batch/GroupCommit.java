@@ -1,6 +1,5 @@
 package io.dbsemaphore.engine.batch;
 
-import io.dbsemaphore.AcquireInterruptedException;
 import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.SemaphoreClosedException;
 import io.dbsemaphore.concurrent.DaemonThreads;
@@ -107,25 +106,11 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Acquires permits as soon as they are available within the wait time; without a wait time the acquire is tried once.
+     * Queues an acquire, which gets permits as soon as they are available within its wait time; without a wait time it is tried once.
      *
-     * @return granted, refused or rejected
-     * @throws AcquireInterruptedException when interrupted while the acquire was not being decided; nothing is held
-     * @throws SemaphoreClosedException when closed
-     * @throws RuntimeException when the acquire failed. Permits may be held only if the {@linkplain
-     *     Acquire#isOutcomeUnknown() outcome is unknown}
+     * <p>Its {@linkplain Acquire#answer answer} is granted, refused or rejected, a {@link SemaphoreClosedException} when closed, or the
+     * failure of the acquire. After a failure permits may be held only if the {@linkplain Acquire#isOutcomeUnknown() outcome is unknown}.
      */
-    public Acquire.Answer acquire(Acquire acquire) {
-        if (Thread.currentThread().isInterrupted()) {
-            throw new AcquireInterruptedException(acquire.command().permits().keySet());
-        }
-        if (enqueue(acquire)) {
-            signal();
-        }
-        return deadlines.await(acquire);
-    }
-
-    /** As {@link #acquire}, without waiting for the {@linkplain Acquire#answer answer}. */
     public void submit(Acquire acquire) {
         if (enqueue(acquire)) {
             signal();
@@ -322,10 +307,9 @@ public final class GroupCommit implements AutoCloseable {
         grants.close();
     }
 
-    /** Lets the releases in progress complete. One that is submitted later starts a thread, which ends after it. */
+    /** To be called after {@link #stopAcquires}. Lets the releases in progress complete. One that is submitted later starts a thread, which ends after it. */
     @Override
     public void close() {
-        stopAcquires();
         releases.close();
         poller.close();
     }

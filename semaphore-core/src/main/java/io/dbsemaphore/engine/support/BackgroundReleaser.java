@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +33,6 @@ public final class BackgroundReleaser implements AutoCloseable {
     private final UndoTransaction undoing;
     private final ScheduledExecutorService scheduler;
     private final Executor database;
-    private final Executor listeners;
     private final Set<Task> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
@@ -42,14 +40,11 @@ public final class BackgroundReleaser implements AutoCloseable {
      * Creates a releaser.
      *
      * @param database its threads use the database
-     * @param listeners its threads run code of the application
      */
-    public BackgroundReleaser(
-            UndoTransaction undoing, ScheduledExecutorService scheduler, Executor database, Executor listeners) {
+    public BackgroundReleaser(UndoTransaction undoing, ScheduledExecutorService scheduler, Executor database) {
         this.undoing = undoing;
         this.scheduler = scheduler;
         this.database = database;
-        this.listeners = listeners;
     }
 
     /**
@@ -62,35 +57,21 @@ public final class BackgroundReleaser implements AutoCloseable {
         return submit(new Task("release of " + externalId, release, until, new CompletableFuture<>()), 0);
     }
 
-    /** Runs what may wait, such as code of the application: listeners of a release that has ended. */
-    public void execute(Runnable task) {
-        try {
-            listeners.execute(task);
-        } catch (RejectedExecutionException stopped) {
-            task.run();
-        }
-    }
-
-    /** Undoes an acquire of unknown outcome, until that succeeds or its time to live would have passed. */
-    public void undo(AcquireState acquire) {
-        boolean unused = submit(undoingOf(acquire), 1);
-    }
-
-    /** As {@link #undo}, at once. The future is completed when that has succeeded. */
-    public CompletableFuture<?> undoNow(AcquireState acquire) {
-        Task task = undoingOf(acquire);
-        boolean unused = submit(task, 0);
-        return task.done;
-    }
-
-    private Task undoingOf(AcquireState acquire) {
+    /**
+     * Undoes an acquire of unknown outcome, until that succeeds or its time to live would have passed.
+     *
+     * @return completed at the end, with whether it has succeeded
+     */
+    public CompletableFuture<Boolean> undo(AcquireState acquire) {
         AcquireCommand command = acquire.command();
         Deadline until = command.ttl() == null ? Deadline.NEVER : Deadline.in(command.ttl());
-        return new Task(
-                "undoing of " + command.externalId(),
-                () -> done(() -> undoing.undo(acquire)),
-                until,
-                new CompletableFuture<>());
+        Supplier<CompletableFuture<?>> work = () -> {
+            undoing.undo(acquire);
+            return CompletableFuture.completedFuture(true);
+        };
+        Task task = new Task("undoing of " + command.externalId(), work, until, new CompletableFuture<>());
+        boolean unused = submit(task, 0);
+        return task.done;
     }
 
     /** Waits, for a bounded time, for the attempts that are due. */
@@ -101,12 +82,10 @@ public final class BackgroundReleaser implements AutoCloseable {
                 CompletableFuture.allOf(open.stream().map(Task::done).toArray(CompletableFuture<?>[]::new));
         try {
             @Nullable Object unused = all.get(SHUTDOWN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException late) {
+        } catch (TimeoutException | ExecutionException late) {
             log.warn(
                     "Shut down before {} release(s) were done; their permits become available when their TTL has passed",
                     open.size());
-        } catch (ExecutionException failed) {
-            log.debug("Some releases were not done", failed); // each has been reported
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
         }
@@ -148,15 +127,7 @@ public final class BackgroundReleaser implements AutoCloseable {
 
     private void end(Task task, boolean succeeded) {
         open.remove(task);
-        boolean unused = succeeded
-                ? task.done.complete(true)
-                : task.done.completeExceptionally(new IllegalStateException("The " + task.name + " was not done"));
-    }
-
-    /** Runs the work on the calling thread. */
-    private static CompletableFuture<?> done(Runnable work) {
-        work.run();
-        return CompletableFuture.completedFuture(Boolean.TRUE);
+        task.done.complete(succeeded);
     }
 
     private record Task(

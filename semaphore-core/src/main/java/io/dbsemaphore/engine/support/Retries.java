@@ -39,19 +39,27 @@ public final class Retries {
      * connection.
      */
     public <T extends @Nullable Object> T call(Supplier<T> transaction) {
-        Attempts attempts = begin();
-        while (true) {
+        long startedAt = System.nanoTime();
+        for (int made = 1; true; made++) {
             try {
                 return transaction.get();
             } catch (RuntimeException failure) {
-                attempts.pauseOrThrow(failure);
+                if (!isWorthAnotherAttempt(failure, made, System.nanoTime() - startedAt)) {
+                    throw failure instanceof CommitOutcomeUnknownException unknown
+                            ? unknown.translatedCause()
+                            : failure;
+                }
+                Uninterruptibles.pause(BackOff.RETRIES.after(made).toNanos());
+                listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
             }
         }
     }
 
-    /** Begins the attempts of one call, for a caller that makes them itself. */
-    public Attempts begin() {
-        return new Attempts();
+    /** Attempts that waited for a lock are limited by their time. */
+    private boolean isWorthAnotherAttempt(RuntimeException failure, int made, long elapsed) {
+        return SqlErrors.isLockWait(failure)
+                ? elapsed < lockWait.toNanos()
+                : remain(failure, made, maxAttempts, elapsed, lockWait);
     }
 
     /**
@@ -74,31 +82,5 @@ public final class Retries {
             return BROKEN_CONNECTIONS;
         }
         return SqlErrors.isVictim(failure) ? conflicts.toNanos() : 0;
-    }
-
-    public final class Attempts {
-
-        private final long startedAt = System.nanoTime();
-        private int made;
-
-        private Attempts() {}
-
-        /** Handles a failed attempt: pauses until the next one, or throws the failure if there is none. */
-        public void pauseOrThrow(RuntimeException failure) {
-            made++;
-            if (!isWorthAnotherAttempt(failure)) {
-                throw failure instanceof CommitOutcomeUnknownException unknown ? unknown.translatedCause() : failure;
-            }
-            Uninterruptibles.pause(BackOff.RETRIES.after(made).toNanos());
-            listeners.tell(listener -> listener.retried(new SemaphoreListener.Retried(failure)));
-        }
-
-        /** Attempts that waited for a lock are limited by their time. */
-        private boolean isWorthAnotherAttempt(RuntimeException failure) {
-            long elapsed = System.nanoTime() - startedAt;
-            return SqlErrors.isLockWait(failure)
-                    ? elapsed < lockWait.toNanos()
-                    : remain(failure, made, maxAttempts, elapsed, lockWait);
-        }
     }
 }

@@ -252,12 +252,10 @@ class BatchingIntegrationTests {
     }
 
     private static void awaitQueued(Thread thread) {
-        Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(5)).until(() -> {
-            StackTraceElement[] stack = thread.getStackTrace();
-            return IntStream.range(0, stack.length)
-                    .anyMatch(i -> stack[i].getClassName().equals(AcquireDeadlines.class.getName())
-                            && stack[i].getMethodName().equals("isAnswered"));
-        });
+        Awaitility.await()
+                .atMost(SOON)
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> WaitingCallers.count(List.of(thread)) > 0);
     }
 
     private FutureTask<PermitGrant> start(AcquireRequest request) {

@@ -57,7 +57,7 @@ class GroupCommitIntegrationTests {
         Database database = Database.of(pool);
         connections = new Sessions(pool, database, LIMIT, LIMIT, 2, true, new DatabaseThreads(2));
         persistence = SemaphorePersistence.open(connections, database, "", LIMIT, null);
-        background = new BackgroundReleaser(persistence.undoing(), scheduler, connections.threads(), Runnable::run);
+        background = new BackgroundReleaser(persistence.undoing(), scheduler, connections.threads());
         BatchObserver observer = new BatchObserver() {
             @Override
             public void waiting(Set<String> names) {}

@@ -21,6 +21,8 @@ public final class WaitingCallers {
     }
 
     private static boolean isWaiting(StackTraceElement[] stack) {
-        return Arrays.stream(stack).anyMatch(frame -> frame.getClassName().equals(AcquireDeadlines.class.getName()));
+        return Arrays.stream(stack)
+                .anyMatch(frame -> frame.getClassName().equals("io.dbsemaphore.engine.AcquireService")
+                        && frame.getMethodName().equals("next"));
     }
 }

@@ -25,8 +25,7 @@ class BackgroundReleaserTests {
             task.run();
         };
         CountDownLatch tried = new CountDownLatch(1);
-        try (BackgroundReleaser releaser =
-                new BackgroundReleaser(null, scheduler, database, Runnable::run)) { // nothing is undone
+        try (BackgroundReleaser releaser = new BackgroundReleaser(null, scheduler, database)) { // nothing is undone
             boolean accepted = releaser.release(
                     "id",
                     () -> {
