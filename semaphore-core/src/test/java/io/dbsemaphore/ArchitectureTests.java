@@ -41,7 +41,6 @@ class ArchitectureTests {
     private static final String BATCH = "io.dbsemaphore.engine.batch";
     private static final String HOLD = "io.dbsemaphore.engine.hold";
     private static final String REUSE = "io.dbsemaphore.engine.quota";
-    private static final String MAINTENANCE = "io.dbsemaphore.engine.maintenance";
     private static final String SUPPORT = "io.dbsemaphore.engine.support";
     private static final String DOMAIN = "io.dbsemaphore.domain";
     private static final String PERSISTENCE = "io.dbsemaphore.persistence";
@@ -72,7 +71,6 @@ class ArchitectureTests {
                         BATCH,
                         HOLD,
                         REUSE,
-                        MAINTENANCE,
                         SUPPORT,
                         DOMAIN,
                         PERSISTENCE,
@@ -102,19 +100,7 @@ class ArchitectureTests {
     @Test
     void theEngineDependsOnAllBelowIt() {
         mayDependOnlyOn(
-                ENGINE,
-                CONTRACT,
-                CONFIG,
-                BATCH,
-                HOLD,
-                REUSE,
-                MAINTENANCE,
-                SUPPORT,
-                DOMAIN,
-                PERSISTENCE,
-                UNIT,
-                JDBC,
-                CONCURRENT);
+                ENGINE, CONTRACT, CONFIG, BATCH, HOLD, REUSE, SUPPORT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
     }
 
     @Test
@@ -122,7 +108,6 @@ class ArchitectureTests {
         mayDependOnlyOn(BATCH, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
         mayDependOnlyOn(HOLD, CONTRACT, SUPPORT, DOMAIN, PERSISTENCE, JDBC, CONCURRENT);
         mayDependOnlyOn(REUSE, CONTRACT, CONFIG, HOLD, SUPPORT, DOMAIN, CONCURRENT);
-        mayDependOnlyOn(MAINTENANCE, CONTRACT, CONFIG, SUPPORT, DOMAIN, PERSISTENCE, CONCURRENT);
         mayDependOnlyOn(SUPPORT, CONTRACT, DOMAIN, PERSISTENCE, UNIT, JDBC, CONCURRENT);
     }
 

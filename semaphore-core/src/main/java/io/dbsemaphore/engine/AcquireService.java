@@ -18,7 +18,6 @@ import io.dbsemaphore.persistence.unit.TransactionFailures;
 import io.dbsemaphore.spi.PermitManager.AcquireResult;
 import io.dbsemaphore.spi.SemaphoreListener;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -44,14 +43,20 @@ final class AcquireService {
 
     private static final Logger log = LoggerFactory.getLogger(AcquireService.class);
 
-    private final Run run;
+    private final RunContext run;
+    private final PatternSemaphoreCreator patterns;
+    private final Quotas quotas;
+    private final ReleaseService releases;
     /** One permit for each acquire in progress, which may end on another thread than it began on; none is left once all have ended. */
     private final Semaphore inProgress = new Semaphore(Integer.MAX_VALUE);
     /** Without it, callers that go on asking could keep the last permit for ever. */
     private volatile boolean closed;
 
-    AcquireService(Run run) {
+    AcquireService(RunContext run, PatternSemaphoreCreator patterns, Quotas quotas, ReleaseService releases) {
         this.run = run;
+        this.patterns = patterns;
+        this.quotas = quotas;
+        this.releases = releases;
     }
 
     /**
@@ -138,10 +143,10 @@ final class AcquireService {
      * @return null if the answer is final
      */
     private @Nullable CompletableFuture<?> retryAfter(Acquire acquire, Acquire.Answer answer, int repeated) {
-        CompletableFuture<?> returned = run.quotas.retryAfter(acquire, answer, repeated);
+        CompletableFuture<?> returned = quotas.retryAfter(acquire, answer, repeated);
         return returned != null || repeated >= PatternSemaphoreCreator.MAX_REPEATED
                 ? returned
-                : run.patterns.createMissing(answer);
+                : patterns.createMissing(answer);
     }
 
     /** One acquire in progress: attempt after attempt, each with the command of the call, until an answer is final. */
@@ -165,7 +170,7 @@ final class AcquireService {
         void begin() {
             var unused = CompletableFuture.completedFuture(acquire)
                     .thenCompose(first -> {
-                        run.quotas.prepare(first);
+                        quotas.prepare(first);
                         return attempt(first);
                     })
                     .exceptionally(failure -> {
@@ -234,7 +239,7 @@ final class AcquireService {
             return new AcquireResult.Granted(handle);
         }
         if (outcome instanceof GrantOutcome.Refused refused) {
-            AcquireResult reused = run.quotas.refused(acquire, refused.shortages());
+            AcquireResult reused = quotas.refused(acquire, refused.shortages());
             if (reused != null) {
                 return reused;
             }
@@ -244,7 +249,7 @@ final class AcquireService {
                     refused.shortages(), acquire.call().waitTime());
         }
         if (outcome instanceof GrantOutcome.Rejected rejected) {
-            throw CallerExceptions.of(run.patterns.explain(rejected.reason()));
+            throw CallerExceptions.of(patterns.explain(rejected.reason()));
         }
         throw new IllegalStateException(
                 "Nothing was decided about " + acquire.command().externalId() + ": " + outcome);
@@ -253,35 +258,31 @@ final class AcquireService {
     /** Releases the grant if an error occurs here, since an acquire that throws must hold nothing. */
     private PermitGrant holdOrGiveBack(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
         try {
-            return hold(acquire, granted, answer);
+            return quotas.beginHandedOver(acquire, granted).orElseGet(() -> hold(acquire, granted, answer));
         } catch (RuntimeException | Error failure) {
             if (!granted.replayed()) {
-                run.releases.giveBack(run.held.refresh(granted.grant(), answer.asOf()));
+                releases.giveBack(run.held.refresh(granted.grant(), answer.asOf()));
             }
             throw failure;
         }
     }
 
     private PermitGrant hold(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
-        Optional<PermitGrant> handedOver = run.quotas.beginHandedOver(acquire, granted);
-        return handedOver.isPresent() ? handedOver.get() : holdGranted(acquire, granted, answer);
-    }
-
-    private PermitGrant holdGranted(Acquire acquire, GrantOutcome.Granted granted, Acquire.Answer answer) {
         HeldGrant state = run.held.register(granted.grant(), answer.asOf());
         ReuseTerms terms = acquire.reuseTerms();
         if (acquire.call().forWork() || acquire.command().isKeptAlive()) {
             state.setForWork(true);
         }
-        state.setOutlivesShutdown(!acquire.call().request().isReleaseAtShutdown());
-        state.setAcquiredAt(terms == null ? acquire.call().stack() : null); // a reused permit is acquired by many
+        state.acquired(
+                !acquire.call().request().isReleaseAtShutdown(),
+                terms == null ? acquire.call().stack() : null); // a reused permit is acquired by many
         if (terms != null) {
-            Chunk chunk = run.quotas.granted(terms, acquire, state, answer.asOf());
-            PermitGrant firstUse = run.quotas.beginUse(chunk);
+            Chunk chunk = quotas.granted(terms, acquire, state, answer.asOf());
+            PermitGrant firstUse = quotas.beginUse(chunk);
             keepAlive(state, chunk::user, terms.maxHold().plus(chunk.quota().lifeOf(terms)), answer);
             return firstUse;
         }
-        PermitGrant grant = new GrantHandle(state, granted.replayed(), run.manager);
+        PermitGrant grant = new GrantHandle(state, granted.replayed(), run.operations);
         if (acquire.command().isKeptAlive()) {
             keepAlive(
                     state,

@@ -196,13 +196,8 @@ final class DatabasePermitManager implements PermitManager, GrantHandle.Operatio
         }
     }
 
-    /** Ends the grant that this JVM holds under this external id, since it is no longer held according to the database. */
-    void lose(Run run, String externalId) {
-        run.held.find(externalId).ifPresent(state -> run.keepAlive.lose(state, new GrantHandle(state, true, this)));
-    }
-
-    private PermitLostException lost(Run run, String externalId, Map<String, Integer> permits) {
-        lose(run, externalId);
+    private static PermitLostException lost(Run run, String externalId, Map<String, Integer> permits) {
+        run.lose(externalId);
         return new PermitLostException(externalId, permits);
     }
 

@@ -9,7 +9,6 @@ import io.dbsemaphore.admin.SemaphoreAdmin.PermitUse;
 import io.dbsemaphore.admin.SemaphoreName;
 import io.dbsemaphore.admin.SemaphoreStatus;
 import io.dbsemaphore.admin.SemaphoreStatus.WaitingInstance;
-import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.engine.support.ListenerNotifier;
 import io.dbsemaphore.persistence.SemaphorePersistence;
 import io.dbsemaphore.spi.SemaphoreListener;
@@ -61,12 +60,11 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         checkCapacity(name, capacity);
         checkOperator("changedBy", changedBy);
         checkReason(reason);
-        Run run = current.get();
-        run.retry.call(() -> {
-            run.persistence.admin().setCapacity(name, capacity, changedBy, reason);
-            return Boolean.TRUE;
+        boolean unused = run(database -> {
+            database.admin().setCapacity(name, capacity, changedBy, reason);
+            return true;
         });
-        run.commit.pollNow();
+        current.get().commit.pollNow();
     }
 
     @Override
@@ -152,7 +150,7 @@ final class DatabaseSemaphoreAdmin implements SemaphoreAdmin {
         ReleaseOutcome outcome = run.releases.forceRelease(
                 externalId,
                 () -> run.persistence.admin().forceRelease(externalId, releasedBy, reason),
-                () -> run.manager.lose(run, externalId));
+                () -> run.lose(externalId));
         if (outcome == ReleaseOutcome.RELEASED) {
             listeners.tell(listener -> listener.forced(new SemaphoreListener.Forced(externalId, releasedBy, reason)));
         }

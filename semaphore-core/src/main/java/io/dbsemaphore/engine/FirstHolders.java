@@ -27,13 +27,13 @@ final class FirstHolders {
     /** A caller whose wait time is over is to be answered soon. */
     private static final long MAX_WAIT = Duration.ofMillis(100).toNanos();
 
-    private final Run run;
+    private final RunContext run;
     private final Map<String, Reading> readings = new ConcurrentHashMap<>();
     private final Semaphore turn = new Semaphore(1);
 
     private record Reading(List<String> holders, long at) {}
 
-    FirstHolders(Run run) {
+    FirstHolders(RunContext run) {
         this.run = run;
     }
 

@@ -6,7 +6,6 @@ import io.dbsemaphore.admin.PatternLimitExceededException;
 import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.domain.GrantOutcome;
 import io.dbsemaphore.engine.batch.Acquire;
-import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.jdbc.SqlErrors;
 import io.dbsemaphore.persistence.AdminTransactions;
 import io.dbsemaphore.persistence.AdminTransactions.PatternSemaphore;
@@ -39,7 +38,7 @@ final class PatternSemaphoreCreator {
     private static final int MAX_NAMES = 1000;
     private static final Duration READ_NAMES_EVERY = Duration.ofSeconds(10);
 
-    private final Run run;
+    private final RunContext run;
     private final SemaphorePatterns patterns;
 
     private final List<Missing> queue = new ArrayList<>();
@@ -56,7 +55,7 @@ final class PatternSemaphoreCreator {
         }
     }
 
-    PatternSemaphoreCreator(Run run, SemaphorePatterns patterns) {
+    PatternSemaphoreCreator(RunContext run, SemaphorePatterns patterns) {
         this.run = run;
         this.patterns = patterns;
     }

@@ -36,10 +36,10 @@ final class ReleaseService {
     /** Bounded, since the thread may still hold a connection of the host's pool that the releases need. */
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
-    private final Run run;
+    private final RunContext run;
     private final Semaphore deferred = new Semaphore(MAX_DEFERRED, true);
 
-    ReleaseService(Run run) {
+    ReleaseService(RunContext run) {
         this.run = run;
     }
 

@@ -1,39 +1,23 @@
 package io.dbsemaphore.engine;
 
 import io.dbsemaphore.admin.SemaphoreAdmin;
-import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.config.MaintenanceSettings;
-import io.dbsemaphore.config.SemaphorePatterns;
 import io.dbsemaphore.config.SemaphoreSettings;
-import io.dbsemaphore.domain.LocalQueues;
 import io.dbsemaphore.domain.RemainingAvailability;
-import io.dbsemaphore.engine.batch.BatchLimits;
-import io.dbsemaphore.engine.batch.BatchObserver;
-import io.dbsemaphore.engine.batch.GroupCommit;
+import io.dbsemaphore.engine.hold.GrantHandle;
 import io.dbsemaphore.engine.hold.GrantRegistry;
 import io.dbsemaphore.engine.hold.HeldGrant;
-import io.dbsemaphore.engine.hold.InstanceLease;
-import io.dbsemaphore.engine.hold.KeepAlive;
-import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
-import io.dbsemaphore.engine.maintenance.DeadOwners;
-import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.quota.ReusedGrant;
 import io.dbsemaphore.engine.support.Deadline;
-import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.engine.support.Retries;
-import io.dbsemaphore.persistence.SemaphorePersistence;
-import io.dbsemaphore.spi.OwnerLiveness;
+import io.dbsemaphore.spi.PermitManager;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,122 +26,41 @@ import org.slf4j.LoggerFactory;
  * What lives between a start and a stop of the engine: its threads, queues and heartbeat. {@link #end} is the orderly shutdown. An
  * ended run is not restarted: the next start makes another one, which registers as another instance.
  */
-final class Run {
+final class Run extends RunContext {
 
     private static final Logger log = LoggerFactory.getLogger(Run.class);
 
-    /** So many completions of asynchronous acquires may block at a time; others wait. */
-    private static final int MAX_COMPLETIONS = 64;
-
-    /** For the maintenance, for losses, which are reported one by one, and for releases in the background. */
-    private static final int MAX_LISTENERS = 4;
-
-    private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);
     private static final Duration APPLICATION_TIMEOUT = Duration.ofSeconds(2);
 
     /** How long the shutdown waits for each thing that the database has to do. */
     private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(10);
 
-    final ThreadPoolExecutor application;
-    final SemaphoreSettings settings;
-    final EngineDatabase database;
-    final SemaphorePersistence persistence;
-    final ListenerNotifier listeners;
-    final GrantRegistry held;
-    final DatabasePermitManager manager;
-    final Retries retry;
-    final InstanceLease lease;
-    final KeepAlive keepAlive;
-    final AcquireFactory acquireFactory;
-    final GroupCommit commit;
-    final BackgroundReleaser background;
     final PatternSemaphoreCreator patterns;
     final AcquireService acquires;
     final ReleaseService releases;
     final Quotas quotas;
     final FirstHolders firstHolders;
     final DatabaseSemaphoreMaintenance maintenance;
-    final ThreadPoolExecutor listenerThreads;
-    private final ScheduledThreadPoolExecutor scheduler;
     private boolean maintained;
-
-    record Configuration(
-            SemaphoreSettings settings,
-            SemaphorePatterns patterns,
-            ListenerNotifier listeners,
-            Supplier<List<OwnerLiveness>> ownerLiveness,
-            DaemonThreads threads) {
-
-        Configuration {
-            settings = settings.requireConsistent();
-        }
-    }
 
     /**
      * Creates a run.
      *
      * @param held the grants that this JVM holds, those of earlier runs included
-     * @param manager of the engine; handles outlive their run and delegate to it
+     * @param permits the manager of the engine
      * @param admin of the engine
+     * @param operations of the engine; handles outlive their run and delegate to these
+     * @param uses the same, for handles of reusable permits
      */
     Run(
             Configuration configuration,
             EngineDatabase database,
             GrantRegistry held,
-            DatabasePermitManager manager,
-            SemaphoreAdmin admin) {
-        DaemonThreads threads = configuration.threads();
-        scheduler = threads.scheduler("semaphore-scheduler");
-        listenerThreads = threads.growingPool("semaphore-listeners", MAX_LISTENERS, END_THREADS_AFTER);
-        application = threads.growingPool("semaphore-application", MAX_COMPLETIONS, END_THREADS_AFTER);
-        settings = configuration.settings();
-        listeners = configuration.listeners();
-        this.database = database;
-        this.held = held;
-        this.manager = manager;
-        persistence = database.persistence();
-        Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
-        retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
-        BatchLimits limits = new BatchLimits(
-                transactionsAtOnce(),
-                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
-                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
-                lockWait);
-        background = new BackgroundReleaser(persistence.undoing(), scheduler, databaseThreads());
-        lease = new InstanceLease(
-                persistence.holds(),
-                settings.get(SemaphoreSettings.OWNER),
-                settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
-        keepAlive = new KeepAlive(
-                database.sessions(),
-                persistence.holds(),
-                lease,
-                held,
-                listeners,
-                threads,
-                listenerThreads,
-                settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
-                settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
-        acquireFactory = new AcquireFactory(settings, lease);
-        commit = new GroupCommit(
-                new GroupCommit.Collaborators(
-                        persistence.batches(),
-                        persistence.availabilityTransactions(),
-                        keepAlive::prepare,
-                        background,
-                        listeners,
-                        new Batches(),
-                        new LocalQueues(
-                                lease.id(),
-                                settings.get(SemaphoreSettings.OWNER),
-                                settings.get(SemaphoreSettings.FAIR)::of),
-                        threads,
-                        scheduler,
-                        databaseThreads(),
-                        database.channel()),
-                limits,
-                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
-                database.certifiesWrites());
+            PermitManager permits,
+            SemaphoreAdmin admin,
+            GrantHandle.Operations operations,
+            ReusedGrant.Operations uses) {
+        super(configuration, database, held, operations);
         releases = new ReleaseService(this);
         quotas = new Quotas(
                 settings,
@@ -167,24 +70,18 @@ final class Run {
                 persistence.availabilityTransactions(),
                 lease.id(),
                 listeners,
-                manager,
+                uses,
                 keepAlive,
                 scheduler,
                 databaseThreads());
         patterns = new PatternSemaphoreCreator(this, configuration.patterns());
-        acquires = new AcquireService(this);
+        acquires = new AcquireService(this, patterns, quotas, releases);
         firstHolders = new FirstHolders(this);
         maintenance = new DatabaseSemaphoreMaintenance(
-                settings,
-                persistence.maintenance(),
-                manager,
+                this,
+                permits,
                 admin,
-                new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)),
-                retry,
-                listeners,
-                commit::pollNow,
-                scheduler,
-                listenerThreads);
+                new DeadOwners(configuration.ownerLiveness(), settings.get(MaintenanceSettings.OWNER_GRACE)));
     }
 
     /**
@@ -198,23 +95,14 @@ final class Run {
         int unused = scheduler.prestartAllCoreThreads() + listenerThreads.prestartAllCoreThreads();
     }
 
-    /** Passes the events of batches to {@link #quotas}. Batches begin only when this run is complete. */
-    private final class Batches implements BatchObserver {
-
-        @Override
-        public void waiting(Set<String> names) {
-            quotas.serveWaiting(names);
-        }
-
-        @Override
-        public void committed(Map<String, RemainingAvailability> availability) {
-            quotas.observe(availability);
-        }
+    @Override
+    public void waiting(Set<String> names) {
+        quotas.serveWaiting(names);
     }
 
-    /** The maximum number of concurrent transactions of one kind, so that connections remain for the other kinds. */
-    private int transactionsAtOnce() {
-        return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
+    @Override
+    public void committed(Map<String, RemainingAvailability> availability) {
+        quotas.observe(availability);
     }
 
     void startMaintenance() {
@@ -222,11 +110,6 @@ final class Run {
             maintained = true;
             maintenance.schedule();
         }
-    }
-
-    /** The threads that may wait for the database. */
-    Executor databaseThreads() {
-        return database.sessions().threads();
     }
 
     /**
@@ -260,7 +143,9 @@ final class Run {
         try {
             if (!listenerThreads.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)
                     || !application.awaitTermination(until.remainingNanos(), TimeUnit.NANOSECONDS)) {
-                log.debug("Code of the application that the semaphores called has not returned at shutdown");
+                log.warn(
+                        "Code of the application that the semaphores called, such as a listener of a lost grant, has not returned"
+                                + " at shutdown");
             }
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();

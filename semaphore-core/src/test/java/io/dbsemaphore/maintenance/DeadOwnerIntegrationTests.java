@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.SemaphorePatterns;
-import io.dbsemaphore.engine.maintenance.DeadOwners;
 import io.dbsemaphore.spi.Liveness;
 import io.dbsemaphore.spi.OwnerLiveness;
 import io.dbsemaphore.testing.LoggedWarnings;
@@ -96,7 +95,7 @@ class DeadOwnerIntegrationTests extends SweepFixture {
             throw new IllegalStateException("The scheduler cannot be reached");
         };
 
-        List<String> warnings = LoggedWarnings.of(DeadOwners.class, () -> {
+        List<String> warnings = LoggedWarnings.of("io.dbsemaphore.engine.DeadOwners", () -> {
             sweeper.judgeBy(broken);
             assertThat(sweep(2)).containsExactly(0, 0);
             sweeper.judgeBy(broken, always(Liveness.DEAD));

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.config.SemaphorePatterns;
-import io.dbsemaphore.engine.maintenance.DatabaseSemaphoreMaintenance;
 import io.dbsemaphore.testing.LoggedWarnings;
 import io.dbsemaphore.testing.node.Node;
 import java.util.List;
@@ -37,7 +36,7 @@ class HalfReleasedIntegrationTests extends SweepFixture {
         instances.jdbc().update("update permit_request set state = 'RELEASED' where external_id = ?", id);
         assertThat(instances.held(name)).isEqualTo(4);
 
-        List<String> warnings = LoggedWarnings.of(DatabaseSemaphoreMaintenance.class, () -> {
+        List<String> warnings = LoggedWarnings.of("io.dbsemaphore.engine.DatabaseSemaphoreMaintenance", () -> {
             sweeper.maintenance().releaseOrphans();
             sweeper.maintenance().releaseOrphans();
         });

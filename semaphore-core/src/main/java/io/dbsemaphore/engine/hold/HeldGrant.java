@@ -61,9 +61,15 @@ public final class HeldGrant {
         return forWork;
     }
 
-    /** Sets whether a shutdown leaves the grant held until its time to live has passed. */
-    public void setOutlivesShutdown(boolean outlivesShutdown) {
+    /**
+     * Records how the grant was acquired.
+     *
+     * @param outlivesShutdown whether a shutdown leaves the grant held until its time to live has passed
+     * @param acquiredAt where it was acquired, where leaks are detected
+     */
+    public void acquired(boolean outlivesShutdown, @Nullable Throwable acquiredAt) {
         this.outlivesShutdown = outlivesShutdown;
+        this.acquiredAt = acquiredAt;
     }
 
     public boolean outlivesShutdown() {
@@ -116,11 +122,6 @@ public final class HeldGrant {
     /** Records that a repeated acquire has confirmed the grant: a later loss is reported again. */
     void repeated() {
         endTold.set(false);
-    }
-
-    /** Sets where the grant was acquired, where leaks are detected. */
-    public void setAcquiredAt(@Nullable Throwable acquiredAt) {
-        this.acquiredAt = acquiredAt;
     }
 
     @Nullable Throwable acquiredAt() {

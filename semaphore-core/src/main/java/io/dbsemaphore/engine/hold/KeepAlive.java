@@ -20,13 +20,11 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -60,8 +58,6 @@ public final class KeepAlive implements AutoCloseable {
 
     /** The pause until the next attempt to take the connection, if the pool has none. At most that until the next heartbeat. */
     private static final Duration TAKE_AGAIN = Duration.ofMillis(500);
-
-    private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(2);
 
     private final Sessions connections;
     private final HoldTransactions renewals;
@@ -230,21 +226,10 @@ public final class KeepAlive implements AutoCloseable {
         }
     }
 
-    /** Ends the thread when its turn has ended, and waits, for a bounded time, until all losses are reported. */
+    /** Ends the thread when its turn has ended. */
     @Override
     public void close() {
         thread.shutdown();
-        CompletableFuture<?> unreported;
-        synchronized (this) {
-            unreported = reports;
-        }
-        try {
-            @Nullable Object unused = unreported.get(REPORT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException | ExecutionException blocked) {
-            log.warn("A semaphore listener that was notified of a lost grant has not returned at shutdown");
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private synchronized void add(ScheduledRenewal grant) {

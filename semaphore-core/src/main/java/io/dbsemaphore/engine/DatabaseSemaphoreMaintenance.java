@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.maintenance;
+package io.dbsemaphore.engine;
 
 import io.dbsemaphore.AcquireRequest;
 import io.dbsemaphore.PermitGrant;
@@ -6,12 +6,9 @@ import io.dbsemaphore.admin.SemaphoreAdmin;
 import io.dbsemaphore.admin.SemaphoreMaintenance;
 import io.dbsemaphore.admin.SemaphoreMaintenance.MaintenanceTask;
 import io.dbsemaphore.config.MaintenanceSettings;
-import io.dbsemaphore.config.SemaphoreSettings;
 import io.dbsemaphore.config.Setting;
 import io.dbsemaphore.domain.ReclaimedRequest;
 import io.dbsemaphore.engine.support.DeadInstanceLog;
-import io.dbsemaphore.engine.support.ListenerNotifier;
-import io.dbsemaphore.engine.support.Retries;
 import io.dbsemaphore.persistence.MaintenanceTransactions;
 import io.dbsemaphore.persistence.ReclaimReason;
 import io.dbsemaphore.spi.PermitManager;
@@ -21,8 +18,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -39,9 +34,9 @@ import org.slf4j.LoggerFactory;
  * The maintenance. One instance at a time runs it, guarded by a semaphore of the library; within an instance one task at a time,
  * periodically since it was {@linkplain #schedule scheduled}.
  */
-public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCloseable {
+final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance, AutoCloseable {
 
-    public static final String SEMAPHORE = "dbsemaphore.maintenance";
+    static final String SEMAPHORE = "dbsemaphore.maintenance";
 
     private static final Logger log = LoggerFactory.getLogger(DatabaseSemaphoreMaintenance.class);
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -54,52 +49,24 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
     /** The first runs are spread over this time, for instances that start at the same time. */
     private static final Duration FIRST_WITHIN = Duration.ofMinutes(5);
 
-    private final SemaphoreSettings settings;
-    private final MaintenanceTransactions transactions;
+    private final RunContext run;
     private final PermitManager permits;
     private final SemaphoreAdmin admin;
     private final DeadOwners deadOwners;
-    private final Retries retry;
-    private final ListenerNotifier listeners;
-    private final Runnable permitsReleased;
-    private final ScheduledExecutorService scheduler;
-    private final Executor threads;
     private final ReentrantLock oneAtATime = new ReentrantLock();
     private volatile boolean closed;
 
-    /**
-     * Creates a maintenance that is not scheduled yet.
-     *
-     * @param permitsReleased runs after permits were released
-     * @param threads run it when it is scheduled: it waits for the database, and asks code of the application whether owners are
-     *     alive
-     */
-    public DatabaseSemaphoreMaintenance(
-            SemaphoreSettings settings,
-            MaintenanceTransactions transactions,
-            PermitManager permits,
-            SemaphoreAdmin admin,
-            DeadOwners deadOwners,
-            Retries retry,
-            ListenerNotifier listeners,
-            Runnable permitsReleased,
-            ScheduledExecutorService scheduler,
-            Executor threads) {
-        this.settings = settings;
-        this.transactions = transactions;
+    /** Creates a maintenance that is not scheduled yet. */
+    DatabaseSemaphoreMaintenance(RunContext run, PermitManager permits, SemaphoreAdmin admin, DeadOwners deadOwners) {
+        this.run = run;
         this.permits = permits;
         this.admin = admin;
         this.deadOwners = deadOwners;
-        this.retry = retry;
-        this.listeners = listeners;
-        this.permitsReleased = permitsReleased;
-        this.scheduler = scheduler;
-        this.threads = threads;
     }
 
     /** Runs the maintenance periodically, if it is enabled. */
-    public void schedule() {
-        if (settings.get(MaintenanceSettings.ENABLED)) {
+    void schedule() {
+        if (run.settings.get(MaintenanceSettings.ENABLED)) {
             every(MaintenanceSettings.ORPHAN_RELEASE_INTERVAL, "release of orphans", this::releaseOrphans);
             every(MaintenanceSettings.REQUEST_CLEANUP_INTERVAL, "clean-up of requests", this::deleteReleasedRequests);
             every(MaintenanceSettings.HISTORY_CLEANUP_INTERVAL, "clean-up of the audit", this::deleteCapacityHistory);
@@ -107,14 +74,14 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
     }
 
     private void every(Setting<Duration> interval, String name, IntSupplier task) {
-        long millis = settings.get(interval).toMillis();
+        long millis = run.settings.get(interval).toMillis();
         // soon, so that it runs in instances that are often restarted, too; at random, so that not all begin together
         long first = ThreadLocalRandom.current().nextLong(Math.min(millis, FIRST_WITHIN.toMillis()) + 1);
         AtomicBoolean underWay = new AtomicBoolean();
         Runnable begin = () -> {
             if (underWay.compareAndSet(false, true)) {
                 CompletableFuture<?> unused = CompletableFuture.completedFuture(name)
-                        .thenAcceptAsync(each -> run(each, task), threads)
+                        .thenAcceptAsync(each -> run(each, task), run.listenerThreads)
                         .whenComplete((done, failure) -> {
                             underWay.set(false);
                             if (failure != null && !closed) {
@@ -123,7 +90,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
                         });
             }
         };
-        ScheduledFuture<?> unused = scheduler.scheduleWithFixedDelay(begin, first, millis, TimeUnit.MILLISECONDS);
+        ScheduledFuture<?> unused = run.scheduler.scheduleWithFixedDelay(begin, first, millis, TimeUnit.MILLISECONDS);
     }
 
     private void run(String name, IntSupplier task) {
@@ -147,21 +114,23 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
     public int releaseOrphans() {
         return exclusively(MaintenanceTask.ORPHAN_RELEASE, () -> {
             int released = releaseAll(ReclaimReason.expired());
-            released += retry.call(transactions::findDeadInstances)
+            released += run.retry
+                    .call(run.persistence.maintenance()::findDeadInstances)
                     .map(this::releaseAll)
                     .orElse(0);
-            Duration staleAfter = settings.get(MaintenanceSettings.STALE_AFTER);
+            Duration staleAfter = run.settings.get(MaintenanceSettings.STALE_AFTER);
             if (!staleAfter.isZero()) {
                 released += releaseAll(ReclaimReason.stale(staleAfter));
             }
             if (deadOwners.hasChecks()) {
-                for (ReclaimReason dead : deadOwners.among(retry.call(transactions::findOwners))) {
+                for (ReclaimReason dead : deadOwners.among(run.retry.call(run.persistence.maintenance()::findOwners))) {
                     released += releaseAll(dead);
                 }
             }
             repair();
-            all(() -> transactions.deleteExpiredWaiters(
-                    FORGET_WAITERS_AFTER, settings.get(MaintenanceSettings.BATCH_SIZE)));
+            all(() -> run.persistence
+                    .maintenance()
+                    .deleteExpiredWaiters(FORGET_WAITERS_AFTER, run.settings.get(MaintenanceSettings.BATCH_SIZE)));
             return released;
         });
     }
@@ -171,17 +140,22 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
         return exclusively(MaintenanceTask.REQUEST_CLEANUP, () -> {
             AtomicInteger repaired = new AtomicInteger();
             int deleted = all(() -> {
-                MaintenanceTransactions.CleanUp batch = transactions.deleteReleased(
-                        settings.get(MaintenanceSettings.REQUEST_RETENTION),
-                        settings.get(MaintenanceSettings.BATCH_SIZE));
+                MaintenanceTransactions.CleanUp batch = run.persistence
+                        .maintenance()
+                        .deleteReleased(
+                                run.settings.get(MaintenanceSettings.REQUEST_RETENTION),
+                                run.settings.get(MaintenanceSettings.BATCH_SIZE));
                 repaired.addAndGet(batch.repairedPermits());
                 return batch.requests();
             });
             warnOfRepairs(repaired.get());
-            all(() -> transactions.deleteReclaims(
-                    settings.get(MaintenanceSettings.REQUEST_RETENTION), settings.get(MaintenanceSettings.BATCH_SIZE)));
+            all(() -> run.persistence
+                    .maintenance()
+                    .deleteReclaims(
+                            run.settings.get(MaintenanceSettings.REQUEST_RETENTION),
+                            run.settings.get(MaintenanceSettings.BATCH_SIZE)));
             deleteIdleOfPatterns();
-            retry.call(() -> transactions.deleteExpiredInstances(FORGET_INSTANCES_AFTER));
+            run.retry.call(() -> run.persistence.maintenance().deleteExpiredInstances(FORGET_INSTANCES_AFTER));
             return deleted;
         });
     }
@@ -190,22 +164,25 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
     public int deleteCapacityHistory() {
         return exclusively(
                 MaintenanceTask.HISTORY_CLEANUP,
-                () -> all(() -> transactions.deleteHistory(
-                        settings.get(MaintenanceSettings.HISTORY_RETENTION),
-                        settings.get(MaintenanceSettings.BATCH_SIZE))));
+                () -> all(() -> run.persistence
+                        .maintenance()
+                        .deleteHistory(
+                                run.settings.get(MaintenanceSettings.HISTORY_RETENTION),
+                                run.settings.get(MaintenanceSettings.BATCH_SIZE))));
     }
 
     private void repair() {
         warnOfRepairs(inBatches(
-                transactions::findSemaphores,
+                run.persistence.maintenance()::findSemaphores,
                 1,
-                some -> all(
-                        () -> transactions.repairHalfReleased(some, settings.get(MaintenanceSettings.BATCH_SIZE)))));
+                some -> all(() -> run.persistence
+                        .maintenance()
+                        .repairHalfReleased(some, run.settings.get(MaintenanceSettings.BATCH_SIZE)))));
     }
 
     private void warnOfRepairs(int permits) {
         if (permits > 0) {
-            permitsReleased.run();
+            run.commit.pollNow();
             log.warn(
                     "Released {} permit(s) of requests that had already been released. No transaction of this library"
                             + " leaves such permits: something else writes to its tables",
@@ -214,11 +191,11 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
     }
 
     private void deleteIdleOfPatterns() {
-        Duration idleFor = settings.get(MaintenanceSettings.PATTERN_IDLE_AFTER);
+        Duration idleFor = run.settings.get(MaintenanceSettings.PATTERN_IDLE_AFTER);
         int deleted = inBatches(
-                after -> transactions.findIdleOfPatterns(idleFor, after),
+                after -> run.persistence.maintenance().findIdleOfPatterns(idleFor, after),
                 1,
-                some -> retry.call(() -> transactions.deleteIdleOfPatterns(some, idleFor)));
+                some -> run.retry.call(() -> run.persistence.maintenance().deleteIdleOfPatterns(some, idleFor)));
         if (deleted > 0) {
             log.info("Removed {} semaphore(s) that were created by patterns and are no longer used", deleted);
         }
@@ -232,7 +209,7 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
             pass(reason, released);
         }
         if (!released.isEmpty()) {
-            permitsReleased.run();
+            run.commit.pollNow();
             log.info("Released {} orphaned request(s): {}", released.size(), reason);
             DeadInstanceLog.warn(released);
         }
@@ -246,10 +223,11 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
      * @return the number of candidates that were skipped, since other transactions had locked them
      */
     private int pass(ReclaimReason reason, List<ReclaimedRequest> released) {
-        int size = settings.get(MaintenanceSettings.BATCH_SIZE);
-        return inBatches(after -> transactions.find(reason, after, size), size, batch -> {
-            List<ReclaimedRequest> taken = retry.call(() -> transactions.release(batch, reason));
-            taken.forEach(each -> listeners.tell(
+        int size = run.settings.get(MaintenanceSettings.BATCH_SIZE);
+        return inBatches(after -> run.persistence.maintenance().find(reason, after, size), size, batch -> {
+            List<ReclaimedRequest> taken =
+                    run.retry.call(() -> run.persistence.maintenance().release(batch, reason));
+            taken.forEach(each -> run.listeners.tell(
                     listener -> listener.expired(new SemaphoreListener.Expired(each.externalId(), each.permits()))));
             released.addAll(taken);
             return batch.size() - taken.size();
@@ -264,13 +242,13 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
      */
     private int inBatches(LongFunction<List<Long>> candidatesAfter, int full, ToIntFunction<List<Long>> work) {
         int sum = 0;
-        List<Long> candidates = retry.call(() -> candidatesAfter.apply(0));
+        List<Long> candidates = run.retry.call(() -> candidatesAfter.apply(0));
         while (!candidates.isEmpty()) {
             List<Long> batch = candidates;
             sum += work.applyAsInt(batch);
             candidates = batch.size() < full || isStopped()
                     ? List.of()
-                    : retry.call(() -> candidatesAfter.apply(batch.get(batch.size() - 1)));
+                    : run.retry.call(() -> candidatesAfter.apply(batch.get(batch.size() - 1)));
         }
         return sum;
     }
@@ -284,15 +262,15 @@ public final class DatabaseSemaphoreMaintenance implements SemaphoreMaintenance,
         int deleted = 0;
         int last;
         do {
-            last = retry.call(batch::getAsInt);
+            last = run.retry.call(batch::getAsInt);
             deleted += last;
-        } while (last >= settings.get(MaintenanceSettings.BATCH_SIZE) && !isStopped());
+        } while (last >= run.settings.get(MaintenanceSettings.BATCH_SIZE) && !isStopped());
         return deleted;
     }
 
     private int exclusively(MaintenanceTask task, IntSupplier work) {
         int done = exclusively(work);
-        listeners.tell(listener -> listener.maintained(new SemaphoreListener.Maintained(task, done)));
+        run.listeners.tell(listener -> listener.maintained(new SemaphoreListener.Maintained(task, done)));
         return done;
     }
 

@@ -1,4 +1,4 @@
-package io.dbsemaphore.engine.maintenance;
+package io.dbsemaphore.engine;
 
 import io.dbsemaphore.engine.support.Deadline;
 import io.dbsemaphore.persistence.MaintenanceTransactions.Owners;
@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * report an owner is suspected only (as by an unreliable failure detector: Chandra and Toueg, <a
  * href="https://doi.org/10.1145/226643.226647">Unreliable Failure Detectors for Reliable Distributed Systems</a>, 1996).
  */
-public final class DeadOwners {
+final class DeadOwners {
 
     private static final Logger log = LoggerFactory.getLogger(DeadOwners.class);
 
@@ -32,7 +32,7 @@ public final class DeadOwners {
     /** When an owner was first reported dead, and from when on a second report counts. */
     private record Suspicion(Instant since, Deadline confirmable) {}
 
-    public DeadOwners(Supplier<List<OwnerLiveness>> checks, Duration grace) {
+    DeadOwners(Supplier<List<OwnerLiveness>> checks, Duration grace) {
         this.checks = checks;
         this.grace = grace;
     }

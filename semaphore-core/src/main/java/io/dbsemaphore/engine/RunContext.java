@@ -1,0 +1,143 @@
+package io.dbsemaphore.engine;
+
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.config.SemaphoreSettings;
+import io.dbsemaphore.domain.LocalQueues;
+import io.dbsemaphore.engine.batch.BatchLimits;
+import io.dbsemaphore.engine.batch.BatchObserver;
+import io.dbsemaphore.engine.batch.GroupCommit;
+import io.dbsemaphore.engine.hold.GrantHandle;
+import io.dbsemaphore.engine.hold.GrantRegistry;
+import io.dbsemaphore.engine.hold.InstanceLease;
+import io.dbsemaphore.engine.hold.KeepAlive;
+import io.dbsemaphore.engine.support.BackgroundReleaser;
+import io.dbsemaphore.engine.support.ListenerNotifier;
+import io.dbsemaphore.engine.support.Retries;
+import io.dbsemaphore.persistence.SemaphorePersistence;
+import io.dbsemaphore.spi.OwnerLiveness;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.Supplier;
+
+/**
+ * What the services of a {@link Run} share: settings, threads, the database, the queue, and what this JVM holds. The batches begin only
+ * when the run is complete.
+ */
+abstract class RunContext implements BatchObserver {
+
+    /** So many completions of asynchronous acquires may block at a time; others wait. */
+    private static final int MAX_COMPLETIONS = 64;
+
+    /** For the maintenance, for losses, which are reported one by one, and for releases in the background. */
+    private static final int MAX_LISTENERS = 4;
+
+    private static final Duration END_THREADS_AFTER = Duration.ofSeconds(10);
+
+    final ScheduledThreadPoolExecutor scheduler;
+    final ThreadPoolExecutor listenerThreads;
+    final ThreadPoolExecutor application;
+    final SemaphoreSettings settings;
+    final EngineDatabase database;
+    final SemaphorePersistence persistence;
+    final ListenerNotifier listeners;
+    final GrantRegistry held;
+    /** To which handles delegate. */
+    final GrantHandle.Operations operations;
+
+    final Retries retry;
+    final BackgroundReleaser background;
+    final InstanceLease lease;
+    final KeepAlive keepAlive;
+    final AcquireFactory acquireFactory;
+    final GroupCommit commit;
+
+    record Configuration(
+            SemaphoreSettings settings,
+            SemaphorePatterns patterns,
+            ListenerNotifier listeners,
+            Supplier<List<OwnerLiveness>> ownerLiveness,
+            DaemonThreads threads) {
+
+        Configuration {
+            settings = settings.requireConsistent();
+        }
+    }
+
+    RunContext(
+            Configuration configuration,
+            EngineDatabase database,
+            GrantRegistry held,
+            GrantHandle.Operations operations) {
+        DaemonThreads threads = configuration.threads();
+        scheduler = threads.scheduler("semaphore-scheduler");
+        listenerThreads = threads.growingPool("semaphore-listeners", MAX_LISTENERS, END_THREADS_AFTER);
+        application = threads.growingPool("semaphore-application", MAX_COMPLETIONS, END_THREADS_AFTER);
+        settings = configuration.settings();
+        listeners = configuration.listeners();
+        this.database = database;
+        this.held = held;
+        this.operations = operations;
+        persistence = database.persistence();
+        Duration lockWait = settings.get(SemaphoreSettings.LOCK_WAIT_TIMEOUT);
+        retry = new Retries(settings.get(SemaphoreSettings.MAX_ATTEMPTS), lockWait, listeners);
+        BatchLimits limits = new BatchLimits(
+                transactionsAtOnce(),
+                settings.get(SemaphoreSettings.MAX_BATCH_SIZE),
+                settings.get(SemaphoreSettings.MAX_ATTEMPTS),
+                lockWait);
+        background = new BackgroundReleaser(persistence.undoing(), scheduler, databaseThreads());
+        lease = new InstanceLease(
+                persistence.holds(),
+                settings.get(SemaphoreSettings.OWNER),
+                settings.get(SemaphoreSettings.INSTANCE_TIMEOUT));
+        keepAlive = new KeepAlive(
+                database.sessions(),
+                persistence.holds(),
+                lease,
+                held,
+                listeners,
+                threads,
+                listenerThreads,
+                settings.get(SemaphoreSettings.KEEP_ALIVE_INTERVAL),
+                settings.get(SemaphoreSettings.LEAK_DETECTION_THRESHOLD));
+        acquireFactory = new AcquireFactory(settings, lease);
+        commit = new GroupCommit(
+                new GroupCommit.Collaborators(
+                        persistence.batches(),
+                        persistence.availabilityTransactions(),
+                        keepAlive::prepare,
+                        background,
+                        listeners,
+                        this,
+                        new LocalQueues(
+                                lease.id(),
+                                settings.get(SemaphoreSettings.OWNER),
+                                settings.get(SemaphoreSettings.FAIR)::of),
+                        threads,
+                        scheduler,
+                        databaseThreads(),
+                        database.channel()),
+                limits,
+                settings.get(SemaphoreSettings.DECISION_TIMEOUT),
+                database.certifiesWrites());
+    }
+
+    /** The maximum number of concurrent transactions of one kind, so that connections remain for the other kinds. */
+    private int transactionsAtOnce() {
+        return Math.max(1, settings.get(SemaphoreSettings.MAX_CONNECTIONS) / 2);
+    }
+
+    /** The threads that may wait for the database. */
+    Executor databaseThreads() {
+        return database.sessions().threads();
+    }
+
+    /** Ends the grant that this JVM holds under this external id, since it is no longer held according to the database. */
+    void lose(String externalId) {
+        held.find(externalId).ifPresent(state -> keepAlive.lose(state, new GrantHandle(state, true, operations)));
+    }
+}
