@@ -33,8 +33,7 @@ public final class SemaphoreSettings {
     private static final List<Setting<?>> ALL = new ArrayList<>();
 
     /** The owner of acquires whose request names none, 1 to 190 characters; by default {@code jvm-<process id>@<host>}. */
-    public static final Setting<String> OWNER = Setting.of(
-                    ALL, "semaphore.owner", String.class, settings -> nameOfJvm())
+    public static final Setting<String> OWNER = Setting.of(ALL, "semaphore.owner", String.class, others -> nameOfJvm())
             .where(SemaphoreName::requireValidKey);
 
     /** What the names of the tables begin with: up to 30 letters, digits and underscores; by default nothing. */
@@ -116,7 +115,7 @@ public final class SemaphoreSettings {
      * wait; by default {@link #LOCK_WAIT_TIMEOUT}, at least 1s.
      */
     public static final Setting<Duration> DECISION_TIMEOUT = Setting.of(
-                    ALL, "semaphore.decision-timeout", Duration.class, settings -> settings.get(LOCK_WAIT_TIMEOUT))
+                    ALL, "semaphore.decision-timeout", Duration.class, others -> others.apply(LOCK_WAIT_TIMEOUT))
             .where(atLeast(SECOND, "callers would give up while a decision is under way"));
 
     /**
@@ -209,7 +208,7 @@ public final class SemaphoreSettings {
     @SuppressWarnings("unchecked") // with() lets in only values of the setting's own type
     public <T> T get(Setting<T> setting) {
         Object value = values.get(setting);
-        return value != null ? (T) value : setting.byDefault(this);
+        return value != null ? (T) value : setting.byDefault(this::get);
     }
 
     /**

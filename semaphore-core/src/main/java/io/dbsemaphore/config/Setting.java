@@ -17,10 +17,10 @@ public final class Setting<T> {
 
     private final String property;
     private final Class<T> type;
-    private final Function<SemaphoreSettings, T> byDefault;
+    private final Function<Function<Setting<T>, T>, T> byDefault;
     private final List<BiConsumer<String, T>> checks = new ArrayList<>();
 
-    private Setting(String property, Class<T> type, Function<SemaphoreSettings, T> byDefault) {
+    private Setting(String property, Class<T> type, Function<Function<Setting<T>, T>, T> byDefault) {
         this.property = property;
         this.type = type;
         this.byDefault = byDefault;
@@ -29,7 +29,7 @@ public final class Setting<T> {
     /** A setting that properties set for single semaphores only. */
     @SuppressWarnings("unchecked") // the class of a T
     static <T> Setting<T> of(String property, T byDefault) {
-        return new Setting<>(property, (Class<T>) byDefault.getClass(), settings -> byDefault);
+        return new Setting<>(property, (Class<T>) byDefault.getClass(), others -> byDefault);
     }
 
     /** A setting that is added to those that properties set. */
@@ -39,7 +39,7 @@ public final class Setting<T> {
 
     /** A setting whose default is expensive, or depends on other settings. */
     static <T> Setting<T> of(
-            List<Setting<?>> all, String property, Class<T> type, Function<SemaphoreSettings, T> byDefault) {
+            List<Setting<?>> all, String property, Class<T> type, Function<Function<Setting<T>, T>, T> byDefault) {
         return new Setting<>(property, type, byDefault).in(all);
     }
 
@@ -68,8 +68,9 @@ public final class Setting<T> {
         return type;
     }
 
-    T byDefault(SemaphoreSettings settings) {
-        return byDefault.apply(settings);
+    /** @param others finds the value of another setting */
+    T byDefault(Function<Setting<T>, T> others) {
+        return byDefault.apply(others);
     }
 
     void check(T value) {
