@@ -3,11 +3,13 @@ package io.dbsemaphore.jdbc;
 import io.dbsemaphore.concurrent.DaemonThreads;
 import io.dbsemaphore.concurrent.Uninterruptibles;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Uses the host's {@code DataSource} for callers: on a few threads of the library ({@code semaphore-database-N}), never on the
@@ -44,14 +46,8 @@ public final class DatabaseThreads implements Executor {
         try {
             return Uninterruptibles.get(task);
         } catch (ExecutionException failure) {
-            throw unchecked(failure.getCause());
+            ReflectionUtils.rethrowRuntimeException(Objects.requireNonNull(failure.getCause()));
+            throw new IllegalStateException(failure);
         }
-    }
-
-    private static RuntimeException unchecked(@Nullable Throwable failure) {
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        return failure instanceof RuntimeException exception ? exception : new IllegalStateException(failure);
     }
 }

@@ -8,6 +8,7 @@ import io.dbsemaphore.persistence.PermitRequestTable.Found;
 import io.dbsemaphore.persistence.PermitTable.NamedPermit;
 import io.dbsemaphore.persistence.unit.ShortTransaction;
 import io.dbsemaphore.persistence.unit.TableCheck;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The operations of an administrator, each in a transaction of its own. A change of a semaphore locks its row, as a grant
@@ -100,7 +102,7 @@ public final class AdminTransactions {
                     .toList();
             if (!created.isEmpty()) {
                 semaphores.insert(created.stream()
-                        .map(each -> new Semaphore(tables.ids().next(), each.name(), each.capacity(), each.pattern()))
+                        .map(each -> row(each.name(), each.capacity(), each.pattern()))
                         .toList());
             }
             return new Creation(
@@ -110,7 +112,11 @@ public final class AdminTransactions {
     }
 
     private void insert(String name, int capacity) {
-        semaphores.insert(List.of(new Semaphore(tables.ids().next(), name, capacity, null)));
+        semaphores.insert(List.of(row(name, capacity, null)));
+    }
+
+    private List<@Nullable Object> row(String name, int capacity, @Nullable String pattern) {
+        return Arrays.asList(tables.ids().next(), name, capacity, pattern);
     }
 
     /**

@@ -307,7 +307,7 @@ public final class BatchTransaction {
         LocalDateTime now = decision.now();
         semaphores.queueRaiseFences(decision.watermarks(), decision.tokens(), now);
         List<PermitRequest> requestRows = new ArrayList<>();
-        List<Permit> permitRows = new ArrayList<>();
+        List<List<@Nullable Object>> permitRows = new ArrayList<>();
         Map<AcquireState, GrantOutcome> outcomes = new HashMap<>();
         for (Allocation.Approval approval : decision.approvals()) {
             PermitRequest request = PermitRequest.acquired(
@@ -315,15 +315,13 @@ public final class BatchTransaction {
             approval.acquire().addRequestId(request.id());
             List<StoredPermit> stored = new ArrayList<>();
             approval.shares().forEach(share -> {
-                Permit permit = new Permit(
-                        tables.ids().next(),
+                StoredPermit permit = new StoredPermit(tables.ids().next(), share.name(), share.count(), share.token());
+                stored.add(permit);
+                permitRows.add(PermitTable.row(
+                        permit,
                         share.availability().semaphoreId(),
                         request.id(),
-                        share.count(),
-                        approval.acquire().command().exclusive(),
-                        share.token());
-                permitRows.add(permit);
-                stored.add(new StoredPermit(permit.id(), share.name(), permit.count(), permit.token()));
+                        approval.acquire().command().exclusive()));
             });
             requestRows.add(request);
             outcomes.put(approval.acquire(), new GrantOutcome.Granted(request.toGrant(stored, now), false));

@@ -22,17 +22,11 @@ public final class MaintenanceTransactions {
     private static final int LOCKS_AT_ONCE = 20;
 
     private final ShortTransaction transaction;
-    private final PermitRequestTable requests;
-    private final PermitTable permits;
-    private final SemaphoreTable semaphores;
     private final Tables tables;
     private final RequestReclaim reclaim;
 
     MaintenanceTransactions(ShortTransaction transaction, Tables tables, RequestReclaim reclaim) {
         this.transaction = transaction;
-        this.requests = tables.requests();
-        this.permits = tables.permits();
-        this.semaphores = tables.semaphores();
         this.tables = tables;
         this.reclaim = reclaim;
     }
@@ -56,8 +50,8 @@ public final class MaintenanceTransactions {
     }
 
     public Owners findOwners() {
-        return transaction.executeWithRepositories(
-                () -> new Owners(rows().findOwners(), StoredGrant.instant(requests.now())));
+        return transaction.executeWithRepositories(() -> new Owners(
+                rows().findOwners(), StoredGrant.instant(tables.requests().now())));
     }
 
     /** Releases the candidates to which the reason still applies, and returns them. */
@@ -77,7 +71,7 @@ public final class MaintenanceTransactions {
     public int repairHalfReleased(List<Long> semaphoreIds, int limit) {
         Supplier<Integer> repaired = transaction.executeWithRepositories(() -> {
             List<Long> half = rows().findHalfReleased(semaphoreIds, Limit.of(limit));
-            return half.isEmpty() ? () -> 0 : permits.queueReleaseOf(half);
+            return half.isEmpty() ? () -> 0 : tables.permits().queueReleaseOf(half);
         });
         return repaired.get();
     }
@@ -94,12 +88,12 @@ public final class MaintenanceTransactions {
     /** Deletes one batch of requests that were released longer ago than the retention, after their permits. */
     public CleanUp deleteReleased(Duration retention, int limit) {
         return transaction.executeWithRepositories(() -> {
-            long upTo = TimeOrderedIds.upperBound(requests.now(), retention);
+            long upTo = TimeOrderedIds.upperBound(tables.requests().now(), retention);
             List<Long> old = rows().findReleasedBefore(upTo, -retention.toMillis(), Limit.of(limit));
             if (old.isEmpty()) {
                 return new CleanUp(0, 0);
             }
-            Supplier<Integer> repaired = permits.queueReleaseOf(old);
+            Supplier<Integer> repaired = tables.permits().queueReleaseOf(old);
             rows().deleteReleasedPermits(old);
             return new CleanUp(rows().deleteReleased(old), repaired.get());
         });
@@ -119,7 +113,7 @@ public final class MaintenanceTransactions {
         return transaction.executeWithRepositories(() -> {
             // no reclaim with a higher id is as old, so that a scan of many ends there
             long last = kind == CapacityHistory.RECLAIMS
-                    ? kind | TimeOrderedIds.upperBound(requests.now(), retention)
+                    ? kind | TimeOrderedIds.upperBound(tables.requests().now(), retention)
                     : Long.MAX_VALUE;
             List<Long> old = rows().findChangesBefore(kind, last, -retention.toMillis(), Limit.of(limit));
             return old.isEmpty() ? 0 : rows().deleteChanges(old);
@@ -159,8 +153,8 @@ public final class MaintenanceTransactions {
         return transaction.executeWithRepositories(() -> {
             int deleted = 0;
             for (Long id : ascending) {
-                if (semaphores.rows().lockById(id).isPresent()
-                        && semaphores.rows().sumHeld(id) == 0) {
+                if (tables.semaphores().rows().lockById(id).isPresent()
+                        && tables.semaphores().rows().sumHeld(id) == 0) {
                     deleted += rows().deleteIdle(id, -idleFor.toMillis());
                 }
             }

@@ -7,11 +7,8 @@ import jakarta.persistence.EnumType;
 import jakarta.persistence.Enumerated;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
-import java.util.Arrays;
-import java.util.List;
 import org.hibernate.annotations.JdbcTypeCode;
 import org.hibernate.type.SqlTypes;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The permits that one request holds of one semaphore. The state duplicates that of the request, so that the held permits
@@ -20,11 +17,6 @@ import org.jspecify.annotations.Nullable;
 @Entity
 @Table(name = "permit")
 class Permit {
-
-    /** The values are in {@link #toRow}. */
-    static final String INSERT = """
-            insert into permit(id, semaphore_id, permit_request_id, count, exclusive, state, token)
-            values (?, ?, ?, ?, ?, ?, ?)""";
 
     @Id
     @Column(name = "id", nullable = false, updatable = false)
@@ -53,30 +45,4 @@ class Permit {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected Permit() {}
-
-    Permit(long id, long semaphoreId, long requestId, int count, boolean exclusive, long token) {
-        this.id = id;
-        this.semaphoreId = semaphoreId;
-        this.requestId = requestId;
-        this.count = count;
-        this.exclusive = exclusive ? 1 : 0;
-        this.state = PermitState.ACQUIRED;
-        this.token = token;
-    }
-
-    List<@Nullable Object> toRow() {
-        return Arrays.asList(id, semaphoreId, requestId, count, exclusive, state.name(), token);
-    }
-
-    long id() {
-        return id;
-    }
-
-    int count() {
-        return count;
-    }
-
-    long token() {
-        return token;
-    }
 }

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.RowMapper;
 
 /**
  * The table of requests: the SQL of grants, releases and renewals. State and expiry change by compare-and-set only. What is queued
@@ -82,8 +81,6 @@ final class PermitRequestTable {
                 renewed_at = utc_now(), updated_at = utc_now()
             where id = ? and state = 'ACQUIRED'""";
 
-    private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
-
     private final Sql sql;
     private final Database database;
 
@@ -105,7 +102,7 @@ final class PermitRequestTable {
      */
     void queueLockOfExternalId(String externalId) {
         if (database.locksUncommittedRows()) {
-            sql.queryRows(LOCK_EXTERNAL_ID, ID, externalId);
+            sql.queryRows(LOCK_EXTERNAL_ID, Sql.ID, externalId);
         }
     }
 
@@ -126,7 +123,7 @@ final class PermitRequestTable {
 
     /** Locks the held requests among these that no other transaction has locked, and returns their ids. */
     Set<Long> lockSkipLocked(Collection<Long> ids) {
-        return new HashSet<>(sql.read(LOCK_SKIP_LOCKED, ID, ids));
+        return new HashSet<>(sql.read(LOCK_SKIP_LOCKED, Sql.ID, ids));
     }
 
     /** Queues the release of the held requests among these. The result is their number. */
@@ -146,7 +143,7 @@ final class PermitRequestTable {
      * @param permitIds the permits of all these requests
      */
     Supplier<List<Long>> queueReleaseSkipLocked(Collection<Long> ids, Collection<Long> permitIds) {
-        return sql.queryRows(RELEASE_SKIP_LOCKED, ID, ids, permitIds, permitIds);
+        return sql.queryRows(RELEASE_SKIP_LOCKED, Sql.ID, ids, permitIds, permitIds);
     }
 
     /**
@@ -164,7 +161,7 @@ final class PermitRequestTable {
 
     /** Queues the query for those of the requests that are held and not expired. */
     Supplier<List<Long>> queueFindAlive(Collection<Long> ids) {
-        return sql.queryRows(FIND_ALIVE, ID, ids);
+        return sql.queryRows(FIND_ALIVE, Sql.ID, ids);
     }
 
     /** Queues a write to the held requests among these, so that a cluster that certifies writes detects a conflict. */
@@ -210,12 +207,12 @@ final class PermitRequestTable {
 
     /** The requests among these that are held, including expired ones. */
     List<Long> findHeld(Collection<Long> ids) {
-        return sql.read(FIND_HELD, ID, ids);
+        return sql.read(FIND_HELD, Sql.ID, ids);
     }
 
     /** The requests that expired first, of any semaphore; read without a lock. */
     List<Long> findOldestExpired(int limit) {
-        return sql.read(FIND_OLDEST_EXPIRED, ID, limit);
+        return sql.read(FIND_OLDEST_EXPIRED, Sql.ID, limit);
     }
 
     /**

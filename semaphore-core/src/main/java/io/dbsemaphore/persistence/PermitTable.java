@@ -1,12 +1,15 @@
 package io.dbsemaphore.persistence;
 
 import io.dbsemaphore.domain.HeldSum;
+import io.dbsemaphore.domain.PermitState;
 import io.dbsemaphore.domain.StoredGrant;
+import io.dbsemaphore.domain.StoredGrant.StoredPermit;
 import io.dbsemaphore.jdbc.ReleaseChannel;
 import io.dbsemaphore.persistence.unit.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDateTime;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -18,13 +21,16 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.RowMapper;
 
 /**
  * The table of permits: the SQL of grants and releases. What is queued is executed by the next round trip of the transaction, at the
  * latest by its commit.
  */
 final class PermitTable {
+
+    private static final String INSERT = """
+            insert into permit(id, semaphore_id, permit_request_id, count, exclusive, state, token)
+            values (?, ?, ?, ?, ?, ?, ?)""";
 
     /** The held permits of a semaphore, from its low watermark on. */
     private static final String SUM = """
@@ -64,8 +70,6 @@ final class PermitTable {
               join permit p on p.semaphore_id = s.id and p.state = 'ACQUIRED' and p.token >= s.live_from
               join permit_request r on r.id = p.permit_request_id
             where s.name = ? order by p.token limit ?""";
-
-    private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
 
     private final Sql sql;
     private final boolean notifies;
@@ -120,13 +124,25 @@ final class PermitTable {
                 row.getObject(column + 3, LocalDateTime.class));
     }
 
-    void queueInsert(List<Permit> permits) {
-        sql.insert(Permit.INSERT, permits.stream().map(Permit::toRow).toList());
+    /** The row of a permit that is held. */
+    static List<@Nullable Object> row(StoredPermit permit, long semaphoreId, long requestId, boolean exclusive) {
+        return Arrays.asList(
+                permit.id(),
+                semaphoreId,
+                requestId,
+                permit.count(),
+                exclusive ? 1 : 0,
+                PermitState.ACQUIRED.name(),
+                permit.token());
+    }
+
+    void queueInsert(List<List<@Nullable Object>> rows) {
+        sql.insert(INSERT, rows);
     }
 
     /** Locks the held permits among these that no other transaction has locked, and returns their ids. */
     Set<Long> lockSkipLocked(Collection<Long> ids) {
-        return new HashSet<>(sql.read(LOCK_SKIP_LOCKED, ID, ids));
+        return new HashSet<>(sql.read(LOCK_SKIP_LOCKED, Sql.ID, ids));
     }
 
     /**
@@ -134,7 +150,7 @@ final class PermitTable {
      * immediately if another transaction has locked one of them. The result is their ids.
      */
     Supplier<List<Long>> queueLock(Collection<Long> ids) {
-        return sql.queryRows(LOCK_NOWAIT, ID, ids);
+        return sql.queryRows(LOCK_NOWAIT, Sql.ID, ids);
     }
 
     record NamedPermit(long requestId, long id, String name, int capacity, int count, long token) {}
@@ -154,7 +170,7 @@ final class PermitTable {
     }
 
     List<Long> findRequestsHolding(Collection<Long> requestIds, Collection<Long> semaphoreIds) {
-        return sql.read(FIND_REQUESTS_HOLDING, ID, requestIds, semaphoreIds);
+        return sql.read(FIND_REQUESTS_HOLDING, Sql.ID, requestIds, semaphoreIds);
     }
 
     /** Those that have held permits of a semaphore for longest, with the lowest tokens: owner, instance, since when. */

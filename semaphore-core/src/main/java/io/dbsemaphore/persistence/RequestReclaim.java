@@ -22,7 +22,6 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.RowMapper;
 
 /**
  * Reclaims requests whose holder is gone, within the current transaction. It never waits for a lock: a request or permit
@@ -46,8 +45,6 @@ final class RequestReclaim {
             select r.id from permit_request r where r.id in (?) and r.state = 'ACQUIRED' and %s
             order by r.id for update skip locked""";
 
-    private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
-
     private final Sql sql;
     private final PermitRequestTable requests;
     private final PermitTable permits;
@@ -65,12 +62,12 @@ final class RequestReclaim {
 
     /** The requests above an id that may be reclaimed, in the order of their ids; read without a lock. */
     List<Long> find(ReclaimReason reason, long after, int limit) {
-        return sql.read(FIND.formatted(reason.condition()), ID, values(after, reason, limit));
+        return sql.read(FIND.formatted(reason.condition()), Sql.ID, values(after, reason, limit));
     }
 
     /** Those that hold permits of these semaphores. */
     List<Long> find(Collection<Long> semaphoreIds, ReclaimReason reason, int limit) {
-        return sql.read(FIND_OF_SEMAPHORES.formatted(reason.condition()), ID, values(semaphoreIds, reason, limit));
+        return sql.read(FIND_OF_SEMAPHORES.formatted(reason.condition()), Sql.ID, values(semaphoreIds, reason, limit));
     }
 
     private static Object[] values(Object first, ReclaimReason reason, Object... more) {
@@ -82,7 +79,8 @@ final class RequestReclaim {
     /** Releases the candidates that are not locked and to which the reason still applies, and returns what they held. */
     List<ReclaimedRequest> release(Collection<Long> candidates, ReclaimReason reason) {
         Set<Long> released = releaseUnlocked(
-                candidates, ids -> sql.read(LOCK_SKIP_LOCKED.formatted(reason.condition()), ID, values(ids, reason)));
+                candidates,
+                ids -> sql.read(LOCK_SKIP_LOCKED.formatted(reason.condition()), Sql.ID, values(ids, reason)));
         if (released.isEmpty()) {
             return List.of();
         }

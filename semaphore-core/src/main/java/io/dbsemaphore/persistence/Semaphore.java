@@ -6,8 +6,6 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import java.time.LocalDateTime;
-import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,14 +15,6 @@ import org.jspecify.annotations.Nullable;
 @Entity
 @Table(name = "semaphore")
 class Semaphore {
-
-    /**
-     * The values are in {@link #toRow}. The fence starts at the database's clock, so that a semaphore that is deleted and created
-     * again continues above its former tokens.
-     */
-    static final String INSERT = """
-            insert into semaphore(id, name, capacity, fence, live_from, pattern, waiters_until, created_at, updated_at)
-            values (?, ?, ?, epoch_micros(), 0, ?, null, utc_now(), utc_now())""";
 
     @Id
     @Column(name = "id", nullable = false, updatable = false)
@@ -67,23 +57,6 @@ class Semaphore {
 
     @SuppressWarnings("NullAway.Init") // filled by Hibernate
     protected Semaphore() {}
-
-    /** A new semaphore, whose times and fence the insert sets. */
-    @SuppressWarnings("NullAway.Init")
-    Semaphore(long id, String name, int capacity, @Nullable String pattern) {
-        this.id = id;
-        this.name = name;
-        this.capacity = capacity;
-        this.pattern = pattern;
-    }
-
-    List<@Nullable Object> toRow() {
-        return Arrays.asList(id, name, capacity, pattern);
-    }
-
-    long id() {
-        return id;
-    }
 
     /** The values that a transaction needs that has locked this row. */
     LockedSemaphore toLocked() {

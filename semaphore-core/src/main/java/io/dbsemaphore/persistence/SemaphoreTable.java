@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The table of semaphores: the SQL of grants, of waiting callers, and of an application that starts. All methods but {@link #forget}
@@ -28,6 +29,11 @@ import java.util.stream.Collectors;
 final class SemaphoreTable {
 
     private static final int MAX_CACHED = 10_000;
+
+    /** The fence starts at the database's clock, so that a semaphore that is deleted and created again continues above its former tokens. */
+    private static final String INSERT = """
+            insert into semaphore(id, name, capacity, fence, live_from, pattern, waiters_until, created_at, updated_at)
+            values (?, ?, ?, epoch_micros(), 0, ?, null, utc_now(), utc_now())""";
 
     private static final String LOCK =
             "select s.id, s.name, s.capacity, s.fence, s.waiters_until from semaphore s where s.id = ? for update";
@@ -201,8 +207,9 @@ final class SemaphoreTable {
         idsByName.values().removeAll(ids);
     }
 
-    void insert(List<Semaphore> semaphores) {
-        sql.insert(Semaphore.INSERT, semaphores.stream().map(Semaphore::toRow).toList());
+    /** Inserts rows of an id, a name, a capacity, and the pattern that creates it or null. */
+    void insert(List<List<@Nullable Object>> rows) {
+        sql.insert(INSERT, rows);
         sql.flush();
     }
 

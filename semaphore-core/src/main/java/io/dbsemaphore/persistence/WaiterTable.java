@@ -26,7 +26,6 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.RowMapper;
 
 /**
  * The table by which the instances tell one another who waits for permits, so that the callers of all instances are served in one
@@ -84,8 +83,6 @@ final class WaiterTable {
             "update semaphore_waiter set expires_at = ? where instance = ? and semaphore_id in (?)";
 
     private static final String FIND_OF_INSTANCE = "select semaphore_id from semaphore_waiter where instance = ?";
-    private static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
-
     private static final int RADIX = 36;
     private static final String ALL = "*";
     private static final String OF_SEVERAL = "+";
@@ -127,7 +124,7 @@ final class WaiterTable {
     }
 
     void deleteAll(long instance) {
-        delete(instance, sql.read(FIND_OF_INSTANCE, ID, instance));
+        delete(instance, sql.read(FIND_OF_INSTANCE, Sql.ID, instance));
     }
 
     private static InstanceQueue queue(ResultSet row, int number) throws SQLException {
@@ -305,7 +302,7 @@ final class WaiterTable {
                 }
             }));
             List<Long> locked =
-                    unchanged.isEmpty() ? List.of() : sql.read(LOCK_SKIP_LOCKED, ID, local.instance(), unchanged);
+                    unchanged.isEmpty() ? List.of() : sql.read(LOCK_SKIP_LOCKED, Sql.ID, local.instance(), unchanged);
             if (!locked.isEmpty()) {
                 sql.update(CONFIRM, now.plus(VALID_FOR), local.instance(), locked);
             }

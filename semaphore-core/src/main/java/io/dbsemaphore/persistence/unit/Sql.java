@@ -32,6 +32,9 @@ public final class Sql {
 
     private static final Logger log = LoggerFactory.getLogger("io.dbsemaphore.sql");
 
+    /** Reads the ids of rows. */
+    public static final RowMapper<Long> ID = (row, number) -> row.getLong(1);
+
     private static final int MAX_ROWS = 500;
     private static final String VALUES = " values ";
     /** All locks of the library are on one table, where both mean the same, and SQL filters know the form without the alias. */
