@@ -38,28 +38,24 @@ final class AcquireDeadlines {
     private final WorkQueue queue;
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
-    private final Runnable queued;
-    private final Runnable onDeparture;
+    private final Runnable onChange;
     private final ScheduledExecutorService scheduler;
 
     /**
      * Creates it without deadlines.
      *
-     * @param queued runs when there may be acquires to be tried
-     * @param onDeparture runs when a caller no longer waits
+     * @param onChange runs when there may be acquires to be tried, or a caller no longer waits
      */
     AcquireDeadlines(
             WorkQueue queue,
             BackgroundReleaser background,
             Duration decisionTimeout,
-            Runnable queued,
-            Runnable onDeparture,
+            Runnable onChange,
             ScheduledExecutorService scheduler) {
         this.queue = queue;
         this.background = background;
         this.decisionTimeout = decisionTimeout;
-        this.queued = queued;
-        this.onDeparture = onDeparture;
+        this.onChange = onChange;
         this.scheduler = scheduler;
     }
 
@@ -86,7 +82,7 @@ final class AcquireDeadlines {
         acquire.endWait();
         if (unknown) { // the outcome is determined first
             queue.tryOnceMore(acquire);
-            queued.run();
+            onChange.run();
             return false;
         }
         if (!queue.giveUp(acquire)) {
@@ -96,7 +92,7 @@ final class AcquireDeadlines {
             answer(acquire);
             return false;
         }
-        tellOthers();
+        onChange.run();
         acquire.answer().completeExceptionally(new CancellationException());
         return true;
     }
@@ -116,7 +112,7 @@ final class AcquireDeadlines {
             }
             acquire.endWait();
             queue.tryOnceMore(acquire);
-            queued.run();
+            onChange.run();
         }
         if (!after(acquire, LAST_ATTEMPT).isPassed()) {
             return after(acquire, LAST_ATTEMPT).remainingNanos();
@@ -168,7 +164,7 @@ final class AcquireDeadlines {
 
     /** Answers an acquire that was given up, with the result of earlier attempts. */
     private void answer(Acquire acquire) {
-        tellOthers();
+        onChange.run();
         if (acquire.isOutcomeUnknown()) {
             background.undo(acquire);
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
@@ -179,12 +175,6 @@ final class AcquireDeadlines {
         } else {
             fail(acquire, noAnswer(acquire));
         }
-    }
-
-    /** An acquire was given up: others may be tried now, and other instances need not withhold permits for it. */
-    private void tellOthers() {
-        queued.run();
-        onDeparture.run();
     }
 
     private static void fail(Acquire acquire, RuntimeException failure) {

@@ -85,8 +85,7 @@ public final class GroupCommit implements AutoCloseable {
         this.with = with;
         this.limits = limits;
         queue = new WorkQueue(limits, certifiesWrites, with.nobody(), QueueClock.SYSTEM);
-        deadlines = new AcquireDeadlines(
-                queue, with.background(), decisionTimeout, this::signal, this::beginPolls, with.scheduler());
+        deadlines = new AcquireDeadlines(queue, with.background(), decisionTimeout, this::changed, with.scheduler());
         poller = new AvailabilityPoller(
                 queue, with.availability(), with.scheduler(), with.database(), with.channel(), this::signal);
         grants = new BatchWorkers(with.threads(), "semaphore-grants", limits.atOnce(), queue::nanosToWork, this::grant);
@@ -105,6 +104,11 @@ public final class GroupCommit implements AutoCloseable {
         grants.signal();
     }
 
+    private void changed() {
+        signal();
+        beginPolls();
+    }
+
     /**
      * Queues an acquire, which gets permits as soon as they are available within its wait time; without a wait time it is tried once.
      *
@@ -112,20 +116,18 @@ public final class GroupCommit implements AutoCloseable {
      * failure of the acquire. After a failure permits may be held only if the {@linkplain Acquire#isOutcomeUnknown() outcome is unknown}.
      */
     public void submit(Acquire acquire) {
-        if (enqueue(acquire)) {
-            signal();
-        }
+        enqueue(acquire);
         deadlines.schedule(acquire);
     }
 
-    /** Returns whether the acquire is to be tried now. */
-    private boolean enqueue(Acquire acquire) {
+    private void enqueue(Acquire acquire) {
         boolean isTried = queue.add(acquire);
         delay.arrived();
-        if (!isTried) {
+        if (isTried) {
+            signal();
+        } else {
             with.observer().waiting(acquire.names());
         }
-        return isTried;
     }
 
     /** Removes a submitted acquire from the queue, unless it is answered or a grant is being written for it. */
