@@ -17,6 +17,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -27,7 +28,6 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -62,14 +62,18 @@ final class UncountedPermits implements PermitManager {
     @Override
     public AcquireResult acquire(AcquireRequest request) {
         if (!told.getAndSet(true)) {
-            log.atLevel(inTestSlice ? Level.INFO : Level.WARN)
-                    .log(
-                            "The first permits of {} were granted without being counted, and so will be all others: {}",
-                            request.permits().keySet(),
-                            inTestSlice
-                                    ? "this test has a slice of the application, without its semaphores. To test a limit, use"
-                                            + " @SpringBootTest"
-                                    : "no limit is enforced in this application, since semaphore.enabled=false");
+            Set<String> names = request.permits().keySet();
+            if (inTestSlice) {
+                log.info(
+                        "The first permits of {} were granted without being counted, and so will be all others: this test has a"
+                                + " slice of the application, without its semaphores. To test a limit, use @SpringBootTest",
+                        names);
+            } else {
+                log.warn(
+                        "The first permits of {} were granted without being counted, and so will be all others: no limit is"
+                                + " enforced in this application, since semaphore.enabled=false",
+                        names);
+            }
         }
         Instant now = Instant.now();
         return new AcquireResult.Granted(new Grant(
