@@ -32,12 +32,17 @@ final class PermitTable {
             insert into permit(id, semaphore_id, permit_request_id, count, exclusive, state, token)
             values (?, ?, ?, ?, ?, ?, ?)""";
 
-    /** The held permits of a semaphore, from its low watermark on. */
-    private static final String SUM = """
-            select coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), utc_now(),
-              coalesce(max(p.semaphore_id), ?)
-            from permit p where p.semaphore_id = ? and p.state = 'ACQUIRED'
-              and p.token >= (select s.live_from from semaphore s where s.id = ?)""";
+    private static final String SUMS =
+            "coalesce(sum(p.count), 0), coalesce(max(p.exclusive), 0), coalesce(min(p.token), 0), utc_now()";
+
+    /** From the low watermark of the semaphore on. */
+    private static final String HELD = """
+            p.semaphore_id = ? and p.state = 'ACQUIRED' and p.token >= (select s.live_from from semaphore s where s.id = ?)""";
+
+    private static final String SUM_OF_ONE = "select " + SUMS + " from permit p where " + HELD;
+    private static final String SUM_OF_MANY = "select p.semaphore_id, " + SUMS + " from permit p where ";
+    private static final String BY_SEMAPHORE_AND_CLOCK =
+            " group by p.semaphore_id union all select 0, 0, 0, 0, utc_now()";
 
     private static final String LOCK_SKIP_LOCKED = """
             select id from permit where id in (?) and state = 'ACQUIRED' order by id for update skip locked""";
@@ -99,22 +104,32 @@ final class PermitTable {
      * that cannot be purged while an old snapshot is open are below the watermark.
      */
     Map<Long, HeldSum> sumHeld(Collection<Long> semaphoreIds) {
+        Supplier<List<HeldSum>> found = semaphoreIds.isEmpty() ? List::of : queueSums(semaphoreIds);
+        sql.flush();
         Map<Long, HeldSum> sums = new HashMap<>();
-        if (semaphoreIds.isEmpty()) {
-            sql.flush();
-        } else {
-            sql.read(
-                            String.join(" union all ", Collections.nCopies(semaphoreIds.size(), SUM)),
-                            (row, number) -> sum(row, 1, row.getLong(5)),
-                            semaphoreIds.stream()
-                                    .flatMap(id -> Stream.of(id, id, id))
-                                    .toArray())
-                    .forEach(sum -> sums.put(sum.semaphoreId(), sum));
-        }
+        found.get().forEach(sum -> sums.put(sum.semaphoreId(), sum));
+        found.get().stream()
+                .findFirst()
+                .map(HeldSum::now)
+                .ifPresent(
+                        now -> // of one instant, on all rows
+                        semaphoreIds.forEach(id -> sums.putIfAbsent(id, new HeldSum(id, 0, 0, 0, now))));
         return sums;
     }
 
-    /** The sums and the clock, in columns of which the first has this index. */
+    private Supplier<List<HeldSum>> queueSums(Collection<Long> semaphoreIds) {
+        if (semaphoreIds.size() == 1) {
+            long id = semaphoreIds.iterator().next();
+            return sql.queryRows(SUM_OF_ONE, (row, number) -> sum(row, 1, id), id, id);
+        }
+        String each = String.join(" or ", Collections.nCopies(semaphoreIds.size(), "(" + HELD + ")"));
+        return sql.queryRows(
+                SUM_OF_MANY + each + BY_SEMAPHORE_AND_CLOCK,
+                (row, number) -> sum(row, 2, row.getLong(1)),
+                semaphoreIds.stream().flatMap(id -> Stream.of(id, id)).toArray());
+    }
+
+    /** The columns of {@link #SUMS}, of which the first has this index. */
     static HeldSum sum(ResultSet row, int column, long semaphoreId) throws SQLException {
         return new HeldSum(
                 semaphoreId,
