@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Keys without end leave no semaphores behind, and locks in use are not forgotten. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class LockCacheIntegrationTests extends LockRegistryFixture {
+class RememberedLocksIntegrationTests extends LockRegistryFixture {
 
     private final SemaphoreLockRegistry small = registry(node, TTL, 2);
 
