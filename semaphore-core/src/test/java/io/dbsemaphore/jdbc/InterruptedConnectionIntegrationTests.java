@@ -110,7 +110,7 @@ class InterruptedConnectionIntegrationTests {
             Awaitility.await().atMost(SOON).until(() -> threadsIn("SessionPool") > 0);
             another = Concurrently.async(() -> node.semaphores().acquire(AcquireRequest.of("b")));
 
-            interruptWithin("CompletableFuture");
+            interruptWithin("AcquireService");
         }
 
         assertThat(Concurrently.get(another).isHeld()).isEqualTo(true);

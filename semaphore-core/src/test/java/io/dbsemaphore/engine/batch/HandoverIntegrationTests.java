@@ -168,7 +168,7 @@ class HandoverIntegrationTests {
     private CompletableFuture<PermitGrant> inLine(AcquireRequest request) {
         gate.clear();
         CompletableFuture<PermitGrant> waiting = async(() -> node.semaphores().acquire(request.withWaitTime(SOON)));
-        awaitIn("isAnswered", 1);
+        awaitCallers(1);
         Awaitility.await()
                 .atMost(SOON)
                 .until(() -> transactions().stream()
@@ -182,25 +182,16 @@ class HandoverIntegrationTests {
     }
 
     private List<CompletableFuture<PermitGrant>> submitAsync(int count, AcquireRequest request) {
-        int before = threadsIn("isAnswered");
+        long before = WaitingCallers.count();
         List<CompletableFuture<PermitGrant>> acquires = IntStream.range(0, count)
                 .mapToObj(i -> async(() -> contended.semaphores().acquire(request)))
                 .toList();
-        awaitIn("isAnswered", before + count);
+        awaitCallers(before + count);
         return acquires;
     }
 
-    private static void awaitIn(String method, int count) {
-        Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(5)).until(() -> threadsIn(method) >= count);
-    }
-
-    /** How many threads are within this method of the engine. */
-    private static int threadsIn(String method) {
-        return (int) Thread.getAllStackTraces().values().stream()
-                .filter(stack -> IntStream.range(0, stack.length)
-                        .anyMatch(i -> stack[i].getClassName().startsWith("io.dbsemaphore.engine.")
-                                && stack[i].getMethodName().equals(method)))
-                .count();
+    private static void awaitCallers(long count) {
+        Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(5)).until(() -> WaitingCallers.count() >= count);
     }
 
     /** What was committed, each transaction by itself, whatever other connections did meanwhile. */
