@@ -145,7 +145,7 @@ public final class ReleaseChannel {
                 connection.setAutoCommit(autoCommitBefore);
                 connection.setNetworkTimeout(Runnable::run, networkTimeoutBefore);
                 connection.close();
-            } catch (SQLException | RuntimeException | Error broken) {
+            } catch (SQLException | RuntimeException broken) {
                 log.debug("The connection that listened for releases is broken; it is evicted", broken);
                 Session.evict(connection);
             }

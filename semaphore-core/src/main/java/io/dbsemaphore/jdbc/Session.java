@@ -151,7 +151,7 @@ public final class Session {
             try (Statement probe = connection.createStatement()) {
                 probe.execute("select 1");
             }
-        } catch (SQLException | RuntimeException | Error dead) {
+        } catch (SQLException | RuntimeException dead) {
             log.trace("The evicted connection is closed, as intended", dead);
         }
     }
