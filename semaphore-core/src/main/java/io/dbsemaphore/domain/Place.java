@@ -3,24 +3,29 @@ package io.dbsemaphore.domain;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
 
 /**
  * The place of a waiting caller in the order of all instances' callers: the smaller one is served first. Whether a caller stands
  * behind another one is a question to their places only; when it came is not part of the answer.
  *
+ * @param startTag what is compared first; the same for all callers
  * @param firstRefusedAt when the database first refused the caller, or when it came if that is known: microseconds since 1970 by the
  *     database's clock
  */
-public record Place(long firstRefusedAt) implements Comparable<Place> {
+public record Place(long startTag, long firstRefusedAt) implements Comparable<Place> {
 
     /** The place of a caller that has not been refused: behind all that have. */
-    public static final Place NONE = new Place(Long.MAX_VALUE);
+    public static final Place NONE = new Place(Long.MAX_VALUE, Long.MAX_VALUE);
+
+    private static final Comparator<Place> ORDER =
+            Comparator.comparingLong(Place::startTag).thenComparingLong(Place::firstRefusedAt);
 
     private static final LocalDateTime EPOCH = LocalDateTime.ofEpochSecond(0, 0, ZoneOffset.UTC);
 
     /** The place of a caller that was first refused at this time. */
     public static Place at(long firstRefusedAt) {
-        return new Place(firstRefusedAt);
+        return new Place(0, firstRefusedAt);
     }
 
     /** Converts a timestamp of the database. */
@@ -38,6 +43,6 @@ public record Place(long firstRefusedAt) implements Comparable<Place> {
 
     @Override
     public int compareTo(Place other) {
-        return Long.compare(firstRefusedAt, other.firstRefusedAt);
+        return ORDER.compare(this, other);
     }
 }

@@ -101,7 +101,7 @@ final class WaitQueue {
      * The first node of a subtree.
      *
      * @param behind only nodes behind this one count, if it is not null
-     * @param ofOne whether only acquires of this semaphore only count
+     * @param ofOne whether acquires of several semaphores are left out
      */
     private static @Nullable Node next(@Nullable Node node, @Nullable Acquire behind, boolean ofOne) {
         if (node == null || (ofOne && !hasOfOne(node))) {

@@ -23,10 +23,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.web.server.ResponseStatusException;
 
 /** Auto-configuration for the {@link SemaphoresEndpoint}, if the application exposes it. */
 @AutoConfiguration(after = SemaphoreAutoConfiguration.class)
-@ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
+@ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class, ResponseStatusException.class})
 @ConditionalOnBean({SemaphoreEngine.class, SemaphoreAdmin.class})
 @ConditionalOnAvailableEndpoint(endpoint = SemaphoresEndpoint.class, exposure = EndpointExposure.WEB)
 @EnableConfigurationProperties(SemaphoreEndpointProperties.class)

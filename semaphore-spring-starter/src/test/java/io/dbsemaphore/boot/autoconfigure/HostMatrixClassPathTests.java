@@ -16,6 +16,13 @@ class HostMatrixClassPathTests {
                         "org.springframework.boot.actuate.endpoint.annotation.Endpoint");
     }
 
+    /** An application without a web server may expose all endpoints of the Actuator: it has them in common with others that have one. */
+    @Test
+    void withActuatorAndWithoutSpringWebOnTheClassPath() {
+        ClassPath.without("spring-web", "spring-boot-web", "spring-security", "spring-boot-security", "tomcat")
+                .call(OnReducedClassPath.class, "orders", "org.springframework.web.server.ResponseStatusException");
+    }
+
     @Slow
     @Test
     void withoutMicrometerOnTheClassPath() {

@@ -24,6 +24,7 @@ public final class OnReducedClassPath {
                 .web(WebApplicationType.NONE)
                 .properties(
                         "spring.main.banner-mode=off",
+                        "management.endpoints.web.exposure.include=*",
                         "spring.flyway.enabled=false",
                         "spring.liquibase.enabled=false",
                         "spring.sql.init.schema-locations=classpath:db/dbsemaphore/sql/h2.sql,"
