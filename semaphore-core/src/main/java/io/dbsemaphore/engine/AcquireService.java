@@ -179,6 +179,7 @@ final class AcquireService {
                     .whenComplete(this::end);
         }
 
+        @SuppressWarnings("FutureReturnValueIgnored") // the nested future is composed
         private CompletableFuture<AcquireResult> attempt(Acquire next) {
             acquire = next;
             run.commit.submit(next);
@@ -187,6 +188,7 @@ final class AcquireService {
             return next.answer().handleAsync(this::decided, steps).thenCompose(Function.identity());
         }
 
+        @SuppressWarnings("FutureReturnValueIgnored") // the nested future is composed
         private CompletableFuture<AcquireResult> decided(Acquire.@Nullable Answer answer, @Nullable Throwable failure) {
             if (answer == null) {
                 throw CallerExceptions.of(failure);

@@ -43,7 +43,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             The semaphores of this application instance are stopped, as when its application context is paused, and \
             acquire no permits until they are started again; nothing was acquired""";
 
-    private final Run.Configuration configuration;
+    private final RunContext.Configuration configuration;
     private final GrantRegistry held = new GrantRegistry();
     private final DatabasePermitManager permitManager = new DatabasePermitManager(this::granting, this::current);
     private final SemaphoreAdmin admin;
@@ -139,7 +139,7 @@ public final class SemaphoreEngine implements AutoCloseable {
             Consumer<SchemaScript> tableCreation,
             Duration schemaWait,
             Consumer<SemaphoreAdmin> onceOpen) {
-        configuration = new Run.Configuration(
+        configuration = new RunContext.Configuration(
                 settings, patterns, new ListenerNotifier(semaphoreListeners), ownerLiveness, threads);
         admin = adminOf(this::open);
         DatabaseThreads databaseThreads = new DatabaseThreads(settings.get(SemaphoreSettings.MAX_CONNECTIONS));

@@ -166,7 +166,7 @@ final class AcquireDeadlines {
     private void answer(Acquire acquire) {
         onChange.run();
         if (acquire.isOutcomeUnknown()) {
-            background.undo(acquire);
+            var unused = background.undo(acquire);
             fail(acquire, new AcquireOutcomeUnknownException(acquire.command().externalId(), noAnswer(acquire)));
         } else if (!acquire.lastShortages().isEmpty()) {
             boolean unused = acquire.answer()

@@ -247,7 +247,9 @@ public final class GroupCommit implements AutoCloseable {
             delay.answered(1);
             acquire.complete();
         });
-        settled.toUndo().forEach(with.background()::undo);
+        settled.toUndo().forEach(acquire -> {
+            var unused = with.background().undo(acquire);
+        });
         if (queue.nanosToReleases() < Long.MAX_VALUE) { // piggy-backed ones that are tried again
             releases.signal();
         }

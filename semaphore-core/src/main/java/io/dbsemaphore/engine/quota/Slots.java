@@ -35,6 +35,7 @@ final class Slots<T> {
     }
 
     /** Removes one that matches; null if there is none. */
+    @SuppressWarnings("ModifyCollectionInEnhancedForLoop") // this kind of queue may change meanwhile
     @Nullable T poll(Predicate<T> filter) {
         int first = firstSlot();
         for (int i = 0; i < SIZE; i++) {

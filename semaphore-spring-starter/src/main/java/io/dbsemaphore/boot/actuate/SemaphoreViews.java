@@ -190,7 +190,7 @@ record SemaphoreViews(SemaphoreAdmin admin) {
         for (RecordComponent component : shown.getClass().getRecordComponents()) {
             Object value = ObjectUtils.unwrapOptional(ReflectionUtils.invokeMethod(component.getAccessor(), shown));
             String name = component.getName();
-            if (name.equals("id") || shown instanceof WaitingInstance && name.equals("instance")) {
+            if (name.equals("id") || (shown instanceof WaitingInstance && name.equals("instance"))) {
                 object.put("id", String.valueOf(value));
             } else if (value != null) {
                 object.put(name, value instanceof Record nested ? object(nested) : value);

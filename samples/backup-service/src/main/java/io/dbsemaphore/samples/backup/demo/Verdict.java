@@ -39,7 +39,7 @@ enum Verdict {
         return text;
     }
 
-    /** The capacities of the semaphores {@code backup} and {@code network}. */
+    /** The capacities of the two semaphores. */
     record Limits(int backups, int transfers) {
 
         static Limits of(SemaphoreAdmin admin) {
