@@ -14,8 +14,7 @@ class OptionsTests {
     void measureEverythingInAContainerByDefault() {
         Options options = Options.parse();
         assertThat(options.target().url()).isEmpty();
-        assertThat(options.scenarios())
-                .containsExactlyElementsOf(EnumSet.complementOf(EnumSet.of(Scenario.WARM_UP)));
+        assertThat(options.scenarios()).containsExactlyElementsOf(EnumSet.complementOf(EnumSet.of(Scenario.WARM_UP)));
         assertThat(options.approaches()).hasSize(6).doesNotContain(Approach.REDISSON);
         assertThat(options.rounds()).isEqualTo(5);
     }
