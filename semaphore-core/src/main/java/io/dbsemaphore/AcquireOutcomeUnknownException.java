@@ -3,10 +3,9 @@ package io.dbsemaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when the database became unreachable between the commit of an acquire and its acknowledgement, and stayed
- * unreachable until the caller's deadline, so that it is unknown whether the permits are held. The library keeps trying
- * to undo the acquire in the background until it succeeds or the time to live of the request has passed. The request is
- * never kept alive.
+ * Thrown when the grant of an acquire was being written at the caller's deadline, or its commit was not answered, so that it is unknown
+ * whether the permits are held: the database was unreachable, or too slow. The library keeps trying to undo the acquire in the background
+ * until it succeeds or the time to live of the request has passed. The request is never kept alive.
  */
 public class AcquireOutcomeUnknownException extends SemaphoreException {
 
@@ -23,8 +22,8 @@ public class AcquireOutcomeUnknownException extends SemaphoreException {
      */
     public AcquireOutcomeUnknownException(String externalId, @Nullable Throwable cause) {
         super(
-                "It is unknown whether the acquire with external id '" + externalId + "' was granted: the database did"
-                        + " not acknowledge its commit and has not been reachable since. Do not start the work; the"
+                "It is unknown whether the acquire with external id '" + externalId + "' was granted: the database has"
+                        + " not answered its commit in time. Do not start the work; the"
                         + " acquire is being undone in the background, and is never kept alive",
                 cause);
         this.externalId = externalId;

@@ -2,7 +2,6 @@ package io.dbsemaphore.concurrent;
 
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,16 +35,7 @@ public final class Monitor {
         }
     }
 
-    public boolean is(BooleanSupplier work) {
-        lock.lock();
-        try {
-            return work.getAsBoolean();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    public <T extends @Nullable Object> T get(Supplier<T> work) {
+    public <T extends @Nullable Object> T underLock(Supplier<T> work) {
         lock.lock();
         try {
             return work.get();

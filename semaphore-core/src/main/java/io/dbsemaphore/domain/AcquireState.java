@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one acquire across all its attempts, shared by the queue and the transactions. A transaction reads it,
- * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts; the queue sets
- * everything else, once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
+ * {@linkplain #claim claims} it and {@linkplain #addRequestId adds} the ids of the rows that it inserts. The queue sets
+ * everything else, most of it once for each batch that has ended. A transaction that decides twice therefore counts nothing twice.
  * Thread-safe; two acquires of equal commands have distinct states. The queue extends it by what the transactions need not know.
  */
 public class AcquireState {
@@ -98,7 +98,7 @@ public class AcquireState {
         this.outcomeUnknown = outcomeUnknown;
     }
 
-    /** Whether a commit was sent for this acquire whose outcome is unknown. */
+    /** Whether an attempt may have committed a grant for this acquire: its commit was not answered. */
     public boolean isOutcomeUnknown() {
         return outcomeUnknown;
     }
@@ -162,7 +162,10 @@ public class AcquireState {
         return !place.equals(Place.NONE);
     }
 
-    /** Withdraws the acquire. True when nothing has been written for it, or will be. */
+    /**
+     * Withdraws the acquire, unless a transaction has claimed it. True when no attempt writes for it from now on; an earlier one may have
+     * written, if the {@linkplain #isOutcomeUnknown outcome is unknown}.
+     */
     public boolean withdraw() {
         return claim.compareAndSet(Claim.OPEN, Claim.WITHDRAWN) || claim.get() == Claim.WITHDRAWN;
     }
@@ -177,7 +180,7 @@ public class AcquireState {
         return claim.get() == Claim.CLAIMED;
     }
 
-    /** Ends the claim, since nothing was written or all was rolled back: the acquire can be withdrawn again. */
+    /** Ends the claim of an attempt that has written nothing, or was rolled back: the acquire can be withdrawn again. */
     public void unclaim() {
         claim.compareAndSet(Claim.CLAIMED, Claim.OPEN);
     }

@@ -96,7 +96,7 @@ final class AcquireService {
                     return steps.take();
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
-                    run.commit.withdraw(begun.acquire);
+                    run.commit.cancel(begun.acquire);
                 }
             }
         } finally {
@@ -184,7 +184,7 @@ final class AcquireService {
             acquire = next;
             run.commit.submit(next);
             // no effect once the acquire is answered, for example if that answer completes the result
-            var unused = result.whenComplete((ended, failure) -> run.commit.withdraw(next));
+            var unused = result.whenComplete((ended, failure) -> run.commit.cancel(next));
             return next.answer().handleAsync(this::decided, steps).thenCompose(Function.identity());
         }
 
@@ -305,7 +305,7 @@ final class AcquireService {
     }
 
     /**
-     * Ensures that a failed acquire holds nothing. Waits for the database until the decision timeout.
+     * Ensures that a failed acquire holds nothing. Waits for the database for the decision timeout, unless the wait time has passed.
      *
      * @return the exception to be thrown to the caller
      * @throws Error the failure, if it is an error
@@ -341,8 +341,10 @@ final class AcquireService {
         CompletableFuture<Boolean> undone = run.background.undo(acquire);
         Semaphore ended = new Semaphore(0);
         CompletableFuture<?> unused = undone.whenComplete((result, undoFailure) -> ended.release());
-        Deadline until =
-                Deadline.after(acquire.callDeadline().nanos(), run.settings.get(SemaphoreSettings.DECISION_TIMEOUT));
+        Duration timeout = run.settings.get(SemaphoreSettings.DECISION_TIMEOUT);
+        Deadline until = acquire.hasWaitTime()
+                ? Deadline.in(timeout)
+                : Deadline.after(acquire.callDeadline().nanos(), timeout);
         if (!inTime || !Uninterruptibles.acquire(ended, until.remainingNanos()) || !undone.join()) {
             throw new AcquireOutcomeUnknownException(acquire.command().externalId(), failure);
         }

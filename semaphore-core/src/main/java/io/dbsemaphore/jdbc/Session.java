@@ -96,7 +96,7 @@ public final class Session {
         return readOnly;
     }
 
-    /** The transaction has failed and is not committed: it is rolled back when it ends, and the next one uses another session. */
+    /** The transaction has failed, or the outcome of its commit is unknown. What is open is rolled back when it ends; the next one uses another session. */
     public void failed(Throwable failure) {
         readOnly |= SqlErrors.isReadOnly(failure);
     }

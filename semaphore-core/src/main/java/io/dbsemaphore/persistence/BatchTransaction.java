@@ -70,8 +70,8 @@ import org.slf4j.LoggerFactory;
  * What is decided:
  *
  * <ol>
- *   <li>Acquires that their callers have withdrawn are settled, the others claimed: from now on a caller that gives up has to
- *       have its grant undone.
+ *   <li>Acquires that their callers have withdrawn are settled, the others claimed: from now on an acquire
+ *       cannot be withdrawn, and its caller awaits the outcome.
  *   <li>The acquires are decided one after the other. If too few permits are available, expired ones are reclaimed, and the acquires
  *       are decided again.
  * </ol>
@@ -162,7 +162,10 @@ public final class BatchTransaction {
         return new BatchResult(outcomes.outcomes(), allocation.remaining(), reclaimed, released);
     }
 
-    /** Settles the open acquires whose external id exists: with the same grant, or with the reason for a rejection. */
+    /**
+     * Settles the open acquires whose external id exists: with the same grant, or with the reason for a rejection. After a commit that was
+     * not answered, the next attempt finds its own grant here, at the latest under the row locks, which the lost transaction held.
+     */
     private void settleRepeated(BatchOutcomes outcomes) {
         Map<String, AcquireState> candidates = new TreeMap<>();
         outcomes.open().stream()

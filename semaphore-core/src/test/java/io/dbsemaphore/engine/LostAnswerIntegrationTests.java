@@ -9,6 +9,7 @@ import io.dbsemaphore.ReleaseOutcome;
 import io.dbsemaphore.RequestAlreadyReleasedException;
 import io.dbsemaphore.testing.DatabaseKind;
 import io.dbsemaphore.testing.EnabledOnDatabase;
+import io.dbsemaphore.testing.StatementGate.Pause;
 import io.dbsemaphore.testing.TcpProxy;
 import io.dbsemaphore.testing.TestDatabase;
 import io.dbsemaphore.testing.TestDatabase.Schema;
@@ -18,7 +19,9 @@ import io.dbsemaphore.testing.node.SemaphoreRows;
 import io.dbsemaphore.testing.node.Wish;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -192,6 +195,28 @@ class LostAnswerIntegrationTests {
         assertThat(grant.isReplayed()).isFalse();
         rows.assertHeldByOnly(grant);
         assertUsableUntilReleased(request, grant);
+    }
+
+    @Test
+    void waitsUntilTheGrantIsUndoneAlsoForACallerThatWouldWaitIndefinitely() {
+        AcquireRequest request = Wish.ONE_NAME_WITH_ID.on(node).withWaitTime(ChronoUnit.FOREVER.getDuration());
+        Pause commit = node.gate().pauseBeforeCommitOf(INSERT);
+        CompletableFuture<PermitGrant> acquired =
+                CompletableFuture.supplyAsync(() -> node.semaphores().acquire(request));
+        commit.awaitReached(SOON);
+        node.gate().failAfter("commit", new SQLException("Connection is closed"));
+        node.gate().failBefore("from permit_request", new SQLException("SELECT denied", "42000")); // the next attempt
+        commit.open();
+
+        assertThat(acquired)
+                .failsWithin(SOON)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(DataAccessException.class)
+                .havingRootCause()
+                .withMessage("SELECT denied");
+
+        assertNothingHeldAndNeverGranted(request);
     }
 
     private static void assertUsableUntilReleased(AcquireRequest request, PermitGrant grant) {

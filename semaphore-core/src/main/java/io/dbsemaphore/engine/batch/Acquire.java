@@ -22,8 +22,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is {@link Stage#READY} from {@link WorkQueue#add} on. A batch takes it along ({@link Stage#BATCH}). If the database
  * refuses it and the caller waits, it is in the wait queues of its semaphores ({@link Stage#WAIT_QUEUE}) until enough permits are
- * available; then it is ready again. It ends when it is decided or given up ({@link Stage#DONE}). The caller's thread, or a timer,
- * ends the wait at the {@linkplain #deadline deadline} (see {@link AcquireDeadlines}).
+ * available; then it is ready again. It ends when it is decided or cancelled ({@link Stage#DONE}).
+ *
+ * <p>The wait for permits ends at the {@linkplain #deadline deadline}, or when the caller leaves ({@link #isWaitOver}, which
+ * {@link AcquireDeadlines} sets); from then on the caller waits for the decision only. The queue learns of it a moment later, under its
+ * lock ({@link #isWillingToWait}), and does not let the acquire wait for permits any more. A caller that has awaited the decision for long
+ * enough is answered: its acquire is {@linkplain #isCancelled cancelled}, or {@linkplain #isAbandoned abandoned} if it is being written.
  *
  * <p>What the transactions read and write of it is in {@link AcquireState}. Everything else but the answer is guarded by the lock of
  * the {@link WorkQueue}.
@@ -78,7 +82,7 @@ public final class Acquire extends AcquireState {
 
     private final QueueClock clock;
     private final Deadline callDeadline;
-    private final boolean waitTime;
+    private final boolean hasWaitTime;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
     /** The number of permits it waits for, for each semaphore in whose wait queue it is. */
     private final Map<String, Long> shortOf = new HashMap<>();
@@ -93,7 +97,7 @@ public final class Acquire extends AcquireState {
     private boolean rowAwaited;
     private volatile boolean writeBlocked;
     private boolean abandoned;
-    private boolean lastAttempt;
+    private boolean cancelled;
     private Deadline notBefore;
     private volatile @Nullable Deadline postponedUntil;
     private volatile @Nullable RuntimeException lastFailure;
@@ -125,14 +129,14 @@ public final class Acquire extends AcquireState {
         this.clock = clock;
         this.queuedAt = clock.now();
         this.notBefore = clock.in(Duration.ZERO);
-        this.waitTime = waits;
+        this.hasWaitTime = waits;
         this.waitOver = !waits;
         setWillingToWait(waits);
     }
 
     /** The same call once more, after an answer that the caller does not get. It keeps its place and its deadline. */
     public Acquire again() {
-        Acquire again = new Acquire(call, command(), waitTime, callDeadline, clock);
+        Acquire again = new Acquire(call, command(), hasWaitTime, callDeadline, clock);
         again.continueFrom(this);
         return again;
     }
@@ -167,7 +171,7 @@ public final class Acquire extends AcquireState {
     }
 
     public boolean hasWaitTime() {
-        return waitTime;
+        return hasWaitTime;
     }
 
     boolean isWaitOver() {
@@ -294,7 +298,7 @@ public final class Acquire extends AcquireState {
         postponedUntil = until;
     }
 
-    /** Whether the caller left while the acquire was being decided, so that a grant is to be undone. */
+    /** Whether the caller was told that the outcome is unknown while the acquire was being decided, so that a grant is to be undone. */
     boolean isAbandoned() {
         return abandoned;
     }
@@ -303,13 +307,13 @@ public final class Acquire extends AcquireState {
         abandoned = true;
     }
 
-    /** Whether the acquire is answered after its current attempt even if that fails. */
-    boolean isLastAttempt() {
-        return lastAttempt;
+    /** Whether the acquire was cancelled while it was being written: it is not tried again, unless its outcome is unknown. */
+    boolean isCancelled() {
+        return cancelled;
     }
 
-    void setLastAttempt() {
-        lastAttempt = true;
+    void setCancelled() {
+        cancelled = true;
     }
 
     List<PermitShortage> lastShortages() {

@@ -17,10 +17,14 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Applies the deadlines of acquires, on the scheduler. When the wait time has ended, the acquire is tried once more. A caller that was refused before
- * is answered shortly after that, and so is a caller for which there is no connection, or whose row another transaction has locked;
- * another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. An acquire
- * without a wait time begins with the decision timeout.
+ * Applies the deadlines of acquires, on the scheduler. When the wait time has ended, the acquire is tried once more. A caller that was
+ * refused before is answered shortly after that, and so is a caller for which there is no connection, or whose row another transaction
+ * has locked; another decision in flight is awaited for the decision timeout, also if a conflict with another transaction delays it. An
+ * acquire without a wait time begins with the decision timeout.
+ *
+ * <p>An acquire that is being written ({@linkplain io.dbsemaphore.domain.AcquireState#claim claimed}) cannot be withdrawn. It is not tried
+ * again, and the outcome of that attempt is its answer. If there is none half a second after the decision timeout, the caller is told that
+ * the outcome is unknown, and a grant is undone.
  */
 final class AcquireDeadlines {
 
@@ -31,7 +35,7 @@ final class AcquireDeadlines {
     private static final long FIRST_ATTEMPT = Duration.ofSeconds(1).toNanos();
 
     /** How long a decision that is being written is awaited after the decision timeout. */
-    private static final Duration BEING_WRITTEN = Duration.ofMillis(480);
+    static final Duration BEING_WRITTEN = Duration.ofMillis(480);
 
     private static final long SOON = Duration.ofMillis(5).toNanos();
 
@@ -77,7 +81,7 @@ final class AcquireDeadlines {
      *
      * @return true when nothing was decided, and nothing is held; otherwise an answer follows
      */
-    boolean withdraw(Acquire acquire) {
+    boolean cancel(Acquire acquire) {
         boolean unknown = acquire.isOutcomeUnknown();
         acquire.endWait();
         if (unknown) { // the outcome is determined first
@@ -85,7 +89,7 @@ final class AcquireDeadlines {
             onChange.run();
             return false;
         }
-        if (!queue.giveUp(acquire)) {
+        if (!queue.cancel(acquire)) {
             return false;
         }
         if (acquire.isOutcomeUnknown()) {
@@ -119,7 +123,7 @@ final class AcquireDeadlines {
         }
         Deadline decided = after(acquire, decisionTimeout);
         return decided.isPassed() || (acquire.hasWaitTime() && !isWorthWaiting(acquire))
-                ? giveUp(acquire)
+                ? cancelOrAwait(acquire)
                 : Math.min(decided.remainingNanos(), LAST_ATTEMPT.toNanos());
     }
 
@@ -136,8 +140,13 @@ final class AcquireDeadlines {
                 && (mayBeFirstAttempt || (acquire.postponedUntil() == null && (conflict || queue.isInFlight(acquire))));
     }
 
-    private long giveUp(Acquire acquire) {
-        if (queue.giveUp(acquire)) {
+    /**
+     * Cancels an acquire whose caller does not wait for a decision any longer.
+     *
+     * @return the nanoseconds to wait for the outcome of an attempt that is being written; 0 when the acquire is answered
+     */
+    private long cancelOrAwait(Acquire acquire) {
+        if (queue.cancel(acquire)) {
             answer(acquire);
             return 0;
         }

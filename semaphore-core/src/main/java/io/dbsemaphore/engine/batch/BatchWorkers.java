@@ -94,7 +94,7 @@ final class BatchWorkers implements AutoCloseable {
         boolean goesOn = true;
         while (goesOn) {
             try {
-                goesOn = monitor.is(this::awaitWork);
+                goesOn = monitor.underLock(this::awaitWork);
                 if (goesOn) {
                     batch.run();
                 }

@@ -131,8 +131,8 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /** Removes a submitted acquire from the queue, unless it is answered or a grant is being written for it. */
-    public void withdraw(Acquire acquire) {
-        if (!acquire.answer().isDone() && !deadlines.withdraw(acquire)) {
+    public void cancel(Acquire acquire) {
+        if (!acquire.answer().isDone() && !deadlines.cancel(acquire)) {
             deadlines.schedule(acquire);
         }
     }

@@ -37,14 +37,19 @@ import org.springframework.dao.CannotAcquireLockException;
  * <p><b>A release</b> is answered, or tried again by a transaction of releases only: alone, if a batch that contained it has failed, and
  * after a pause, if another transaction has locked it.
  *
+ * <p><b>An unknown outcome.</b> After a commit that was not answered, the acquires that were being written may have been granted, and
+ * keep their claim until an attempt of the same acquire has found out. Such an acquire is tried again also if the queue is closed or the
+ * acquire cancelled, and is not answered by a former refusal. If there is no further attempt, the grant has to be undone: by the caller,
+ * or for an {@linkplain Acquire#isAbandoned abandoned} acquire by the thread that ran the transaction ({@link Result#toUndo}).
+ *
  * <p>One settlement is of one transaction. What is tried again at once or later is in the queue afterwards; the answers are for the thread
  * that ran the transaction, without the lock. Guarded by the lock of the {@link WorkQueue}.
  */
 final class Settlement {
 
     /**
-     * Nearly as long as a statement may wait for a lock: InnoDB looks once a second for those that have waited for a second, and
-     * a decision that is being written is awaited for half a second.
+     * Nearly as long as a statement may wait for a lock: InnoDB looks once a second for those that have waited for a second
+     * ({@code Sessions.MAX_LOCK_WAIT}), and a decision that is being written is awaited for {@link AcquireDeadlines#BEING_WRITTEN}.
      */
     private static final Duration LAST_WRITE = Duration.ofMillis(1600);
 
@@ -255,7 +260,7 @@ final class Settlement {
     void settleFailed(Batch batch, Throwable failure, boolean reached) {
         for (Release release : batch.releases()) {
             if (isOfConnection(failure)) {
-                settleFailed(release, batch.releases().size(), failure);
+                settleFailedRelease(release, batch.releases().size(), failure);
             } else { // whichever statement failed, these releases are better served by a transaction of their own
                 tryAgain(release, Duration.ZERO);
             }
@@ -361,7 +366,7 @@ final class Settlement {
             answer(acquire, new CancellationException("The acquire was abandoned by its caller"));
         } else if (closed && !acquire.isOutcomeUnknown()) {
             answer(acquire, new SemaphoreClosedException());
-        } else if (acquire.isLastAttempt() && !acquire.isOutcomeUnknown() && acquire.lastFailure() != null) {
+        } else if (acquire.isCancelled() && !acquire.isOutcomeUnknown() && acquire.lastFailure() != null) {
             endWith(acquire, acquire.lastFailure());
         } else {
             ready.add(acquire);
@@ -392,10 +397,10 @@ final class Settlement {
 
     /** Settles a transaction of releases that has failed. */
     void settleFailedReleases(List<Release> releases, Throwable failure) {
-        releases.forEach(release -> settleFailed(release, releases.size(), failure));
+        releases.forEach(release -> settleFailedRelease(release, releases.size(), failure));
     }
 
-    private void settleFailed(Release release, int batchSize, Throwable failure) {
+    private void settleFailedRelease(Release release, int batchSize, Throwable failure) {
         if (failure instanceof CommitOutcomeUnknownException) {
             release.commitSent();
         }

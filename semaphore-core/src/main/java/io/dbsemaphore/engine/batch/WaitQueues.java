@@ -453,10 +453,10 @@ final class WaitQueues {
     }
 
     /**
-     * Lets the first waiter be tried although too few permits of this semaphore are available, unless its other semaphores have
+     * Raises the estimate to what the first waiter needs, so that the next {@link #wake} has it tried, unless its other semaphores have
      * too few: its acquire may reclaim expired permits.
      */
-    void tryFirst(String name) {
+    void assumeEnoughForFirst(String name) {
         find(name).ifPresent(Queue::raiseAvailableForFirst);
     }
 

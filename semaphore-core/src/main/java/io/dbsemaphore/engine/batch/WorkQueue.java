@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * ready again when a batch, a release of this JVM or the poller finds enough permits for them. What changes the availability while a
  * batch is in flight is recorded with the batch, which may have read the availability before.
  *
- * <p>A caller that no longer waits takes its acquire out ({@link #tryOnceMore}, {@link #giveUp}, {@link #abandon}).
+ * <p>A caller that no longer waits takes its acquire out ({@link #tryOnceMore}, {@link #cancel}, {@link #abandon}).
  *
  * <p><b>Row locks.</b> A batch whose transaction waits for a row that another transaction has locked is stalled after a quarter of a
  * second: then only that semaphore is kept from other batches. All but one of the batches may wait like that.
@@ -58,7 +58,7 @@ final class WorkQueue {
     /** How long batches prefer to wait for row locks after a row was found locked by another transaction. */
     private static final Duration CONTESTED = Duration.ofSeconds(1);
 
-    private final Monitor lock = new Monitor();
+    private final Monitor monitor = new Monitor();
     private final BatchLimits limits;
     private final LocalQueues nobody;
     private final QueueClock clock;
@@ -109,7 +109,7 @@ final class WorkQueue {
      * @throws SemaphoreClosedException when closed
      */
     boolean add(Acquire acquire) {
-        return lock.is(() -> {
+        return monitor.underLock(() -> {
             if (closed) {
                 throw new SemaphoreClosedException();
             }
@@ -126,7 +126,7 @@ final class WorkQueue {
 
     /** The time until a batch can begin; {@link Long#MAX_VALUE} when nothing is ready. */
     long nanosToWork() {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             if (!piggyBacked.isEmpty() || ready.isSelectable(mayWait())) {
                 return 0L;
             }
@@ -137,7 +137,7 @@ final class WorkQueue {
 
     /** Whether an acquire is ready whose grant this JVM keeps alive. */
     boolean hasKeptAlive() {
-        return lock.is(ready::hasKeptAlive);
+        return monitor.underLock(ready::hasKeptAlive);
     }
 
     /**
@@ -146,12 +146,12 @@ final class WorkQueue {
      * @param withKeptAlive whether to take acquires whose grants this JVM keeps alive
      */
     Batch take(boolean withKeptAlive) {
-        return lock.get(() -> take(withKeptAlive, !piggyBacked.isEmpty()));
+        return monitor.underLock(() -> take(withKeptAlive, !piggyBacked.isEmpty()));
     }
 
     /** As {@link #take(boolean)}; with releases to take along, it does not wait for a row that may not be locked. */
     Batch take(boolean withKeptAlive, boolean takesReleases) {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             boolean waitsAtFirst = !takesReleases && (ready.size() < THRESHOLD || isContested());
             ReadyQueue.Selection selection = ready.select(limits.maxBatchSize(), withKeptAlive, mayWait());
             List<Acquire> members =
@@ -190,7 +190,7 @@ final class WorkQueue {
 
     /** Whether so many callers are active that a batch that waits briefly gathers more of them. */
     boolean isContended() {
-        return lock.is(() -> ready.size() + acquiresInFlight >= THRESHOLD || !clock.isPassed(contendedUntil));
+        return monitor.underLock(() -> ready.size() + acquiresInFlight >= THRESHOLD || !clock.isPassed(contendedUntil));
     }
 
     /** Whether a batch in flight keeps a semaphore, so that no other batch of it may begin. */
@@ -212,7 +212,7 @@ final class WorkQueue {
      * @param epoch the lease epoch of this instance before the transaction
      */
     Settlement.Result finish(Batch batch, BatchResult result, long epoch) {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             waitQueues.recordClock(result.availability().values(), batch.startedAt());
             Settlement settlement =
                     settle(batch.members(), batch.releases(), each -> each.settle(batch, result, epoch));
@@ -231,7 +231,7 @@ final class WorkQueue {
      * @param reached whether the transaction had a connection
      */
     Settlement.Result finishFailed(Batch batch, Throwable failure, boolean reached) {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             if (SqlErrors.isVictim(failure)) {
                 backOff.conflict(batch.names());
             }
@@ -276,7 +276,7 @@ final class WorkQueue {
      * @return whether it is piggy-backed
      */
     boolean add(Release release) {
-        return lock.is(() -> {
+        return monitor.underLock(() -> {
             Map<String, Integer> permits = release.grant().counts();
             if (!takesReleases(permits.keySet())) {
                 releases.add(release);
@@ -290,7 +290,7 @@ final class WorkQueue {
 
     /** Whether releases of these semaphores are piggy-backed on the next batch. */
     boolean takesReleases(Set<String> names) {
-        return lock.is(() -> !closed
+        return monitor.underLock(() -> !closed
                 && limits.maxBatchSize() > 1
                 && limits.atOnce() > 1
                 && waitingBatches == 0
@@ -301,13 +301,13 @@ final class WorkQueue {
 
     /** The time until a release is due for a transaction of its own; {@link Long#MAX_VALUE} when there is none. */
     long nanosToReleases() {
-        return lock.get(
+        return monitor.underLock(
                 () -> releases.stream().mapToLong(Release::nanosToDue).min().orElse(Long.MAX_VALUE));
     }
 
     /** Begins a transaction of releases only. */
     ReleaseBatch takeReleases() {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             List<Release> taken = new ArrayList<>();
             for (Release release : releases) {
                 if (release.isDue() && taken.size() < limits.maxBatchSize() && fits(release, taken)) {
@@ -346,7 +346,7 @@ final class WorkQueue {
     }
 
     private Settlement.Result end(ReleaseBatch batch, Consumer<Settlement> work) {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             Settlement settlement = settle(List.of(), batch.releases(), work);
             waitingReleases -= batch.waits() ? 1 : 0;
             boolean woken = false;
@@ -360,7 +360,7 @@ final class WorkQueue {
 
     /** Records that this JVM released permits. Returns whether a waiter was woken. */
     boolean released(Map<String, Integer> permits) {
-        return lock.is(() -> {
+        return monitor.underLock(() -> {
             permits.forEach((name, count) -> {
                 changed(name, count);
                 waitQueues.adjustAvailable(name, count);
@@ -374,7 +374,7 @@ final class WorkQueue {
         inFlight.forEach(batch -> batch.changed(name, permits));
     }
 
-    /** Moves the waiters of these semaphores that can be served to the ready queue. Returns whether there were any. */
+    /** Moves the waiters of these semaphores that can be served, by the estimate, to the ready queue. Returns whether there were any. */
     private boolean wake(Collection<String> names) {
         List<Acquire> woken = waitQueues.wake(names, (name, permits) -> changed(name, -permits));
         woken.forEach(ready::add);
@@ -396,7 +396,7 @@ final class WorkQueue {
      * @return what became of the permits; the caller {@linkplain Acquire#complete completes} the acquire that got them
      */
     HandoverResult handOver(ReuseTerms terms, Acquire.Answer answer) {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             Acquire first = waitQueues.first(terms.name());
             if (first == null && !waitQueues.isAwaited(terms.name())) {
                 return new HandoverResult(HandoverOutcome.NOBODY_WAITS, null, false);
@@ -417,7 +417,7 @@ final class WorkQueue {
 
     /** Ends the wait: the acquire is tried once more. If that takes long, its answer is the latest numbers. */
     void tryOnceMore(Acquire acquire) {
-        lock.run(() -> {
+        monitor.run(() -> {
             acquire.setWillingToWait(false);
             boolean waits = acquire.stage() == Stage.WAIT_QUEUE;
             if (waits) {
@@ -436,19 +436,20 @@ final class WorkQueue {
     }
 
     /**
-     * Gives an acquire up; if it is in a batch, it is withdrawn from it first. From now on it does not wait for permits, and is not tried
+     * Cancels an acquire; if it is in a batch, it is withdrawn from it first. From now on it does not wait for permits, and is not tried
      * again: if it is being written, the outcome of that attempt is its answer. Others may have to be tried now.
      *
-     * @return true when nothing is written for the acquire, now or later; false when it is answered, or being written
+     * @return true when no attempt writes for the acquire, now or later, while an earlier one may have, if its {@linkplain
+     *     Acquire#isOutcomeUnknown() outcome is unknown}; false when it is answered, or being written
      */
-    boolean giveUp(Acquire acquire) {
-        return lock.is(() -> {
+    boolean cancel(Acquire acquire) {
+        return monitor.underLock(() -> {
             acquire.setWillingToWait(false);
             if (acquire.stage() == Stage.DONE) {
                 return false;
             }
             if (acquire.isInBatch() && !acquire.withdraw()) {
-                acquire.setLastAttempt();
+                acquire.setCancelled();
                 return false;
             }
             ready.remove(acquire);
@@ -461,14 +462,14 @@ final class WorkQueue {
         });
     }
 
-    /** As {@link #giveUp}; a grant that is being written for the acquire is undone by the thread that writes it. */
+    /** As {@link #cancel}; a grant that is being written for the acquire is undone by the thread that writes it. */
     boolean abandon(Acquire acquire) {
-        return lock.is(() -> {
-            boolean givenUp = giveUp(acquire);
-            if (!givenUp && acquire.isInBatch()) {
+        return monitor.underLock(() -> {
+            boolean cancelled = cancel(acquire);
+            if (!cancelled && acquire.isInBatch()) {
                 acquire.abandon();
             }
-            return givenUp;
+            return cancelled;
         });
     }
 
@@ -480,13 +481,13 @@ final class WorkQueue {
 
     /** Whether a batch in flight decides the acquire, or blocks one of its names. */
     boolean isInFlight(Acquire acquire) {
-        return lock.is(() -> acquire.isInBatch()
+        return monitor.underLock(() -> acquire.isInBatch()
                 || (acquire.stage() == Stage.READY && acquire.names().stream().anyMatch(this::isKept)));
     }
 
     /** Closes the queue, and removes all acquires. Batches in flight are still decided, and releases executed. */
     List<Acquire> close() {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             closed = true;
             List<Acquire> all = ready.clear();
             all.addAll(waitQueues.clear());
@@ -506,7 +507,7 @@ final class WorkQueue {
     record Poll(Set<String> names, Set<String> inFlight, LocalQueues queues, Set<String> departed) {}
 
     Poll beginPoll() {
-        return lock.get(() -> {
+        return monitor.underLock(() -> {
             Set<String> names = waitQueues.names();
             Set<String> kept = new HashSet<>(names);
             kept.removeIf(name -> !isKept(name));
@@ -525,12 +526,12 @@ final class WorkQueue {
 
     /** Records again that callers have left these semaphores, since other instances were not told. */
     void recordDeparted(Collection<String> names) {
-        lock.run(() -> waitQueues.recordDeparted(names));
+        monitor.run(() -> waitQueues.recordDeparted(names));
     }
 
     /** Whether a caller waits, or other instances do not know yet that none does. */
     boolean needsPolls() {
-        return lock.is(() -> !waitQueues.isEmpty() || waitQueues.hasDeparted());
+        return monitor.underLock(() -> !waitQueues.isEmpty() || waitQueues.hasDeparted());
     }
 
     /**
@@ -541,14 +542,14 @@ final class WorkQueue {
      * @return whether a waiter was woken
      */
     boolean recordPoll(Map<String, RemainingAvailability> polled, long asOf) {
-        return lock.is(() -> {
+        return monitor.underLock(() -> {
             Set<String> idle = new HashSet<>(polled.keySet());
             idle.removeIf(this::isKept);
             polled.forEach((name, seen) -> {
                 if (idle.contains(name)) {
                     waitQueues.recordPoll(name, seen, asOf);
                     if (!seen.isRegistered()) {
-                        waitQueues.tryFirst(name);
+                        waitQueues.assumeEnoughForFirst(name);
                     }
                 }
             });
@@ -558,37 +559,37 @@ final class WorkQueue {
 
     /** Tries the first waiter of each semaphore, since its acquire may reclaim expired permits. Returns whether there was one. */
     boolean tryFirst(Collection<String> names) {
-        return lock.is(() -> {
-            names.forEach(waitQueues::tryFirst);
+        return monitor.underLock(() -> {
+            names.forEach(waitQueues::assumeEnoughForFirst);
             return wake(names);
         });
     }
 
     /**
-     * Another instance has released permits of these semaphores. Wakes the first waiter of each that one permit suffices for, which
-     * saves a poll. Returns whether one was woken.
+     * Another instance has released permits of these semaphores. Wakes the first waiter of each that one permit suffices for, if no
+     * other instance is ahead and no batch in flight, which saves a poll. Returns whether one was woken.
      */
     boolean wakeIfServedByOne(Collection<String> names) {
-        return lock.is(() -> {
+        return monitor.underLock(() -> {
             Set<String> idle = new HashSet<>(names);
             idle.removeIf(name -> isKept(name) || !waitQueues.isServedByOnePermit(name));
-            idle.forEach(waitQueues::tryFirst);
+            idle.forEach(waitQueues::assumeEnoughForFirst);
             return wake(idle);
         });
     }
 
     /** Whether callers of this instance are, or are about to be, next for one of these semaphores. */
     boolean isTurnNear(Collection<String> names) {
-        return lock.is(() -> names.stream().anyMatch(waitQueues::isTurnNear));
+        return monitor.underLock(() -> names.stream().anyMatch(waitQueues::isTurnNear));
     }
 
     /** Whether another instance was granted permits that callers of this one wait for, since the last call. */
     boolean takeGrantedElsewhere() {
-        return lock.is(waitQueues::takeGrantedElsewhere);
+        return monitor.underLock(waitQueues::takeGrantedElsewhere);
     }
 
     /** The time after which the poller should look at the database again, if it should after this time while nothing happens. */
     Duration pollAfter(Duration sinceChange) {
-        return lock.get(() -> waitQueues.pollAfter(sinceChange));
+        return monitor.underLock(() -> waitQueues.pollAfter(sinceChange));
     }
 }

@@ -1,6 +1,6 @@
 package io.dbsemaphore.persistence.unit;
 
-/** A commit was sent and not answered. */
+/** A commit may have been sent, and was not answered: it is unknown whether the transaction was committed. */
 public final class CommitOutcomeUnknownException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -9,7 +9,7 @@ public final class CommitOutcomeUnknownException extends RuntimeException {
         super("The database did not answer a commit", cause);
     }
 
-    /** The exception for the caller once it is known that the transaction was not committed. */
+    /** The failure of the connection, as a caller gets it. */
     public RuntimeException translatedCause() {
         Throwable cause = getCause();
         return cause == null ? this : DataAccessFailures.translate(cause);

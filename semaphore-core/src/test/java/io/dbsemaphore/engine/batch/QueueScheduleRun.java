@@ -184,7 +184,7 @@ final class QueueScheduleRun {
     }
 
     private String giveUp(ModelCaller caller) {
-        return caller + " is given up: " + model.left(caller, queue.giveUp(caller.acquire));
+        return caller + " is given up: " + model.left(caller, queue.cancel(caller.acquire));
     }
 
     private String abandon(ModelCaller caller) {

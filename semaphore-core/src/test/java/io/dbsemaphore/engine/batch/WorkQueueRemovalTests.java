@@ -41,7 +41,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         Acquire waiter = addWaiter();
         Batch batch = take();
         assertThat(waiter.claim()).as("claimed").isEqualTo(true);
-        assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(false);
+        assertThat(queue.cancel(waiter)).as("given up").isEqualTo(false);
 
         assertThat(settleRefused(batch).acquires()).containsExactly(waiter);
     }
@@ -79,7 +79,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         Acquire waiter = addWaiter();
         refuseAll();
 
-        assertThat(queue.giveUp(waiter)).as("given up").isEqualTo(true);
+        assertThat(queue.cancel(waiter)).as("given up").isEqualTo(true);
 
         assertThat(queue.beginPoll().departed()).containsExactly("backup");
     }
@@ -87,7 +87,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
     @Test
     void tellsOtherInstancesNothingOfCallersThatTheyCannotKnow() {
         Acquire queued = addWaiter();
-        assertThat(queue.giveUp(queued)).as("before it was refused").isEqualTo(true);
+        assertThat(queue.cancel(queued)).as("before it was refused").isEqualTo(true);
         queue.add(withoutWaitTime(BACKUP));
         refuseAll();
 
@@ -103,7 +103,7 @@ class WorkQueueRemovalTests extends WorkQueueFixture {
         end(take(), Map.of("backup", Values.remaining(3, 2, 1, 7, 7)), new GrantOutcome.Refused(List.of(shortage)));
         assertThat(take().members()).as("while the first waits").isEmpty();
 
-        assertThat(queue.giveUp(first)).as("given up").isEqualTo(true);
+        assertThat(queue.cancel(first)).as("given up").isEqualTo(true);
 
         assertThat(take().members()).containsExactly(next);
     }

@@ -137,7 +137,7 @@ class WorkQueueTests extends WorkQueueFixture {
         queue.add(impatient);
         Batch batch = take();
         assertThat(impatient.claim()).isEqualTo(true);
-        assertThat(queue.giveUp(impatient)).as("given up").isEqualTo(false);
+        assertThat(queue.cancel(impatient)).as("given up").isEqualTo(false);
 
         assertThat(queue.finishFailed(batch, deadlock, true).acquires()).containsExactly(impatient);
 
@@ -274,7 +274,7 @@ class WorkQueueTests extends WorkQueueFixture {
 
         assertThat(acquire.isDecided()).as("answered").isEqualTo(false);
         assertThat(acquire.lastFailure()).isSameAs(deadlock);
-        assertThat(pausing.giveUp(acquire)).as("ended by its deadline").isEqualTo(true);
+        assertThat(pausing.cancel(acquire)).as("ended by its deadline").isEqualTo(true);
     }
 
     @Test

@@ -54,7 +54,7 @@ class WorkQueueWaitTests extends WorkQueueFixture {
                 }))
                 .as("last attempts of the last in the queue")
                 .isLessThan(Duration.ofSeconds(3));
-        assertThat(timeOf(90_000, i -> assertThat(queue.giveUp(waiters.get(i))).isEqualTo(true)))
+        assertThat(timeOf(90_000, i -> assertThat(queue.cancel(waiters.get(i))).isEqualTo(true)))
                 .as("giving up")
                 .isLessThan(Duration.ofSeconds(5));
     }
