@@ -13,6 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.QueryTimeoutException;
 
@@ -39,11 +40,16 @@ final class AcquireDeadlines {
 
     private static final long SOON = Duration.ofMillis(5).toNanos();
 
+    /** Before the first deadline of an acquire that does not wait. */
+    private static final long TICK = LAST_ATTEMPT.toNanos() / 2;
+
     private final WorkQueue queue;
     private final BackgroundReleaser background;
     private final Duration decisionTimeout;
     private final Runnable onChange;
     private final ScheduledExecutorService scheduler;
+    private final AtomicBoolean ticking = new AtomicBoolean();
+    private volatile boolean isUsed;
 
     /**
      * Creates it without deadlines.
@@ -68,11 +74,30 @@ final class AcquireDeadlines {
         try {
             long nanos = advance(acquire);
             if (nanos > 0) {
+                isUsed = true;
+                tick();
                 ScheduledFuture<?> next = scheduler.schedule(() -> schedule(acquire), nanos, TimeUnit.NANOSECONDS);
                 CompletableFuture<?> unused = acquire.answer().whenComplete((answer, failure) -> next.cancel(false));
             }
         } catch (RejectedExecutionException stopped) {
             end(acquire);
+        }
+    }
+
+    /**
+     * Keeps a task in front of the deadlines while there are acquires. What is scheduled as the first task wakes the scheduler, and nearly
+     * all acquires are answered long before their deadlines.
+     */
+    private void tick() {
+        if (isUsed && ticking.compareAndSet(false, true)) {
+            isUsed = false;
+            ScheduledFuture<?> unused = scheduler.schedule(
+                    () -> {
+                        ticking.set(false);
+                        tick();
+                    },
+                    TICK,
+                    TimeUnit.NANOSECONDS);
         }
     }
 
