@@ -1,0 +1,61 @@
+package io.dbsemaphore.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dbsemaphore.AcquireRequest;
+import io.dbsemaphore.SemaphoreTemplate;
+import io.dbsemaphore.concurrent.DaemonThreads;
+import io.dbsemaphore.config.SemaphorePatterns;
+import io.dbsemaphore.testing.TestDatabase;
+import io.dbsemaphore.testing.TestSettings;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+
+/** What one caller costs that is alone. */
+class LoneCallerIntegrationTests {
+
+    private static final int PAIRS = 200;
+
+    @Test
+    void doesNotWakeTheSchedulerForDeadlinesThatItDoesNotReach() {
+        Map<String, Thread> created = new ConcurrentHashMap<>();
+        DaemonThreads threads = new DaemonThreads() {
+            @Override
+            public Thread create(String name, Runnable task) {
+                Thread thread = super.create(name, task);
+                created.put(name, thread);
+                return thread;
+            }
+        };
+        try (TestDatabase.Schema schema = TestDatabase.create().migrate();
+                SemaphoreEngine engine = new SemaphoreEngine(
+                        schema.newPool(5),
+                        TestSettings.defaults(),
+                        SemaphorePatterns.NONE,
+                        List::of,
+                        List::of,
+                        threads)) {
+            engine.start();
+            engine.admin().create("backup", 1);
+            SemaphoreTemplate semaphores = new SemaphoreTemplate(engine.permitManager());
+            semaphores.acquire(AcquireRequest.of("backup")).release();
+            Thread scheduler = created.get("semaphore-scheduler");
+            long before = waits(scheduler);
+            long begun = System.nanoTime();
+
+            for (int i = 0; i < PAIRS; i++) {
+                semaphores.acquire(AcquireRequest.of("backup")).release();
+            }
+
+            long tenths = (System.nanoTime() - begun) / 100_000_000;
+            assertThat(waits(scheduler) - before).isLessThan(PAIRS / 4 + 2 * tenths);
+        }
+    }
+
+    private static long waits(Thread thread) {
+        return ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId()).getWaitedCount();
+    }
+}
